@@ -108,6 +108,25 @@ impl AtomicFile {
         Ok(())
     }
 
+    /// Where its bytes lie until they are complete, for a library that opens files by their names; `None` where no file of the name will be there in the end.
+    ///
+    /// # Errors
+    /// If the target is a device or a pipe, which takes bytes one after the other.
+    pub fn part(&self) -> io::Result<Option<PathBuf>> {
+        match self.file.get_ref() {
+            Storage::Named { file, .. } => {
+                // Locks of Windows keep everybody from writing who has not asked for them.
+                #[cfg(windows)]
+                file.as_file().unlock()?;
+                Ok(Some(file.path().to_owned()))
+            }
+            Storage::Unnamed(_) if NOWHERE.load(Ordering::Relaxed) => Ok(None),
+            Storage::Unnamed(_) => Err(io::Error::other(
+                "this is a device or a pipe, and a file of this kind is not written from its beginning to its end; name a file",
+            )),
+        }
+    }
+
     /// The file itself, everything buffered written.
     ///
     /// # Errors

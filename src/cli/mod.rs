@@ -28,6 +28,8 @@ mod room;
 mod run;
 mod scene;
 mod selftest;
+#[cfg(feature = "hdf5")]
+mod series;
 mod serve;
 mod site;
 mod sound;

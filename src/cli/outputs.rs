@@ -3,6 +3,8 @@
 use super::InputError;
 use super::named::Output;
 use super::run::RunArgs;
+#[cfg(feature = "hdf5")]
+use super::series::Series;
 use crate::engine::Engine;
 use crate::export::csv::CsvWriter;
 use crate::export::npy;
@@ -23,6 +25,8 @@ pub(super) struct Outputs {
     recorded: usize,
     spectra: Option<CsvWriter>,
     field: Option<PathBuf>,
+    #[cfg(feature = "hdf5")]
+    series: Option<Series>,
     trajectories: Option<CsvWriter>,
     /// Times of the trajectories that were written.
     followed: usize,
@@ -51,9 +55,12 @@ impl Outputs {
             ("--gains", &args.gains),
             ("--checkpoint", &args.checkpoint),
         ];
-        all.into_iter()
-            .filter_map(|(option, path)| Some((option, path.as_deref()?)))
-            .collect()
+        let files = all
+            .into_iter()
+            .filter_map(|(option, path)| Some((option, path.as_deref()?)));
+        #[cfg(feature = "hdf5")]
+        let files = files.chain(args.series.named());
+        files.collect()
     }
 
     /// Whether all records of the detectors stay in memory until the end.
@@ -61,8 +68,12 @@ impl Outputs {
         args.checkpoint.is_some() || args.spectra.is_some() || !args.sounds.wav.is_empty()
     }
 
-    /// Opens the files.
-    pub(super) fn create(args: &RunArgs, engine: &mut Engine) -> anyhow::Result<Self> {
+    /// Opens the files of a run of `total` steps.
+    #[cfg_attr(
+        not(feature = "hdf5"),
+        expect(unused_variables, reason = "snapshots alone ask how long the run is")
+    )]
+    pub(super) fn create(args: &RunArgs, total: u64, engine: &mut Engine) -> anyhow::Result<Self> {
         let scenario = Arc::clone(engine.scenario());
         let observables = match &args.observables {
             None => None,
@@ -119,6 +130,8 @@ impl Outputs {
             spectra,
             recorded: 0,
             field: args.save.clone(),
+            #[cfg(feature = "hdf5")]
+            series: Series::create(&args.series, args.every, total, engine)?,
             trajectories,
             followed: 0,
             forget: Forget {
@@ -148,6 +161,30 @@ impl Outputs {
             self.recorded = engine.forget_records();
         }
         observables.and(records).and(paths)
+    }
+
+    /// Steps until the next snapshot of a series.
+    #[cfg_attr(
+        not(feature = "hdf5"),
+        expect(clippy::unused_self, reason = "there are no series without HDF5")
+    )]
+    pub(super) fn until_snapshot(&self, engine: &Engine) -> Option<u64> {
+        #[cfg(feature = "hdf5")]
+        return self.series.as_ref().map(|series| series.until_next(engine));
+        #[cfg(not(feature = "hdf5"))]
+        None
+    }
+
+    /// Writes a snapshot where one is due. A file that cannot take it is completed with those that it has.
+    ///
+    /// # Errors
+    /// If the disk would be full.
+    pub(super) fn snapshot(&mut self, engine: &mut Engine) -> anyhow::Result<()> {
+        #[cfg(feature = "hdf5")]
+        if let Some(series) = &mut self.series {
+            series.push(engine)?;
+        }
+        Ok(())
     }
 
     /// One row a step; cells of trajectories that have not begun are empty.
@@ -228,10 +265,10 @@ impl Outputs {
         let trajectories = self
             .paths(engine)
             .and_then(|()| Ok(self.trajectories.take().map_or(Ok(()), CsvWriter::finish)?));
-        [observables, records, spectra, trajectories]
-            .into_iter()
-            .filter_map(Result::err)
-            .collect()
+        let tables = [observables, records, spectra, trajectories].into_iter();
+        #[cfg(feature = "hdf5")]
+        let tables = tables.chain(self.series.take().map(Series::finish));
+        tables.filter_map(Result::err).collect()
     }
 
     /// Completes everything, each file whatever becomes of the others; what failed.

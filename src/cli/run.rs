@@ -2,6 +2,8 @@
 
 use super::outputs::Outputs;
 use super::phase_space::PhaseSpaceArgs;
+#[cfg(feature = "hdf5")]
+use super::series::SeriesArgs;
 use super::sound::{self, SoundArgs, Sounds};
 use super::terminal::{say, tell};
 use super::{InputError, Interrupt, SceneArgs, gains, named, scene};
@@ -23,6 +25,7 @@ use std::sync::Arc;
 
 /// What to run, how far, and what to write.
 #[derive(Args, Debug)]
+#[command(group(clap::ArgGroup::new("repeated").multiple(true)))]
 pub struct RunArgs {
     #[command(flatten)]
     scene: SceneArgs,
@@ -61,11 +64,14 @@ pub struct RunArgs {
     #[command(flatten)]
     pub(super) sounds: SoundArgs,
     /// Write a checkpoint at the end and when interrupted
-    #[arg(long, value_name = "F")]
+    #[arg(long, value_name = "F", group = "repeated")]
     pub(super) checkpoint: Option<PathBuf>,
-    /// Write the checkpoint after every N steps as well
-    #[arg(long, value_name = "N", requires = "checkpoint", value_parser = clap::value_parser!(u64).range(1..))]
-    every: Option<u64>,
+    #[cfg(feature = "hdf5")]
+    #[command(flatten)]
+    pub(super) series: SeriesArgs,
+    /// Write the checkpoint after every N steps as well, and the snapshots of a series (default: about 100 snapshots)
+    #[arg(long, value_name = "N", requires = "repeated", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(super) every: Option<u64>,
     /// Go on from a checkpoint
     #[arg(long, value_name = "F")]
     resume: Option<PathBuf>,
@@ -123,6 +129,8 @@ pub(super) fn run(args: &RunArgs) -> anyhow::Result<()> {
         gains::check(&scenario)?;
     }
     args.phase_space.check(&scenario)?;
+    #[cfg(feature = "hdf5")]
+    args.series.selection(&scenario)?;
     if args.state && scenario.model().equation() != Equation::Schrodinger {
         let message = "--state is for quantum scenes: sound has no momentum of this kind; leave it out";
         return Err(InputError(message.to_owned()).into());
@@ -143,7 +151,7 @@ pub(super) fn run(args: &RunArgs) -> anyhow::Result<()> {
     note_records(args, &scenario, &engine, total);
     // From the first file on nothing ends the run without writing what was asked for.
     let interrupt = Interrupt::listen()?;
-    let mut outputs = Outputs::create(args, &mut engine)?;
+    let mut outputs = Outputs::create(args, total, &mut engine)?;
     say!("{}", headline(&scenario, &engine));
     super::scene::print_note(&engine);
 
@@ -289,10 +297,9 @@ fn take_steps(
     };
     while sum.steps < total {
         let left = total - sum.steps;
-        let piece = args.every.map_or(left, |every| {
-            let next = every - engine.clock().steps % every;
-            left.min(next)
-        });
+        let checkpoint = args.every.filter(|_| args.checkpoint.is_some());
+        let piece = checkpoint.map_or(left, |every| left.min(every - engine.clock().steps % every));
+        let piece = outputs.until_snapshot(engine).map_or(piece, |next| piece.min(next));
         let mut written = Ok(());
         let end = engine.run_steps(piece, &mut |engine, progress| {
             bar.set_position(sum.steps + progress.done);
@@ -307,7 +314,7 @@ fn take_steps(
         sum.steps += end.steps;
         sum.seconds += end.seconds;
         sum.reached = end.reached;
-        if let Err(error) = written {
+        if let Err(error) = written.and_then(|()| outputs.snapshot(engine)) {
             sum.reached = false;
             return Ok((sum, Some(error)));
         }
@@ -318,7 +325,10 @@ fn take_steps(
         if !sum.reached {
             break;
         }
-        if let (Some(path), Some(_), true) = (&args.checkpoint, args.every, sum.steps < total) {
+        let due = args
+            .every
+            .is_some_and(|every| engine.clock().steps.is_multiple_of(every));
+        if let (Some(path), true, true) = (&args.checkpoint, due, sum.steps < total) {
             // Where there is no room now there may be some later; the run goes on.
             if let Err(error) = engine.save_checkpoint(path) {
                 tell!("warning: {error}");

@@ -12,7 +12,7 @@
 
 use crate::colormap::{Kind, direction_entry, srgb_decode, srgb_encode};
 use crate::solver::FieldVolume;
-use crate::space::stage::{AMBIENT, HILL, OPAQUE, SURFACE, WALL, WELL};
+use crate::space::stage::{AMBIENT, OPAQUE, SURFACE, Tints};
 use crate::space::{MediumVolume, Mode, Stage, Vec3};
 use rayon::prelude::*;
 
@@ -265,10 +265,11 @@ impl<'a> Marcher<'a> {
         }
         if let Some(medium) = &self.medium {
             let [wall, level] = medium.sample(medium.place(at));
-            let tint = if level < 0.0 { WELL } else { HILL };
+            let tints = self.stage.tints;
+            let tint = if level < 0.0 { tints.well } else { tints.hill };
             color = std::array::from_fn(|n| color[n] + (tint[n] - color[n]) * 0.16 * level.abs());
             if wall >= 0.5 {
-                color = WALL.map(|channel| channel * 0.7);
+                color = tints.wall.map(|channel| channel * 0.7);
             }
         }
         [color[0], color[1], color[2], 1.0]
@@ -288,7 +289,7 @@ impl<'a> Marcher<'a> {
             if let Some(medium) = &self.medium {
                 let place = medium.place(at);
                 let here = medium.sample(place);
-                surfaces(&mut gathered, medium, (last, here), place, ray);
+                surfaces(&mut gathered, (medium, self.stage.tints), (last, here), place, ray);
                 last = here;
             }
             let place = self.field.place(at);
@@ -339,7 +340,13 @@ impl<'a> Marcher<'a> {
 }
 
 /// Lays the medium's surfaces between two samples behind what a ray has gathered.
-fn surfaces(gathered: &mut [f32; 4], medium: &Solid<'_>, (last, here): (Pair, Pair), place: Vec3, ray: Vec3) {
+fn surfaces(
+    gathered: &mut [f32; 4],
+    (medium, tints): (&Solid<'_>, Tints),
+    (last, here): (Pair, Pair),
+    place: Vec3,
+    ray: Vec3,
+) {
     let wall = (last[0] < 0.5) != (here[0] < 0.5);
     let level = (last[1].abs() < 0.5) != (here[1].abs() < 0.5);
     if !wall && !level {
@@ -351,10 +358,10 @@ fn surfaces(gathered: &mut [f32; 4], medium: &Solid<'_>, (last, here): (Pair, Pa
         SURFACE[0] + SURFACE[1] * edge * edge
     };
     if wall {
-        behind(gathered, WALL, opacity(0));
+        behind(gathered, tints.wall, opacity(0));
     }
     if level {
         let below = last[1] + here[1] < 0.0;
-        behind(gathered, if below { WELL } else { HILL }, opacity(1));
+        behind(gathered, if below { tints.well } else { tints.hill }, opacity(1));
     }
 }

@@ -23,6 +23,8 @@ pub mod markdown;
 #[cfg(feature = "h264")]
 pub mod mp4;
 pub mod npy;
+#[cfg(feature = "hdf5")]
+mod openpmd;
 pub mod overlay;
 pub mod paint;
 pub mod pair;
@@ -35,6 +37,8 @@ pub mod progress;
 pub mod relief;
 pub mod resample;
 pub mod sequence;
+#[cfg(feature = "hdf5")]
+pub mod series;
 pub mod shade;
 pub mod space;
 mod strokes;

@@ -7,7 +7,7 @@ use super::gpu;
 use crate::colormap::Kind;
 use crate::platform::Instant;
 use crate::solver::FieldVolume;
-use crate::space::stage::{AMBIENT, HILL, OPAQUE, SURFACE, WALL, WELL};
+use crate::space::stage::{AMBIENT, OPAQUE, SURFACE};
 use crate::space::{MediumVolume, Mode, Stage, Vec3};
 use eframe::egui_wgpu::RenderState;
 use std::sync::Arc;
@@ -314,9 +314,9 @@ impl VolumePicture {
             slices: four(stage.slices, 0.0),
             field: Placed::new(stage.shape.half, self.field.extent, self.field.size),
             medium_place: Placed::new(stage.shape.half, self.medium.extent, self.medium.size),
-            wall: four(WALL, 1.0),
-            hill: four(HILL, 1.0),
-            well: four(WELL, 1.0),
+            wall: four(stage.tints.wall, 1.0),
+            hill: four(stage.tints.hill, 1.0),
+            well: four(stage.tints.well, 1.0),
             look: [SURFACE[0], SURFACE[1], AMBIENT, OPAQUE],
             viewport: camera.viewport,
             mode: u32::from(stage.mode == Mode::Volume),

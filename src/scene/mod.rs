@@ -118,10 +118,11 @@ fn kind_of(bytes: &[u8]) -> Option<(&'static str, &'static str)> {
     const CARRIER: &str =
         "name it with the ending .png or .mp4; pictures and films that Ripplon wrote carry their scene";
     const SCENE: &str = "name a scene (a text, .toml), a preset, or a picture (.png) or film (.mp4) that Ripplon wrote";
-    let known: [(&[u8], &str, &str); 8] = [
+    let known: [(&[u8], &str, &str); 9] = [
         (b"GIF8", "a GIF picture", SCENE),
         (b"\xff\xd8\xff", "a JPEG picture", SCENE),
         (b"\x89PNG", "a PNG picture", CARRIER),
+        (b"\x89HDF", "an HDF5 file", SCENE),
         (
             b"\x93NUMPY",
             "a NumPy array",

@@ -34,12 +34,37 @@ impl Mode {
     }
 }
 
-/// Colours of the medium, sRGB 0…1.
-pub const WALL: Vec3 = [0.62, 0.65, 0.69];
-/// Levels above the background.
-pub const HILL: Vec3 = [0.93, 0.94, 0.96];
-/// Levels below it.
-pub const WELL: Vec3 = [0.47, 0.75, 1.0];
+/// Colours of the medium, sRGB 0…1: they stand out from the ground.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Tints {
+    /// Walls.
+    pub wall: Vec3,
+    /// Levels above the background.
+    pub hill: Vec3,
+    /// Levels below it.
+    pub well: Vec3,
+}
+
+impl Tints {
+    /// Those of a colour map that begins with black, or with white.
+    #[must_use]
+    pub fn on(light: bool) -> Self {
+        if light {
+            Self {
+                wall: [0.36, 0.39, 0.44],
+                hill: [0.24, 0.27, 0.33],
+                well: [0.05, 0.36, 0.72],
+            }
+        } else {
+            Self {
+                wall: [0.62, 0.65, 0.69],
+                hill: [0.93, 0.94, 0.96],
+                well: [0.47, 0.75, 1.0],
+            }
+        }
+    }
+}
+
 /// Opacity of a surface seen from the front, and what is added edge-on.
 pub const SURFACE: [f32; 2] = [0.10, 0.35];
 /// Light that stays where a gradient stands across the ray.
@@ -70,6 +95,8 @@ pub struct Stage {
     pub shading: bool,
     /// Whether the medium is shown.
     pub medium: bool,
+    /// In which colours.
+    pub tints: Tints,
 }
 
 /// What a stage is made of.
@@ -123,6 +150,7 @@ impl Stage {
             kind,
             shading: plan.shading,
             medium: medium.is_some_and(|medium| !medium.is_empty()),
+            tints: Tints::on(plan.map.is_light()),
         }
     }
 

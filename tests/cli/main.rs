@@ -10,9 +10,15 @@ mod pages;
 mod phase_space;
 mod room;
 mod scaling;
+#[cfg(feature = "hdf5")]
+mod series;
 mod serve;
 mod sweep;
 mod terminal;
+
+#[path = "../common/python.rs"]
+#[cfg(feature = "hdf5")]
+mod python;
 
 use assert_cmd::Command;
 use std::fs;

@@ -13,6 +13,8 @@ mod faults;
 mod mirror;
 mod parts;
 mod programs;
+#[path = "../common/python.rs"]
+mod python;
 #[path = "../common/saved.rs"]
 mod saved;
 mod sums;

@@ -1,34 +1,20 @@
 //! The embedded PTX against its sources, and what is compiled at run time.
 
+use super::python;
 use ripplon::backend::cuda::{self, Needs, Program, Source};
 use ripplon::backend::machine;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::{Mutex, PoisonError};
 
-/// A Python environment with NVRTC and ptxas from PyPI; none, with a printed reason, where it does not install.
+/// A Python environment with NVRTC and ptxas; none, with a printed reason, where it does not install.
 fn nvrtc() -> Option<PathBuf> {
-    static ONE: Mutex<()> = Mutex::new(());
-    let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
-    let place = Path::new(env!("CARGO_TARGET_TMPDIR")).join("nvrtc-13.0-zstd");
-    let python = place.join("bin/python");
-    let done = |command: &mut Command| command.output().is_ok_and(|output| output.status.success());
     let wanted = [
         "nvidia-cuda-nvrtc==13.0.88",
         "nvidia-cuda-nvcc==13.5.37",
         "nvidia-nvvm==13.5.37",
         "zstandard==0.25.0",
     ];
-    let complete = place.join("complete");
-    if !complete.exists() {
-        let made = done(Command::new("python3").args(["-m", "venv"]).arg(&place));
-        if !made || !done(Command::new(&python).args(["-m", "pip", "install", "-q"]).args(wanted)) {
-            println!("skipped: NVRTC does not install (no Python, no pip, or no network)");
-            return None;
-        }
-        std::fs::write(&complete, "").expect("the target folder is writable");
-    }
-    Some(place)
+    python::environment("nvrtc-13.0-zstd", &wanted)
 }
 
 /// `kernels/build` with NVRTC and ptxas from PyPI, no device needed.

@@ -1,0 +1,167 @@
+//! `ripplon run --series`: snapshots of the field while a run goes on.
+
+use super::InputError;
+use super::named::Output;
+use super::terminal::tell;
+use crate::backend::ranks;
+use crate::engine::Engine;
+use crate::export::free_space;
+use crate::export::series::{MOST_SNAPSHOTS, Selection, SeriesWriter};
+use crate::field::Precision;
+use crate::physics::Equation;
+use crate::scene::Scenario;
+use crate::units;
+use clap::Args;
+use std::path::{Path, PathBuf};
+
+/// Snapshots of a run without `--every`.
+const USUAL: u64 = 100;
+
+/// What is left free on a disk: other programs write there as well.
+const LEFT_FREE: u64 = 64 << 20;
+
+/// The file of snapshots, and what they hold.
+#[derive(Args, Debug)]
+pub(super) struct SeriesArgs {
+    /// Write snapshots of the field every so many steps (--every) to one file (HDF5, openPMD 1.1)
+    #[arg(long, value_name = "F.h5", group = "repeated")]
+    series: Option<PathBuf>,
+    /// The part of the grid that snapshots hold: least and greatest coordinate along each axis, e.g. 20..60,0..80
+    #[arg(long, value_name = "X..X,Y..Y", requires = "series", value_delimiter = ',', value_parser = range)]
+    region: Option<Vec<[f64; 2]>>,
+    /// Snapshots hold every so many sites only: a number, or one an axis
+    #[arg(long, value_name = "N|N,N", requires = "series", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..))]
+    stride: Option<Vec<u32>>,
+}
+
+/// `A..B`
+fn range(text: &str) -> Result<[f64; 2], String> {
+    let wrong = || "write a range for each axis, as in 20..60,0..80".to_owned();
+    let (from, to) = text.split_once("..").ok_or_else(wrong)?;
+    let number = |text: &str| text.trim().parse::<f64>().map_err(|_| wrong());
+    Ok([number(from)?, number(to)?])
+}
+
+impl SeriesArgs {
+    /// The file, if there is to be one.
+    pub(super) fn named(&self) -> Option<Output<'_>> {
+        Some(("--series", self.series.as_deref()?))
+    }
+
+    /// The sites of a snapshot.
+    pub(super) fn selection(&self, scenario: &Scenario) -> Result<Selection, InputError> {
+        let stride: Vec<usize> = (self.stride.iter().flatten()).map(|stride| *stride as usize).collect();
+        Selection::new(scenario.grid(), self.region.as_deref(), &stride).map_err(InputError)
+    }
+}
+
+/// Snapshots that are being written.
+pub(super) struct Series {
+    path: PathBuf,
+    every: u64,
+    /// Bytes of a snapshot.
+    bytes: u64,
+    writer: SeriesWriter,
+}
+
+impl Series {
+    /// Begins the file that is asked for, with the field of now if its step is one of those.
+    ///
+    /// # Errors
+    /// If it does not fit on the disk.
+    pub(super) fn create(
+        args: &SeriesArgs,
+        every: Option<u64>,
+        total: u64,
+        engine: &mut Engine,
+    ) -> anyhow::Result<Option<Self>> {
+        let Some(path) = &args.series else { return Ok(None) };
+        let scenario = engine.scenario();
+        let selection = args.selection(scenario)?;
+        let number = match engine.report().precision {
+            Precision::Single => 4,
+            Precision::Double => 8,
+        };
+        let numbers = match scenario.model().equation() {
+            Equation::Schrodinger => 2,
+            Equation::Acoustic => 1,
+        };
+        let bytes = selection.sites() as u64 * number * numbers;
+        let every = every.unwrap_or_else(|| (total / USUAL).max(1));
+        check_room(path, total / every + 1, bytes, every)?;
+        let writer = SeriesWriter::create(path, scenario, selection)?;
+        let mut series = Self {
+            path: path.clone(),
+            every,
+            bytes,
+            writer,
+        };
+        series.push(engine)?;
+        Ok(Some(series))
+    }
+
+    /// Steps until the next snapshot.
+    pub(super) fn until_next(&self, engine: &Engine) -> u64 {
+        self.every - engine.clock().steps % self.every
+    }
+
+    /// Writes the field of now if its step is one of those.
+    ///
+    /// # Errors
+    /// If the disk would be full.
+    pub(super) fn push(&mut self, engine: &mut Engine) -> anyhow::Result<()> {
+        let clock = engine.clock();
+        if !clock.steps.is_multiple_of(self.every) {
+            return Ok(());
+        }
+        let free = free_space(&self.path).unwrap_or(u64::MAX);
+        // Of several processes one writes, and all end.
+        let [short] = ranks::agree([f64::from(u8::from(free < self.bytes.saturating_add(LEFT_FREE)))]);
+        if short != 0.0 {
+            anyhow::bail!(
+                "--series {}: {} are free there, and a snapshot takes {}; the run ends here, with the snapshots so far",
+                self.path.display(),
+                units::bytes(free),
+                units::bytes(self.bytes)
+            );
+        }
+        let field = engine.field()?;
+        Ok(self.writer.push(engine.scenario().grid(), &clock, &field)?)
+    }
+
+    /// Completes the file.
+    pub(super) fn finish(self) -> anyhow::Result<()> {
+        Ok(self.writer.finish()?)
+    }
+}
+
+/// Says how large the file becomes.
+///
+/// # Errors
+/// If there is no room for it, or there are too many snapshots.
+fn check_room(path: &Path, snapshots: u64, bytes: u64, every: u64) -> Result<(), InputError> {
+    let shown = path.display();
+    if snapshots > MOST_SNAPSHOTS {
+        return Err(InputError(format!(
+            "--series {shown}: {snapshots} snapshots, and a file takes {MOST_SNAPSHOTS}; take --every {} or more",
+            (every * snapshots).div_ceil(MOST_SNAPSHOTS)
+        )));
+    }
+    let all = bytes.saturating_mul(snapshots);
+    let free = free_space(path);
+    if let Some(free) = free.filter(|free| *free < all.saturating_add(LEFT_FREE)) {
+        return Err(InputError(format!(
+            "--series {shown}: {snapshots} snapshots of {} make {}, and {} are free there; take a larger --every, a --region, a --stride, or write elsewhere",
+            units::bytes(bytes),
+            units::bytes(all),
+            units::bytes(free)
+        )));
+    }
+    let room = free.map_or_else(String::new, |free| format!("; {} are free there", units::bytes(free)));
+    tell!(
+        "note: {shown}: {snapshots} snapshots of {} make {}{room}",
+        units::bytes(bytes),
+        units::bytes(all)
+    );
+    Ok(())
+}

@@ -1,0 +1,169 @@
+//! Snapshots of a field in one file: openPMD 1.1 in HDF5, as h5py, openPMD-api, ParaView and VisIt read them.
+//!
+//! ```text
+//! /                     openPMD, basePath = /data/%T/, meshesPath = fields/, title, scene, …
+//! /data/<step>          time, dt, timeUnitSI
+//! /data/<step>/fields/psi | p
+//!                       complex or real numbers, C order: (nx,), (ny, nx) or (nz, ny, nx); axisLabels, gridSpacing, gridGlobalOffset, …
+//! ```
+//!
+//! A snapshot is written as it comes; what stays in memory is some hundred bytes a snapshot. A file that is not [finished](Snapshots::finish) cannot be read.
+//! Source: A. Huebl et al. 2015, openPMD 1.1.0, doi:10.5281/zenodo.1167843.
+
+use crate::field::FieldData;
+use rust_hdf5::{DatatypeMessage, H5Dataset, H5File, H5Group, H5Type, Hdf5Error, types};
+use std::path::Path;
+
+/// An attribute takes less than 64 KiB in the files of every version; a scene that is longer is left out.
+const LONGEST_TEXT: usize = 60_000;
+
+/// What the whole file says about itself.
+#[derive(Clone, Copy, Debug)]
+pub struct Head<'a> {
+    /// The scene's title.
+    pub title: &'a str,
+    /// The scene as text, with everything that was overridden.
+    pub scene: &'a str,
+}
+
+/// The array that every snapshot holds.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Mesh {
+    /// Its name: `psi` or `p`.
+    pub name: &'static str,
+    /// Its shape, the slowest axis first.
+    pub shape: Vec<usize>,
+    /// The distance of its sites along each of these axes, lengths.
+    pub spacing: Vec<f64>,
+    /// The place of its first site along each of these axes, lengths.
+    pub offset: Vec<f64>,
+    /// Powers of length, mass, time, current, temperature, amount, luminous intensity in its unit.
+    pub unit: [f64; 7],
+}
+
+/// A file of snapshots that is being written.
+pub struct Snapshots {
+    file: H5File,
+    data: H5Group,
+    mesh: Mesh,
+}
+
+impl Snapshots {
+    /// Begins a file; what stands at `path` is lost.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn create(path: &Path, head: &Head<'_>, mesh: Mesh) -> Result<Self, Hdf5Error> {
+        // Who writes the file has locked it already, and its name is known to nobody else.
+        let file = H5File::options().no_locking().create(path)?;
+        let root = file.root_group();
+        for (name, text) in [
+            ("openPMD", "1.1.0"),
+            ("basePath", "/data/%T/"),
+            ("meshesPath", "fields/"),
+            ("iterationEncoding", "groupBased"),
+            ("iterationFormat", "/data/%T/"),
+            ("software", "ripplon"),
+            ("softwareVersion", env!("CARGO_PKG_VERSION")),
+            ("comment", head.title),
+        ] {
+            root.set_attr_typed(name, word(text), text.as_bytes().to_vec())?;
+        }
+        root.set_attr_numeric("openPMDextension", &0_u32)?;
+        if head.scene.len() <= LONGEST_TEXT {
+            root.set_attr_typed("scene", word(head.scene), head.scene.as_bytes().to_vec())?;
+        }
+        let data = file.create_group("data")?;
+        Ok(Self { file, data, mesh })
+    }
+
+    /// Writes the field of a step: the sites of the mesh, x fastest.
+    ///
+    /// # Errors
+    /// If there are not as many as the mesh has, or the disk is full.
+    pub fn push(&mut self, step: u64, time: f64, time_step: f64, field: &FieldData) -> Result<(), Hdf5Error> {
+        let iteration = self.data.create_group(&step.to_string())?;
+        iteration.set_attr_numeric("time", &time)?;
+        iteration.set_attr_numeric("dt", &time_step)?;
+        iteration.set_attr_numeric("timeUnitSI", &1.0_f64)?;
+        let fields = iteration.create_group("fields")?;
+        match field {
+            FieldData::Complex64(values) => {
+                let values = values.iter().map(|z| types::Complex32 { re: z.re, im: z.im });
+                self.write(&fields, &values.collect::<Vec<_>>())
+            }
+            FieldData::Complex128(values) => {
+                let values = values.iter().map(|z| types::Complex64 { re: z.re, im: z.im });
+                self.write(&fields, &values.collect::<Vec<_>>())
+            }
+            FieldData::Float32(values) => self.write(&fields, values),
+            FieldData::Float64(values) => self.write(&fields, values),
+        }
+    }
+
+    /// Completes the file.
+    ///
+    /// # Errors
+    /// If the disk is full.
+    pub fn finish(self) -> Result<(), Hdf5Error> {
+        self.file.close()
+    }
+
+    fn write<T: H5Type>(&self, fields: &H5Group, values: &[T]) -> Result<(), Hdf5Error> {
+        let mesh = &self.mesh;
+        let set = fields.new_dataset::<T>().shape(&mesh.shape).create(mesh.name)?;
+        set.write_raw(values)?;
+        let axes = [Letter(*b"z"), Letter(*b"y"), Letter(*b"x")];
+        let labels = &axes[axes.len() - mesh.shape.len()..];
+        for (name, text) in [("geometry", "cartesian"), ("dataOrder", "C")] {
+            set.set_attr_typed(name, word(text), text.as_bytes().to_vec())?;
+        }
+        set.new_attr::<Letter>()
+            .shape([labels.len()])
+            .create("axisLabels")?
+            .write_array(labels)?;
+        numbers(&set, "gridSpacing", &mesh.spacing)?;
+        numbers(&set, "gridGlobalOffset", &mesh.offset)?;
+        numbers(&set, "unitDimension", &mesh.unit)?;
+        numbers(&set, "position", &vec![0.0; mesh.shape.len()])?;
+        for (name, value) in [("gridUnitSI", 1.0), ("unitSI", 1.0), ("timeOffset", 0.0)] {
+            set.new_attr::<f64>().create(name)?.write_numeric::<f64>(&value)?;
+        }
+        Ok(())
+    }
+}
+
+/// The type of a text: of fixed length, which all readers know; in UTF-8.
+fn word(text: &str) -> DatatypeMessage {
+    DatatypeMessage::FixedString {
+        size: u32::try_from(text.len()).unwrap_or(u32::MAX),
+        padding: 1,
+        charset: 1,
+    }
+}
+
+/// The name of an axis.
+#[derive(Clone, Copy)]
+#[repr(transparent)]
+struct Letter([u8; 1]);
+
+impl H5Type for Letter {
+    fn hdf5_type() -> DatatypeMessage {
+        DatatypeMessage::FixedString {
+            size: 1,
+            padding: 1,
+            charset: 0,
+        }
+    }
+
+    fn element_size() -> usize {
+        1
+    }
+}
+
+fn numbers(set: &H5Dataset, name: &str, values: &[f64]) -> Result<(), Hdf5Error> {
+    set.new_attr::<f64>()
+        .shape([values.len()])
+        .create(name)?
+        .write_array(values)
+}

@@ -1,0 +1,295 @@
+//! Snapshots of a part of the field while a run goes on, in one file of HDF5.
+
+use super::ExportError;
+use super::openpmd::{Head, Mesh, Snapshots};
+use crate::atomic_file::AtomicFile;
+use crate::field::FieldData;
+use crate::grid::Grid;
+use crate::physics::Equation;
+use crate::scene::Scenario;
+use crate::solver::Clock;
+use std::path::{Path, PathBuf};
+
+/// Most snapshots of a file: the time to add one grows with those that are there, to some milliseconds.
+pub const MOST_SNAPSHOTS: u64 = 10_000;
+
+/// Which sites a snapshot holds: every so many of a box.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Selection {
+    first: [usize; 3],
+    count: [usize; 3],
+    stride: [usize; 3],
+}
+
+impl Selection {
+    /// Every `stride`-th site along each axis, from the first site of `region` on: its least and greatest coordinate along each axis, lengths; `None` = the whole grid.
+    ///
+    /// # Errors
+    /// With what is wrong and what to write instead.
+    pub fn new(grid: &Grid, region: Option<&[[f64; 2]]>, stride: &[usize]) -> Result<Self, String> {
+        let rank = grid.rank();
+        let mut own = Self {
+            first: [0; 3],
+            count: grid.size(),
+            stride: [1; 3],
+        };
+        match stride {
+            [] => {}
+            [one] => own.stride[..rank].fill(*one),
+            several if several.len() == rank => own.stride[..rank].copy_from_slice(several),
+            several => {
+                return Err(format!(
+                    "--stride has {} numbers, and the grid {rank} axes; give one number, or one an axis",
+                    several.len()
+                ));
+            }
+        }
+        if let Some(region) = region {
+            if region.len() != rank {
+                return Err(format!(
+                    "--region has {} ranges, and the grid {rank} axes; give one an axis, as in {}",
+                    region.len(),
+                    vec!["0..10"; rank].join(",")
+                ));
+            }
+            for (axis, range) in region.iter().enumerate() {
+                (own.first[axis], own.count[axis]) = inside(grid, axis, *range)?;
+            }
+        }
+        for axis in 0..rank {
+            own.count[axis] = own.count[axis].div_ceil(own.stride[axis]);
+        }
+        Ok(own)
+    }
+
+    /// Number of sites.
+    #[must_use]
+    pub fn sites(&self) -> usize {
+        self.count.iter().product()
+    }
+
+    /// What a field of `grid` has there, x fastest.
+    #[must_use]
+    pub fn of(&self, grid: &Grid, field: &FieldData) -> FieldData {
+        match field {
+            FieldData::Complex64(values) => FieldData::Complex64(self.pick(grid, values)),
+            FieldData::Complex128(values) => FieldData::Complex128(self.pick(grid, values)),
+            FieldData::Float32(values) => FieldData::Float32(self.pick(grid, values)),
+            FieldData::Float64(values) => FieldData::Float64(self.pick(grid, values)),
+        }
+    }
+
+    fn pick<T: Copy>(&self, grid: &Grid, values: &[T]) -> Vec<T> {
+        let along = |axis: usize| (0..self.count[axis]).map(move |n| self.first[axis] + n * self.stride[axis]);
+        let mut picked = Vec::with_capacity(self.sites());
+        for k in along(2) {
+            for j in along(1) {
+                let row = grid.index([0, j, k]);
+                picked.extend(along(0).map(|i| values[row + i]));
+            }
+        }
+        picked
+    }
+
+    fn mesh(&self, scenario: &Scenario) -> Mesh {
+        let grid = scenario.grid();
+        // openPMD names the slowest axis first.
+        let axes = || (0..grid.rank()).rev();
+        #[expect(clippy::cast_precision_loss, reason = "sites along an axis are far below 2^53")]
+        let lengths = |counts: [usize; 3]| axes().map(|axis| counts[axis] as f64 * grid.spacing()).collect();
+        let (name, unit) = match scenario.model().equation() {
+            Equation::Schrodinger => ("psi", [0.0; 7]),
+            // Pa = kg/(m s²)
+            Equation::Acoustic => ("p", [-1.0, 1.0, -2.0, 0.0, 0.0, 0.0, 0.0]),
+        };
+        Mesh {
+            name,
+            shape: axes().map(|axis| self.count[axis]).collect(),
+            spacing: lengths(self.stride),
+            offset: lengths(self.first),
+            unit,
+        }
+    }
+}
+
+/// The first site of a range along an axis, and how many there are.
+fn inside(grid: &Grid, axis: usize, [from, to]: [f64; 2]) -> Result<(usize, usize), String> {
+    let name = ["x", "y", "z"][axis];
+    let a = grid.spacing();
+    #[expect(clippy::cast_precision_loss, reason = "sites along an axis are far below 2^53")]
+    let last = (grid.size()[axis] - 1) as f64;
+    // Ends may miss a site by rounding.
+    let (first, end) = ((from / a - 1e-9).ceil().max(0.0), (to / a + 1e-9).floor().min(last));
+    if first > end || first.is_nan() || end.is_nan() {
+        return Err(format!(
+            "--region: {from}..{to} along {name} holds no site; they stand every {a} from 0 to {}",
+            last * a
+        ));
+    }
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "both lie on the grid"
+    )]
+    let (first, end) = (first as usize, end as usize);
+    Ok((first, end - first + 1))
+}
+
+/// A file of snapshots on its way to its place.
+#[expect(missing_debug_implementations, reason = "the library's file has none")]
+pub struct SeriesWriter {
+    path: PathBuf,
+    selection: Selection,
+    /// The file that HDF5 writes by its name, and the library's own view of it; `None` where this process writes no files.
+    open: Option<(AtomicFile, Snapshots)>,
+}
+
+impl SeriesWriter {
+    /// Begins a file; it appears at `path` when it is [complete](Self::finish).
+    ///
+    /// # Errors
+    /// If it cannot be written there.
+    pub fn create(path: &Path, scenario: &Scenario, selection: Selection) -> Result<Self, ExportError> {
+        let file = super::begin(path)?;
+        let part = file.part().map_err(ExportError::io(path))?;
+        let open = match part {
+            Some(part) => {
+                let scene = scenario.file().to_toml();
+                let head = Head {
+                    title: scenario.title(),
+                    scene: &scene,
+                };
+                let snapshots = Snapshots::create(&part, &head, selection.mesh(scenario)).map_err(failed(path))?;
+                Some((file, snapshots))
+            }
+            None => None,
+        };
+        Ok(Self {
+            path: path.to_owned(),
+            selection,
+            open,
+        })
+    }
+
+    /// Adds a field of the whole grid as it was at a step.
+    ///
+    /// # Errors
+    /// If the disk is full.
+    pub fn push(&mut self, grid: &Grid, clock: &Clock, field: &FieldData) -> Result<(), ExportError> {
+        let Some((_, snapshots)) = &mut self.open else {
+            return Ok(());
+        };
+        let field = self.selection.of(grid, field);
+        snapshots
+            .push(clock.steps, clock.time, clock.time_step, &field)
+            .map_err(failed(&self.path))
+    }
+
+    /// Completes the file and puts it in its place.
+    ///
+    /// # Errors
+    /// If the disk is full.
+    pub fn finish(self) -> Result<(), ExportError> {
+        let Some((file, snapshots)) = self.open else {
+            return Ok(());
+        };
+        snapshots.finish().map_err(failed(&self.path))?;
+        super::complete(file)
+    }
+}
+
+/// For `map_err` on a path.
+fn failed(path: &Path) -> impl FnOnce(rust_hdf5::Hdf5Error) -> ExportError + use<> {
+    let path = path.to_owned();
+    move |error| match error {
+        rust_hdf5::Hdf5Error::Io(reason) => ExportError::Io { path, reason },
+        other => ExportError::Encoder {
+            format: "HDF5",
+            message: format!("{}: {other}", path.display()),
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use num_complex::Complex32;
+
+    fn scene(text: &str) -> Scenario {
+        let file = crate::scene::read_draft(text).unwrap();
+        crate::solver::validate_scene(&file, None).unwrap()
+    }
+
+    #[test]
+    fn a_selection_has_every_nth_site_of_a_box() {
+        let grid = Grid::new(&[10, 6], 0.5);
+        let all = Selection::new(&grid, None, &[]).unwrap();
+        assert_eq!(all.sites(), 60);
+        let some = Selection::new(&grid, Some(&[[0.9, 4.1], [1.0, 1.0]]), &[3, 1]).unwrap();
+        assert_eq!((some.first, some.count), ([2, 2, 0], [3, 1, 1]));
+        let values: Vec<f32> = (0_u16..60).map(f32::from).collect();
+        assert_eq!(
+            some.of(&grid, &FieldData::Float32(values)),
+            FieldData::Float32(vec![22.0, 25.0, 28.0])
+        );
+        // Beyond the grid there are no sites.
+        let edge = Selection::new(&grid, Some(&[[4.4, 99.0], [-3.0, 0.2]]), &[]).unwrap();
+        assert_eq!((edge.first, edge.count), ([9, 0, 0], [1, 1, 1]));
+        for (region, stride, said) in [
+            (Some(&[[1.1, 1.4], [0.0, 1.0]][..]), &[][..], "along x holds no site"),
+            (Some(&[[3.0, 1.0], [0.0, 1.0]]), &[], "holds no site"),
+            (Some(&[[f64::NAN, 1.0], [0.0, 1.0]]), &[], "holds no site"),
+            (Some(&[[0.0, 1.0]]), &[], "2 axes"),
+            (None, &[1, 2, 3], "2 axes"),
+        ] {
+            let wrong = Selection::new(&grid, region, stride).unwrap_err();
+            assert!(wrong.contains(said), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn snapshots_are_read_back_and_appear_when_they_are_complete() {
+        let scenario = scene(
+            "format = 1\ntitle = \"Wäve\"\n[grid]\nsize = [8, 4]\nspacing = 0.5\n[quantum]\nhopping = 1.0\n[time]\nstep = 0.1\n[solver]\nmethod = \"trotter\"\n",
+        );
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("s.h5");
+        let grid = scenario.grid();
+        let selection = Selection::new(grid, Some(&[[1.0, 2.0], [0.5, 1.5]]), &[2]).unwrap();
+        let mut writer = SeriesWriter::create(&path, &scenario, selection).unwrap();
+        for step in [0_u16, 10] {
+            let field: Vec<Complex32> = (0_u16..32)
+                .map(|n| Complex32::new(f32::from(n), f32::from(step)))
+                .collect();
+            let clock = Clock {
+                steps: step.into(),
+                time: 0.1 * f64::from(step),
+                time_step: 0.1,
+            };
+            writer.push(grid, &clock, &FieldData::Complex64(field)).unwrap();
+        }
+        assert!(!path.exists());
+        writer.finish().unwrap();
+        let file = rust_hdf5::H5File::open(&path).unwrap();
+        for step in [0_u16, 10] {
+            let set = file.dataset(&format!("data/{step}/fields/psi")).unwrap();
+            assert_eq!(set.shape(), [2, 2]);
+            let values = set.read_raw::<rust_hdf5::Complex32>().unwrap();
+            let parts: Vec<[f32; 2]> = values.iter().map(|z| [z.re, z.im]).collect();
+            let im = f32::from(step);
+            assert_eq!(parts, [[10.0, im], [12.0, im], [26.0, im], [28.0, im]]);
+        }
+    }
+
+    #[test]
+    fn a_device_is_no_place_for_a_file_that_is_not_written_in_order() {
+        if cfg!(unix) {
+            let scenario = scene("format = 1\n[grid]\nsize = [8]\nspacing = 1.0\n[acoustic]\nspeed = 343.0\n");
+            let all = Selection::new(scenario.grid(), None, &[]).unwrap();
+            let wrong = SeriesWriter::create(Path::new("/dev/null"), &scenario, all)
+                .err()
+                .unwrap();
+            assert!(wrong.to_string().contains("name a file"), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! `run --series` against h5py and the validator of openPMD.
+
+use super::Place;
+use super::python;
+use std::process::Command;
+
+/// Compares a series with an array that NPY holds of its last step, and asks the validator.
+const LOOK: &str = r#"
+import contextlib, io, sys
+import h5py, numpy
+from openpmd_validator import check_h5
+series, saved, steps = sys.argv[1], numpy.load(sys.argv[2]), [int(step) for step in sys.argv[3].split(",")]
+with h5py.File(series, "r") as file:
+    assert sorted(map(int, file["data"])) == steps, list(file["data"])
+    assert file.attrs["comment"].decode() == "Small", file.attrs["comment"]
+    assert "[grid]" in file.attrs["scene"].decode()
+    for step in steps:
+        one = file["data"][str(step)]
+        assert abs(one.attrs["time"] - 0.02 * step) < 1e-9, one.attrs["time"]
+        assert one.attrs["dt"] == 0.02
+    psi = file["data"][str(steps[-1])]["fields"]["psi"]
+    assert psi.dtype == saved.dtype and psi.dtype == numpy.complex64, psi.dtype
+    # Sites from x = 4 to 12 and y = 0 to 11 of a grid with the spacing 0.5, every other one along x.
+    assert numpy.array_equal(psi[()], saved[0:23, 8:25:2]), psi.shape
+    assert [name.decode() for name in psi.attrs["axisLabels"]] == ["y", "x"]
+    assert list(psi.attrs["gridSpacing"]) == [0.5, 1.0] and list(psi.attrs["gridGlobalOffset"]) == [0.0, 4.0]
+said = io.StringIO()
+with contextlib.redirect_stdout(said):
+    errors = check_h5.check_file(series, False, None)[0]
+assert errors == 0, said.getvalue()
+"#;
+
+const PART: &str = "--region 4..12,0..11 --stride 2,1";
+
+#[test]
+fn snapshots_are_what_other_programs_read() {
+    let packages = ["h5py==3.16.0", "numpy==2.4.6", "openpmd-validator==1.1.0.6"];
+    let Some(python) = python::environment("openpmd-1.1", &packages) else {
+        return;
+    };
+    let look = |place: &Place, steps: &str| {
+        let output = Command::new(python.join("bin/python"))
+            .args(["-c", LOOK])
+            .args([place.path("s.h5"), place.path("psi.npy")])
+            .arg(steps)
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    };
+    let place = Place::new();
+    let line = format!("run small.toml --save psi.npy --series s.h5 --every 10 {PART}");
+    place
+        .ripplon(&line)
+        .expect(0, &["5 snapshots of 1.62 KiB make 8.09 KiB"]);
+    look(&place, "0,10,20,30,40");
+    // Snapshots and checkpoints of one run; the run that goes on has the steps that are left.
+    let line =
+        format!("run small.toml --steps 15 --checkpoint c.ripplon --series s.h5 --every 4 {PART} --save psi.npy");
+    place.ripplon(&line).expect(0, &[]);
+    let line = format!("run small.toml --resume c.ripplon --series s.h5 --every 20 {PART} --save psi.npy");
+    place.ripplon(&line).expect(0, &[]);
+    look(&place, "20,40");
+}
+
+#[test]
+fn what_would_fill_a_disk_or_a_file_is_refused_before_the_run() {
+    let place = Place::new();
+    for (options, said) in [
+        ("--series s.h5 --steps 2000000 --every 1", "take --every 201"),
+        ("--series s.h5 --region 4..12", "2 axes"),
+        ("--series s.h5 --region 90..95,0..2", "along x holds no site"),
+        ("--series s.h5 --region 4", "write a range for each axis"),
+        ("--series s.h5 --stride 0", "0"),
+        ("--series s.h5 --save s.h5", "name another one"),
+        ("--series small.toml", "the run reads this file"),
+        ("--stride 2", "--series"),
+        ("--every 2", "required"),
+    ] {
+        place.ripplon(&format!("run small.toml {options}")).expect(2, &[said]);
+    }
+    assert_eq!(place.files(), ["small.toml"]);
+}
