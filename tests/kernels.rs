@@ -33,11 +33,15 @@ fn compiled(name: &str, text: &str) -> Vec<String> {
     let with = |head: &str| std::fs::read_to_string(folder.join(head)).unwrap() + text;
     match name {
         // Heads
-        "trotter" | "fdtd" => Vec::new(),
+        "trotter" | "fdtd" | "oscillators" => Vec::new(),
         "trotter_sweeps" => vec![with("trotter.wgsl")],
         "fdtd_step" => vec![with("fdtd.wgsl")],
+        "oscillators_sweeps" => vec![with("oscillators.wgsl")],
         "trotter_block" => (choices(&["NESTED", "WIDE", "FLUX"]).iter())
             .map(|values| expanded(&with("trotter.wgsl"), values))
+            .collect(),
+        "oscillators_block" => (choices(&["EACH", "WIDE"]).iter())
+            .map(|values| expanded(&with("oscillators.wgsl"), values))
             .collect(),
         "fdtd_block" => (choices(&["HALF", "SQUARES", "WALLS", "WIDE"]).into_iter())
             .filter_map(|mut values| {
@@ -72,8 +76,8 @@ fn every_shader_is_valid() {
             }
         }
     }
-    // Fields, media and curves; 16 and 20 blocks.
-    assert!(checked > 40, "not all shaders were found: {checked}");
+    // Fields, media and curves; 16, 20 and 8 blocks.
+    assert!(checked > 48, "not all shaders were found: {checked}");
 }
 
 #[test]

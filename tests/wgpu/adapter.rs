@@ -82,6 +82,9 @@ fn the_limits_of_browsers_are_enough() {
         assert!(distance(&found, &expected) < tolerance(Precision::Single), "{variant}");
     }
     super::sound::tiles_agree_with_single_steps();
+    for name in ["odd plate", "small torus", "densities", "damped torus"] {
+        super::oscillators::check_tiles(name, 2, "", "");
+    }
 }
 
 /// A device lost in mid-run: an error, the snapshot kept, and the run goes on where the device is opened anew.

@@ -9,6 +9,11 @@ mod cases;
 #[allow(dead_code, reason = "what tells of NVIDIA devices")]
 #[path = "../common/device.rs"]
 mod device;
+#[path = "../common/echo.rs"]
+mod echo;
+mod oscillators;
+#[path = "../common/pairs.rs"]
+mod pairs;
 mod quantum;
 #[path = "../common/rooms.rs"]
 mod rooms;

@@ -8,7 +8,7 @@
 //! - Order: 2 or 4 in Δt, 2 in a; damping is split off to order 2. Symplectic and, for −Δt, its own inverse. Lattice: ω = 2(c/a)√(Σ sin²(kᵢa/2)).
 //! - Stability: cΔt/a < 1.7207 in 1D, 1.1107 in 2D ([`stability`]): 1.6 to 1.7 times what finite differences of order 2 allow.
 //! - Cost, 2D order 2: 7 sweeps of 5 instructions a site and step; 16 B (single) read and written a pass, and 16 B of coefficients a sweep in a medium.
-//! - An NVIDIA device ([`cuda`]): one kernel a sweep, or several sub-steps a launch in registers.
+//! - An NVIDIA device ([`cuda`]): one kernel a sweep, or several sub-steps a launch in registers. A graphics adapter ([`wgpu`]): the same, in planes of single precision.
 //! - Limits: 1D and 2D; a periodic axis needs an even number of sites. An absorbing edge is a layer of damping, γ = 9c/L·ξ², not a CPML: waves that are long beside its
 //!   width come back. With Δt < 0 what is damped is damped as well.
 //!
@@ -32,6 +32,8 @@ mod solver;
 mod springs;
 mod stability;
 mod transducers;
+#[cfg(all(feature = "gui", not(target_family = "wasm")))]
+mod wgpu;
 
 use super::acoustic::acoustic_objections;
 use super::method::{
@@ -76,6 +78,8 @@ pub static METHOD: Method = Method {
         },
         #[cfg(feature = "cuda")]
         cuda::TARGET,
+        #[cfg(all(feature = "gui", not(target_family = "wasm")))]
+        wgpu::TARGET,
     ],
     parameters: &[
         ParameterSpec {
@@ -100,8 +104,8 @@ pub static METHOD: Method = Method {
         ParameterSpec {
             key: "fused_steps",
             title: "Fused steps",
-            about: "Steps that a block takes in cache, or in the registers of a device (at most 4, along a line 16), before it goes back to memory. Never changes \
-                    the result, not by a bit.",
+            about: "Steps that a block takes in cache, or in the registers of a device (at most 4, along a line 16; on a graphics adapter 6), before it goes back to memory. Never \
+                    changes the result, on processors and NVIDIA devices not by a bit.",
             kind: Kind::Count { min: 1, max: 64 },
             variants: &["blocked", "fused"],
         },
@@ -132,6 +136,8 @@ pub static METHOD: Method = Method {
         Backend::Cpu,
         #[cfg(feature = "cuda")]
         Backend::Cuda,
+        #[cfg(all(feature = "gui", not(target_family = "wasm")))]
+        Backend::Wgpu,
     ],
     work,
     build,
@@ -257,6 +263,8 @@ fn build(scenario: &Scenario) -> Result<Box<dyn Solver>, SolverError> {
 
 fn make(setup: Setup, backend: Backend) -> Result<Box<dyn Solver>, SolverError> {
     match setup.choice.precision {
+        #[cfg(all(feature = "gui", not(target_family = "wasm")))]
+        Precision::Single if backend == Backend::Wgpu => Run::boxed(setup, wgpu::Wgpu::new),
         Precision::Single => make_in::<f32>(setup, backend),
         Precision::Double => make_in::<f64>(setup, backend),
     }

@@ -70,7 +70,7 @@ impl<T: Vectors> Oscillators<T> {
     }
 
     /// The same, stepped by one pass a sweep.
-    #[cfg(feature = "cuda")]
+    #[cfg(any(feature = "cuda", all(feature = "gui", not(target_family = "wasm"))))]
     pub(super) fn naive(setup: &Setup) -> Result<Self, SolverError> {
         Self::planned(setup, |_, _| None)
     }

@@ -65,3 +65,70 @@ impl Scheme {
         }
     }
 }
+
+/// Equal sub-steps in a row that one launch on an adapter takes.
+#[cfg(all(feature = "gui", not(target_family = "wasm")))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Part {
+    /// The number of their length.
+    pub length: usize,
+    pub count: usize,
+    /// Whether a step begins with the first.
+    pub begins: bool,
+    /// Bit n: a step ends with sub-step n.
+    pub ends: u32,
+}
+
+#[cfg(all(feature = "gui", not(target_family = "wasm")))]
+impl Part {
+    /// The next launch of at most `most` sub-steps, from sub-step `at` on, counted from the beginning of a step, of which `left` are to be taken. `substeps`: numbers of the
+    /// lengths of a step's sub-steps.
+    pub(super) fn next(substeps: &[usize], at: usize, left: usize, most: usize) -> Self {
+        let all = substeps.len();
+        let length = substeps[at % all];
+        let like = |n: &usize| substeps[(at + n) % all] == length;
+        let count = 1 + (1..most.min(left).min(32)).take_while(like).count();
+        let ends = (0..count).filter(|n| (at + n + 1).is_multiple_of(all));
+        Self {
+            length,
+            count,
+            begins: at.is_multiple_of(all),
+            ends: ends.fold(0, |bits, n| bits | 1 << n),
+        }
+    }
+
+    /// The same where nothing happens between steps.
+    pub(super) fn unmarked(self) -> Self {
+        Self {
+            begins: false,
+            ends: 0,
+            ..self
+        }
+    }
+}
+
+#[cfg(all(test, feature = "gui", not(target_family = "wasm")))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn launches_take_equal_sub_steps_and_know_where_steps_end() {
+        let order4 = Scheme::new(4, 0.1).substeps;
+        let part = |at, left, most| {
+            let part = Part::next(&order4, at, left, most);
+            (part.length, part.count, part.begins, part.ends)
+        };
+        assert_eq!(part(0, 20, 4), (0, 2, true, 0));
+        assert_eq!(part(2, 18, 4), (1, 1, false, 0));
+        // The last two of a step and the first two of the next.
+        assert_eq!(part(3, 17, 4), (0, 4, false, 0b10));
+        assert_eq!(part(3, 2, 4), (0, 2, false, 0b10));
+        assert_eq!(part(4, 16, 2), (0, 2, false, 0b01));
+        let order2 = Part::next(&[0], 7, 9, 6);
+        assert_eq!((order2.count, order2.begins, order2.ends), (6, true, 0b11_1111));
+        assert_eq!(
+            order2.unmarked(),
+            Part::next(&[0, 0, 0, 0, 0, 0, 0], 0, 6, 6).unmarked()
+        );
+    }
+}

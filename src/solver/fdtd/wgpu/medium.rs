@@ -5,6 +5,7 @@ use super::super::run::Fdtd;
 use super::super::stencil::{COEFFICIENTS, FLUX};
 use crate::backend::wgpu::{Bind, Binding, Buffer, Kernel, Stream, WgpuError};
 use crate::grid::Edge;
+use crate::solver::adapter::{blocks, whole};
 use bytemuck::{Pod, Zeroable};
 
 /// The text of the kernel.
@@ -26,8 +27,6 @@ const BINDINGS: [Binding; 8] = [
     Binding::Read,
     Binding::Write,
 ];
-/// Columns and rows of a block of threads.
-const BLOCK: [usize; 2] = [64, 4];
 /// Marks of a word, two bits each, and their bits.
 const PACKED: usize = 16;
 const WALL: u32 = 1;
@@ -85,11 +84,6 @@ pub(super) fn unpacked(lattice: &Lattice, from: &[f32], to: &mut [f32]) {
         to[lattice.sites(row)].copy_from_slice(from);
     }
     lattice.fill_all_ghosts(to, true);
-}
-
-/// Counts on the adapter are 32 bits; buffers beyond were refused.
-pub(super) fn whole(n: usize) -> i32 {
-    i32::try_from(n).unwrap_or(i32::MAX)
 }
 
 /// Walls, and where the stencil reaches one, two bits a site; none where there are no walls.
@@ -157,13 +151,8 @@ impl Medium {
         let squares = plane(&material.squares);
         let density = plane(&material.density);
         let marks = marks(host);
-        let (half, most) = (lattice.half, stream.device().most_blocks() as usize);
-        let blocks_y = rows.div_ceil(BLOCK[1]);
-        let blocks = [
-            lattice.size[0].div_ceil(BLOCK[0]),
-            blocks_y.min(most),
-            blocks_y.div_ceil(most),
-        ];
+        let half = lattice.half;
+        let blocks = blocks(stream.device(), [lattice.size[0], rows]);
         let mut params = Params {
             size: lattice.size.map(whole),
             square: material.square,

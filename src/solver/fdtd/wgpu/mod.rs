@@ -14,7 +14,6 @@
 //! Bound: a step moves 12 bytes a site (pⁿ and pⁿ⁻¹ read, pⁿ⁺¹ written), 16 with a speed per site.
 
 mod medium;
-mod sites;
 mod solver;
 mod steps;
 mod tiles;
@@ -24,11 +23,10 @@ use crate::backend::simd::Aligned;
 use crate::backend::wgpu::{Buffer, Stream, WgpuError};
 use crate::field::Precision;
 use crate::solver::SolverError;
-use crate::solver::adapter;
+use crate::solver::adapter::{self, beside::Beside, operations::Operations};
 use crate::solver::method::{Backend, Target, Variant};
 use crate::solver::setup::{Choice, Setup};
 use medium::{Medium, packed};
-use sites::Beside;
 use tiles::Tiles;
 
 /// The row of targets.
@@ -65,6 +63,7 @@ pub(super) struct Wgpu {
     peak: Option<Buffer>,
     potential: Option<Buffer>,
     medium: Medium,
+    operations: Operations,
     beside: Beside,
 }
 
@@ -82,6 +81,7 @@ impl Wgpu {
             }
             let mut run = Self {
                 medium: Medium::new(&stream, &host, &pairs)?,
+                operations: Operations::new(&stream, tiles::MOST)?,
                 beside: Beside::new(&stream)?,
                 pair: 0,
                 newer: 0,

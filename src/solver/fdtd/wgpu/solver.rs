@@ -83,7 +83,7 @@ impl Resident for Wgpu {
             ),
             batch: self.tiles.as_ref().map_or(1, |tiles| tiles.steps as u64),
             note: None,
-            memory: own + self.medium.bytes() + self.beside.bytes(),
+            memory: own + self.medium.bytes() + self.operations.bytes() + self.beside.bytes(),
         }
     }
 

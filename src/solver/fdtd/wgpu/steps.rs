@@ -1,17 +1,14 @@
 //! Steps on the adapter, and what is done to single sites after each.
 
 use super::Wgpu;
-use super::sites::{Beside, SiteBatch};
 use crate::backend::wgpu::WgpuError;
+use crate::solver::adapter::operations::{MOST_GATHERED, Operations, SiteBatch};
 use crate::solver::clock::RunClock;
 use crate::solver::gathered::{gathered_places, hand_over, is_gathered};
 use crate::solver::resident::Resident;
 use crate::solver::stepper::Stepper;
-use crate::solver::transducers::{Act, Transducers};
+use crate::solver::transducers::Act;
 use crate::solver::{SolverError, Taps};
-
-/// Sites of a detector that are gathered one by one; with larger regions the processor steps.
-const MOST_GATHERED: usize = 1 << 16;
 
 impl Wgpu {
     /// Place of a site.
@@ -31,7 +28,7 @@ impl Wgpu {
         }
         let gathered = gathered_places(taps, MOST_GATHERED, |at| self.place(at));
         let heard = taps.transducers().map_or(0, |own| own.sites().len());
-        let most = Beside::most_steps(gathered.len() + heard) as u64;
+        let most = Operations::most_steps(gathered.len() + heard);
         let mut done = 0;
         while done < steps {
             let batch = (steps - done).min(most);
@@ -45,17 +42,24 @@ impl Wgpu {
         let mut batch = self.site_batch(clock, steps, gathered);
         let acts = taps.transducers_act();
         if let Some(transducers) = taps.transducers_mut().as_mut().filter(|_| acts) {
-            let played = self.join_transducers(transducers, &mut batch);
+            // Walls stay silent.
+            let mask = &self.host.sweep.mask;
+            let silent = |site: usize| mask.get(site).copied().unwrap_or(false);
+            let scale = match transducers.act() {
+                Act::Add => self.host.time_step * self.host.time_step,
+                _ => 1.0,
+            };
+            let played = batch.join(transducers, silent, |_, signal| scale * signal.re);
             transducers.pass(played);
         }
-        self.beside.load(&self.stream, &mut batch)?;
+        self.operations.load(&self.stream, &mut batch)?;
         let count = usize::try_from(steps).unwrap_or(usize::MAX);
         let mut n = 0;
         while n < count {
             n += self.pass(n, count - n)?;
         }
         if !(taps.taps().is_empty() && batch.gathered.is_empty()) {
-            let values = self.beside.records(&self.stream, count)?;
+            let values = self.operations.records(&self.stream, count)?;
             let clocks: Vec<RunClock> = (1..=steps).map(|n| clock.after(n)).collect();
             let unknown = vec![vec![f64::NAN; taps.taps().len()]; count];
             hand_over(taps, MOST_GATHERED, &values, &clocks, unknown);
@@ -85,44 +89,6 @@ impl Wgpu {
         }
     }
 
-    /// Adds to a batch what transducers do in it; returns the steps in which they play.
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "buffers of more than 2^32 numbers were refused; rounded to the precision of the run"
-    )]
-    fn join_transducers(&self, transducers: &Transducers, batch: &mut SiteBatch) -> usize {
-        let sites = transducers.sites();
-        let row = sites.len().max(1);
-        let playing = (transducers.ahead().len() / row).min(batch.added.len());
-        // Walls stay silent.
-        let mask = &self.host.sweep.mask;
-        let free: Vec<usize> = (0..sites.len())
-            .filter(|n| !mask.get(sites[*n]).copied().unwrap_or(false))
-            .collect();
-        let place = |n: &usize| sites[*n] as u32;
-        let rows = transducers.ahead().chunks_exact(row);
-        match transducers.act() {
-            Act::Record => {
-                batch.gathered.extend(sites.iter().map(|site| *site as u32));
-                return 0;
-            }
-            Act::Add => {
-                let square = self.host.time_step * self.host.time_step;
-                for (added, values) in batch.added.iter_mut().zip(rows) {
-                    added.extend(free.iter().map(|n| (place(n), (square * values[*n].re) as f32)));
-                }
-            }
-            Act::Overwrite => {
-                batch.set_places = free.iter().map(place).collect();
-                let values = rows
-                    .take(playing)
-                    .flat_map(|values| free.iter().map(|n| values[*n].re as f32));
-                batch.set_values = values.collect();
-            }
-        }
-        playing
-    }
-
     /// At most `most` steps, with the operations of the batch from its step `n` on; returns how many.
     fn pass(&mut self, n: usize, most: usize) -> Result<usize, WgpuError> {
         // What is kept of every site is asked after every step.
@@ -144,7 +110,7 @@ impl Wgpu {
         self.medium.step(&self.stream, self.pair, self.newer)?;
         self.newer = 1 - self.newer;
         let [level, _] = self.levels();
-        self.beside.operate(&self.stream, level, n)?;
+        self.operations.operate(&self.stream, level, n)?;
         let sites = self.sites();
         if let Some(peak) = &self.peak {
             self.beside.keep_largest(&self.stream, [level, peak], sites)?;

@@ -3,8 +3,9 @@
 use super::super::run::Fdtd;
 use super::super::stencil::COEFFICIENTS;
 use super::Wgpu;
-use super::medium::{edge_number, single, whole};
+use super::medium::{edge_number, single};
 use crate::backend::wgpu::{Binding, Buffer, Device, Kernel, Stream, WgpuError, expanded};
+use crate::solver::adapter::whole;
 use bytemuck::{Pod, Zeroable};
 
 /// What is written out for a grid and a medium.
@@ -117,15 +118,15 @@ impl Tiles {
             size: [whole(nx), whole(ny)],
             edges: [0, 1].map(|axis| edge_number(lattice.edges[axis])),
             steps: whole(steps),
-            operations: i32::from(run.beside.busy),
+            operations: i32::from(run.operations.are_any()),
             square,
             unused: 0.0,
             coefficients: single(&COEFFICIENTS[self.half][1..]),
         };
         let params = run.stream.list("constants of the steps", &[params])?;
         let ([now, old], [now_out, old_out]) = (run.levels(), &run.pairs[1 - run.pair]);
-        let [places, values] = &run.beside.lists;
-        let (moments, record) = (&run.beside.moments, &run.beside.record);
+        let [places, values] = &run.operations.lists;
+        let (moments, record) = (&run.operations.moments, &run.operations.record);
         let buffers = [
             &params, moments, now, old, now_out, old_out, squares, places, values, record,
         ];

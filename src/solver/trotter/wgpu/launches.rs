@@ -3,6 +3,7 @@
 use super::Wgpu;
 use super::looks::SOURCE;
 use crate::backend::wgpu::{Bind, Binding, Buffer, Kernel, Stream, WgpuError};
+use crate::solver::adapter::{Launches, blocks, narrow, put_in, whole};
 use crate::solver::trotter::naive::Turn;
 use crate::solver::trotter::problem::Problem;
 use crate::solver::trotter::scheme::{Scheme, Sweep};
@@ -18,8 +19,7 @@ const TURN: [Binding; 5] = [
     Binding::Read,
 ];
 const GATHER: [Binding; 4] = [Binding::Table(1), Binding::Write, Binding::Read, Binding::Write];
-/// Columns and rows of a block of threads of `turn`; threads of a block of the others.
-const BLOCK: [usize; 2] = [64, 4];
+/// Threads of a block of all kernels but `turn`.
 const THREADS: usize = 256;
 
 /// `Sweep` of the kernels.
@@ -54,14 +54,6 @@ struct Moment {
     rest: [[u32; 2]; 31],
 }
 
-/// Kernels with what they are given, and blocks of threads, in order.
-pub(super) type Launches = Vec<(Kernel, Bind, [usize; 3])>;
-
-/// Sites are counted in 32 bits; buffers beyond were refused.
-fn whole(n: usize) -> i32 {
-    i32::try_from(n).unwrap_or(i32::MAX)
-}
-
 /// The kernel that gathers sites.
 pub(super) fn gather(stream: &Stream) -> Result<Kernel, WgpuError> {
     stream.device().kernel(SOURCE, "gather", &GATHER, &[])
@@ -90,7 +82,7 @@ impl Gathered {
         for range in asked {
             let [row, first, columns] = *range;
             ranges.insert(*range, places.len());
-            places.extend((first..first + columns).map(|x| u32::try_from(row * nx + x).unwrap_or(u32::MAX)));
+            places.extend((first..first + columns).map(|x| narrow(row * nx + x)));
         }
         let sites = places.len();
         if sites * STEPS > MOST_SITES {
@@ -98,8 +90,8 @@ impl Gathered {
         }
         let moments: Vec<Moment> = (0..STEPS)
             .map(|step| Moment {
-                count: u32::try_from(sites).unwrap_or(u32::MAX),
-                to: u32::try_from(step * sites).unwrap_or(u32::MAX),
+                count: narrow(sites),
+                to: narrow(step * sites),
                 rest: [[0; 2]; 31],
             })
             .collect();
@@ -218,9 +210,7 @@ impl Wgpu {
             1 => (nx, pairs * nz),
             _ => (nx, ny * pairs),
         };
-        let most = self.stream.device().most_blocks() as usize;
-        let blocks_y = rows.div_ceil(BLOCK[1]);
-        let blocks = [columns.div_ceil(BLOCK[0]), blocks_y.min(most), blocks_y.div_ceil(most)];
+        let blocks = blocks(self.stream.device(), [columns, rows]);
         let turn = Turn::<f32>::new(sweep.angle, imaginary);
         let constants = Turned {
             size: size.map(whole),
@@ -249,7 +239,7 @@ impl Wgpu {
         let sites = self.grid.sites();
         #[expect(clippy::cast_possible_truncation, reason = "rounded to the precision of the run")]
         let constants = Phases {
-            count: u32::try_from(sites).unwrap_or(u32::MAX),
+            count: narrow(sites),
             interaction: interaction.map(|g| g as f32),
             rest: 0,
         };
@@ -267,11 +257,6 @@ impl Wgpu {
 
     /// Puts launches in.
     pub(super) fn put_in(&self, launches: &Launches) {
-        self.attempt(|| {
-            for (kernel, bind, blocks) in launches {
-                self.stream.launch(kernel, bind, None, *blocks)?;
-            }
-            Ok(())
-        });
+        self.attempt(|| put_in(&self.stream, launches));
     }
 }

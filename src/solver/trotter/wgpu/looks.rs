@@ -1,6 +1,7 @@
 //! What is summed where the field lies: its norm, and pictures of its density.
 
 use crate::backend::wgpu::{Binding, Buffer, Kernel, Stream, WgpuError};
+use crate::solver::adapter::narrow;
 use crate::solver::{FieldImage, ImageRequest};
 use bytemuck::{Pod, Zeroable};
 
@@ -45,10 +46,6 @@ pub(super) struct Looks {
     weigh: Kernel,
     scale: Kernel,
     sites: usize,
-}
-
-fn narrow(n: usize) -> u32 {
-    u32::try_from(n).unwrap_or(u32::MAX)
 }
 
 impl Looks {

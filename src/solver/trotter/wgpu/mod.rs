@@ -20,9 +20,11 @@ use super::problem::Problem;
 use crate::backend::wgpu::{Buffer, Kernel, Stream, WgpuError};
 use crate::field::Precision;
 use crate::grid::Grid;
+use crate::solver::SolverError;
+use crate::solver::adapter::tile::{MOST_STEPS, tile};
+use crate::solver::adapter::{self, Launches};
 use crate::solver::method::{Backend, Target, Variant};
-use crate::solver::{SolverError, adapter};
-use launches::{Gathered, Launches};
+use launches::Gathered;
 use looks::Looks;
 use num_complex::Complex;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -99,12 +101,7 @@ impl Wgpu {
             Some("naive") => ("naive", 0),
             _ if !flat => ("naive", 0),
             Some("full-step") => ("full-step", 1),
-            _ => (
-                "fused",
-                steps
-                    .unwrap_or(tiles::shape(stream.device()).1)
-                    .clamp(1, tiles::MOST_STEPS),
-            ),
+            _ => ("fused", steps.unwrap_or(tile(stream.device()).1).clamp(1, MOST_STEPS)),
         };
         let other = if most > 0 { grid.sites() } else { 1 };
         Ok(Self {

@@ -1,7 +1,9 @@
 //! Whole steps of tiles in registers (`kernels/trotter_block.wgsl`).
 
 use super::Wgpu;
-use crate::backend::wgpu::{Bind, Binding, Buffer, Device, Kernel, WgpuError, expanded};
+use crate::backend::wgpu::{Bind, Binding, Buffer, Kernel, WgpuError, expanded};
+use crate::solver::adapter::tile::{ACROSS, COLUMNS, DOWN, tile};
+use crate::solver::adapter::whole;
 use crate::solver::trotter::naive::Turn;
 use crate::solver::trotter::problem::Problem;
 use crate::solver::trotter::scheme::{Scheme, Substep};
@@ -20,26 +22,8 @@ const BINDINGS: [Binding; 6] = [
     Binding::Read,
     Binding::Read,
 ];
-/// Sites of a tile across; threads below one another.
-const ACROSS: usize = 64;
-const DOWN: usize = 8;
-/// Columns of a thread: halos begin at multiples.
-const COLUMNS: usize = 4;
 /// Sites on every side that a step takes from what a tile can write.
 const HALO: usize = 2;
-/// With more there is little left of a tile: at 6, 40 × 40 or 40 × 8 sites.
-pub(super) const MOST_STEPS: usize = 6;
-
-/// Rows of a thread, and steps of a launch where the scene does not say (with more, the halo costs more than memory traffic): what was fastest on an H200 of blocks of
-/// 24 KiB of workgroup memory, and of 16 KiB, which every adapter and browser has.
-pub(super) fn shape(device: &Device) -> (usize, usize) {
-    if device.workgroup_memory() < 24 << 10 {
-        (4, 2)
-    } else {
-        (8, 4)
-    }
-}
-
 /// `Params` of the kernel.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
@@ -68,7 +52,6 @@ pub(super) struct Tiles {
 
 impl Params {
     fn new(size: [usize; 3], periodic: [bool; 2], substep: &Substep, steps: usize, imaginary: bool) -> Self {
-        let whole = |n: usize| i32::try_from(n).unwrap_or(i32::MAX);
         let turn = |angle: f64| {
             let turn = Turn::<f32>::new(angle, imaginary);
             [turn.t, turn.s]
@@ -110,7 +93,7 @@ impl Wgpu {
             ("INTERACTION", has(problem.phase_interaction() != 0.0)),
         ];
         let size = self.grid.size();
-        let (rows, _) = shape(self.stream.device());
+        let (rows, _) = tile(self.stream.device());
         #[expect(clippy::cast_possible_wrap, reason = "4 or 8")]
         let written = [
             ("ROWS", rows as i64),

@@ -1,0 +1,77 @@
+//! What methods on a graphics adapter share: its errors as those of solvers, launches that are made ready once, and what is done to a field of sound beside its steps.
+
+pub(super) mod beside;
+pub(super) mod operations;
+pub(super) mod tile;
+
+use super::SolverError;
+use crate::backend::wgpu::{self, Bind, Buffer, Device, Kernel, Stream, WgpuError};
+use bytemuck::Pod;
+
+/// Columns and rows of a block of threads that goes through a plane row by row.
+const BLOCK: [usize; 2] = [64, 4];
+
+/// Kernels with what they are given, and blocks of threads, in order: made ready once and put in again in every step.
+pub(super) type Launches = Vec<(Kernel, Bind, [usize; 3])>;
+
+/// Work for the adapter that is used.
+///
+/// # Errors
+/// The reason that `ripplon info` gives as well.
+pub(super) fn stream() -> Result<Stream, SolverError> {
+    Ok(Stream::new(wgpu::device()?))
+}
+
+/// Puts launches in.
+///
+/// # Errors
+/// If the device fails.
+pub(super) fn put_in(stream: &Stream, launches: &Launches) -> Result<(), WgpuError> {
+    for (kernel, bind, blocks) in launches {
+        stream.launch(kernel, bind, None, *blocks)?;
+    }
+    Ok(())
+}
+
+/// Blocks of 64 x 4 threads for so many columns and rows. Kernels take their rows from y and z: row of blocks z · (the second number here) + y.
+pub(super) fn blocks(device: &Device, [columns, rows]: [usize; 2]) -> [usize; 3] {
+    let most = device.most_blocks() as usize;
+    let down = rows.div_ceil(BLOCK[1]);
+    [columns.div_ceil(BLOCK[0]), down.min(most), down.div_ceil(most)]
+}
+
+/// Counts on the adapter are 32 bits; buffers beyond were refused.
+pub(super) fn whole(n: usize) -> i32 {
+    i32::try_from(n).unwrap_or(i32::MAX)
+}
+
+/// The same without a sign.
+pub(super) fn narrow(n: usize) -> u32 {
+    u32::try_from(n).unwrap_or(u32::MAX)
+}
+
+/// Makes a buffer larger if it must be; what it held is lost then.
+fn grow<V: Pod>(stream: &Stream, what: &str, buffer: &mut Buffer, count: usize) -> Result<(), WgpuError> {
+    if buffer.bytes() < (count * size_of::<V>()) as u64 {
+        *buffer = stream.zeros::<V>(what, count.next_power_of_two())?;
+    }
+    Ok(())
+}
+
+impl From<WgpuError> for SolverError {
+    fn from(error: WgpuError) -> Self {
+        match error {
+            WgpuError::TooLarge { .. } => {
+                Self::Unsupported(format!("wgpu: {error}; take a smaller grid, or backend = \"cpu\""))
+            }
+            WgpuError::OutOfMemory { .. } => Self::Backend {
+                backend: "wgpu",
+                message: format!("{error}; take a smaller grid, or backend = \"cpu\""),
+            },
+            WgpuError::Lost(_) | WgpuError::Call { .. } => Self::Backend {
+                backend: "wgpu",
+                message: error.to_string(),
+            },
+        }
+    }
+}

@@ -1,0 +1,177 @@
+//! Steps on the adapter, and what is done to single sites between them.
+
+use super::planes::sites;
+use super::{Pass, Wgpu};
+use crate::backend::wgpu::WgpuError;
+use crate::solver::adapter::operations::{MOST_GATHERED, Operations, SiteBatch};
+use crate::solver::clock::RunClock;
+use crate::solver::gathered::{gathered_places, hand_over, is_gathered};
+use crate::solver::stepper::Stepper;
+use crate::solver::transducers::{Act, Transducers};
+use crate::solver::{SolverError, Taps};
+use num_complex::Complex64;
+
+/// What happens to momenta before each step of a batch; to them and to pressures after it.
+#[derive(Default)]
+struct Batch {
+    kicks: SiteBatch,
+    momenta: SiteBatch,
+    pressures: SiteBatch,
+}
+
+impl Wgpu {
+    /// Steps and records.
+    pub(super) fn go(&mut self, clock: &RunClock, steps: u64, taps: &mut Taps) -> Result<(), SolverError> {
+        if taps.ask_for_velocity() {
+            self.watch_potential()?;
+        }
+        if !taps.taps().iter().all(|tap| is_gathered(tap, MOST_GATHERED)) {
+            // Energies and fluxes are measured where the processor steps.
+            return self.with_field(|host| host.advance_observed(clock, steps, taps));
+        }
+        let nx = self.host.springs.layout.size[0];
+        let gathered = gathered_places(taps, MOST_GATHERED, |[i, j, _]| j * nx + i);
+        let heard = taps.transducers().map_or(0, |own| own.sites().len());
+        let most = Operations::most_steps(gathered.len() + heard);
+        let mut done = 0;
+        while done < steps {
+            let batch = (steps - done).min(most);
+            self.go_batch(&clock.after(done), batch, &gathered, taps)?;
+            done += batch;
+        }
+        Ok(())
+    }
+
+    fn go_batch(&mut self, clock: &RunClock, steps: u64, gathered: &[u32], taps: &mut Taps) -> Result<(), SolverError> {
+        let count = usize::try_from(steps).unwrap_or(usize::MAX);
+        let acts = taps.transducers_act();
+        let mut batch = self.batch(clock, count, gathered, acts);
+        if let Some(transducers) = taps.transducers_mut().as_mut().filter(|_| acts) {
+            let played = self.join(transducers, &mut batch);
+            transducers.pass(played);
+        }
+        self.kicks.load(&self.stream, &mut batch.kicks)?;
+        self.momenta.load(&self.stream, &mut batch.momenta)?;
+        self.pressures.load(&self.stream, &mut batch.pressures)?;
+        let operations = [&self.kicks, &self.momenta, &self.pressures];
+        let kept = self.potential.is_some() || self.peak.is_some();
+        if kept || operations.iter().any(|operations| operations.are_any()) {
+            for n in 0..count {
+                self.step(n)?;
+            }
+        } else {
+            self.run(count)?;
+        }
+        let (own, all) = (gathered.len(), batch.pressures.gathered.len());
+        if !(taps.taps().is_empty() && all == 0) {
+            let values = self.pressures.records(&self.stream, count)?;
+            let momenta = self.momenta.records(&self.stream, count)?;
+            let rows = || values.chunks_exact(all.max(1));
+            let detected: Vec<f32> = rows().flat_map(|row| &row[..own]).copied().collect();
+            let clocks: Vec<RunClock> = (1..=steps).map(|n| clock.after(n)).collect();
+            let unknown = vec![vec![f64::NAN; taps.taps().len()]; count];
+            hand_over(taps, MOST_GATHERED, &detected, &clocks, unknown);
+            let heard = rows().flat_map(|row| &row[own..]).zip(&momenta);
+            let heard: Vec<Complex64> = heard.map(|(q, p)| Complex64::new((*q).into(), (*p).into())).collect();
+            if let Some(transducers) = taps.transducers_mut() {
+                transducers.hear(&heard);
+            }
+        }
+        Ok(())
+    }
+
+    /// What sources add before and after each of the next steps, and what is recorded of them. `apart`: whether anything comes between the end of a step and the beginning of
+    /// the next; otherwise what is added at both is added at once.
+    fn batch(&self, clock: &RunClock, steps: usize, gathered: &[u32], apart: bool) -> Batch {
+        let mut batch = Batch::default();
+        let nothing = vec![Vec::new(); steps];
+        batch.pressures.added.clone_from(&nothing);
+        batch.pressures.gathered = gathered.to_vec();
+        batch.momenta.added.clone_from(&nothing);
+        batch.kicks.added = nothing;
+        if self.host.scenario.sources().is_empty() {
+            return batch;
+        }
+        let nx = self.host.springs.layout.size[0];
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "buffers of more than 2^32 numbers were refused"
+        )]
+        let place = |j: usize, i: usize| (j * nx + i) as u32;
+        for n in 0..=steps {
+            let kicks = self.host.kicks(clock.after(n as u64).time()).into_iter();
+            let kicks: Vec<(u32, f32)> = kicks.map(|(j, i, change)| (place(j, i), change)).collect();
+            let together = n > 0 && n < steps && !apart;
+            if n < steps {
+                let begins = if together {
+                    &mut batch.momenta.added[n - 1]
+                } else {
+                    &mut batch.kicks.added[n]
+                };
+                begins.extend_from_slice(&kicks);
+            }
+            if n > 0 {
+                batch.momenta.added[n - 1].extend(kicks);
+            }
+        }
+        batch
+    }
+
+    /// Adds to a batch what transducers do in it; returns the steps in which they play. Walls stay silent.
+    fn join(&self, transducers: &Transducers, batch: &mut Batch) -> usize {
+        let host = &self.host;
+        let nx = host.springs.layout.size[0];
+        let silent = |site: usize| host.masses.is_wall(site % nx, site / nx);
+        let act = transducers.act();
+        let change = |site: usize, signal: Complex64| match act {
+            Act::Add => host.pushed(site, signal),
+            _ => [signal.re, signal.im],
+        };
+        let momenta = &mut batch.momenta;
+        momenta.join(transducers, silent, |site, signal| change(site, signal)[1]);
+        let pressures = &mut batch.pressures;
+        pressures.join(transducers, silent, |site, signal| change(site, signal)[0])
+    }
+
+    /// Whole steps, between which nothing happens.
+    fn run(&mut self, steps: usize) -> Result<(), WgpuError> {
+        let host = &self.host;
+        match &mut self.pass {
+            Pass::Sweeps(sweeps) => {
+                for _ in 0..steps {
+                    sweeps.step(&self.stream, &host.springs.scheme.substeps)?;
+                }
+            }
+            Pass::Tiles(tiles) => {
+                let from = (self.now, steps);
+                self.now = tiles.steps(&self.stream, host, &self.medium, &self.planes, from)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// One step, with the operations of step `n` of the batch.
+    fn step(&mut self, n: usize) -> Result<(), WgpuError> {
+        self.kicks.operate(&self.stream, &self.q_and_p()[1], n)?;
+        self.run(1)?;
+        let (stream, [q, p]) = (&self.stream, self.q_and_p());
+        self.momenta.operate(stream, p, n)?;
+        self.pressures.operate(stream, q, n)?;
+        let count = sites(&self.host.springs.layout);
+        if let Some(potential) = &self.potential {
+            self.beside.integrate(stream, [q, potential], count)?;
+        }
+        if let Some(peak) = &self.peak {
+            self.beside.keep_largest(stream, [q, peak], count)?;
+        }
+        Ok(())
+    }
+
+    /// Starts to keep what the velocity follows from.
+    pub(super) fn watch_potential(&mut self) -> Result<(), SolverError> {
+        if self.potential.is_none() {
+            self.with_field(super::Oscillators::watch_potential)?;
+        }
+        Ok(())
+    }
+}
