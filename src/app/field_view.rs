@@ -19,7 +19,7 @@ use crate::render::{FieldPicture, MediumPicture, Placement, field::Coloring, med
 use crate::scene::scenario::Quantity;
 use crate::scene::{Scenario, SceneFile};
 use eframe::egui_wgpu::RenderState;
-use egui::{CursorIcon, PointerButton, Rect, Response, Sense, Stroke, Ui, pos2};
+use egui::{Align2, CursorIcon, PointerButton, Rect, Response, Sense, Stroke, Ui, pos2};
 
 /// What the picture is drawn from.
 pub struct Sources<'a> {
@@ -141,7 +141,12 @@ pub fn show(ui: &mut Ui, view: &mut ViewState, sources: &Sources<'_>) -> Respons
     let name = if of_momenta { "Δkx = " } else { "" };
     overlay::scale_bar(&painter, room, &view.camera, along.step(), (name, along.unit));
     let note = if view.show_theory && !sources.passive {
-        theory_view::note(&painter, room, sources.scenario.notes(), clock.time)
+        theory_view::note(
+            &painter,
+            (room, Align2::CENTER_BOTTOM),
+            sources.scenario.notes(),
+            clock.time,
+        )
     } else {
         None
     };

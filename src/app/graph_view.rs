@@ -94,7 +94,12 @@ pub fn show(ui: &mut Ui, view: &mut ViewState, sources: &Sources<'_>) -> Respons
     let room = Room::free(area);
     overlay::clock(&painter, room, clock.time, clock.time_step, sources.units.time);
     let note = if view.show_theory {
-        theory_view::note(&painter, room, sources.scenario.notes(), clock.time)
+        theory_view::note(
+            &painter,
+            (room, Align2::CENTER_BOTTOM),
+            sources.scenario.notes(),
+            clock.time,
+        )
     } else {
         None
     };

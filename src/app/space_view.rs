@@ -325,7 +325,12 @@ fn plates(painter: &Painter, area: Rect, sources: &Sources<'_>, notes: bool) {
     overlay::clock(painter, room, clock.time, clock.time_step, sources.units.time);
     overlay::legend(painter, room, &sources.legend);
     if notes {
-        theory_view::note(painter, room, sources.scenario.notes(), clock.time);
+        theory_view::note(
+            painter,
+            (room, Align2::CENTER_TOP),
+            sources.scenario.notes(),
+            clock.time,
+        );
     }
     let label = sources.medium.label();
     if sources.mode == Mode::Volume && !label.is_empty() {

@@ -93,8 +93,8 @@ pub fn along_cut(
         .collect()
 }
 
-/// The note of time t on a plate at the lower edge; where it stands.
-pub fn note(painter: &Painter, room: Room, notes: &[Note], t: f64) -> Option<Rect> {
+/// The note of time t on a plate at `place` of the room; where it stands.
+pub fn note(painter: &Painter, (room, place): (Room, Align2), notes: &[Note], t: f64) -> Option<Rect> {
     let note = Note::of_time(notes, t)?;
     let width = (room.area.width() * SHARE).min(640.0) - 24.0;
     if width < 80.0 {
@@ -102,12 +102,14 @@ pub fn note(painter: &Painter, room: Room, notes: &[Note], t: f64) -> Option<Rec
     }
     let galley = painter.layout(note.text.clone(), FontId::proportional(15.0), over_picture(), width);
     let size = galley.size() + vec2(24.0, 12.0);
-    let mut rect = room.corner(Align2::CENTER_BOTTOM, size);
+    let mut rect = room.corner(place, size);
     // Above the scale bar, which stands in the corner.
     if rect.bottom() > room.area.bottom() - 44.0 && rect.width() > room.area.width() - 320.0 {
         rect = rect.translate(vec2(0.0, -40.0));
     }
-    let rect = above_cards(painter.ctx(), rect);
+    if place == Align2::CENTER_BOTTOM {
+        rect = above_cards(painter.ctx(), rect);
+    }
     painter.rect_filled(rect, 6.0, theme::shade());
     painter.galley(rect.min + vec2(12.0, 6.0), galley, over_picture());
     Some(rect)

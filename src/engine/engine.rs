@@ -282,6 +282,15 @@ impl Engine {
             if let Some(log) = &self.log {
                 piece = piece.min(log.until_next(clock.steps));
             }
+            if !self.maps.watches() {
+                let together = self.follow_together(piece)?;
+                if together > 0 {
+                    left -= together;
+                    self.measure()?;
+                    self.note_replay()?;
+                    continue;
+                }
+            }
             if self.maps.watches() || !self.paths.is_empty() {
                 piece = 1;
             }
@@ -498,7 +507,7 @@ impl Engine {
     }
 
     /// Remembers that the back end failed.
-    fn guard<T>(&mut self, result: Result<T, SolverError>) -> Result<T, EngineError> {
+    pub(in crate::engine) fn guard<T>(&mut self, result: Result<T, SolverError>) -> Result<T, EngineError> {
         result.map_err(|error| {
             let error = EngineError::from(error);
             self.failure = Some(error.clone());

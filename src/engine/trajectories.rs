@@ -1,7 +1,9 @@
 //! Bohm's trajectories while a run goes on, and the flow that is drawn over its picture.
 //!
-//! Trajectories take every step: they need the field before and after it, so that a step is taken by itself and costs a copy more: of the sites around each trajectory where the method reaches them, of the field
-//! elsewhere.
+//! Trajectories take every step: they need the field before and after it. A method that hears single sites within several steps takes those together ([`heard`]); with the others a step is taken by itself and costs
+//! a copy more: of the sites around each trajectory where the method reaches them, of the field elsewhere. The bits are the same.
+
+mod heard;
 
 use super::engine::Engine;
 use super::{EngineError, Phase};
@@ -26,6 +28,12 @@ const MOST_TIMES: usize = 1 << 16;
 
 /// Fewest trajectories that a thread is woken for: some microseconds each.
 const FEWEST: usize = 16;
+
+/// Where a trajectory looks that has not begun.
+const NOWHERE: SiteBox = SiteBox {
+    first: [0; 3],
+    size: [0; 3],
+};
 
 /// The paths so far.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -105,26 +113,26 @@ impl Paths {
         self.places.extend(row);
     }
 
-    /// The sites that a step looks at, those of each trajectory in their order; none of those that have not begun, and nothing where they would be half of the field or more.
+    /// The sites that a step looks at, those of each trajectory in their order; none of those that have not begun.
     fn boxes(&self, currents: &Currents, time_step: f64) -> Vec<SiteBox> {
-        let none = SiteBox {
-            first: [0; 3],
-            size: [0; 3],
-        };
         let around = |at: &[f64; 3]| {
             if at[0].is_nan() {
-                none
+                NOWHERE
             } else {
-                trajectory::around(currents, time_step, *at)
+                trajectory::around(currents, time_step, *at, 1)
             }
         };
-        let boxes: Vec<SiteBox> = self.now().iter().map(around).collect();
+        self.now().iter().map(around).collect()
+    }
+
+    /// The same; nothing where they would be half of the field or more.
+    fn few_boxes(&self, currents: &Currents, time_step: f64) -> Vec<SiteBox> {
+        let mut boxes = self.boxes(currents, time_step);
         let sites: usize = boxes.iter().map(SiteBox::sites).sum();
-        if 2 * sites < currents.grid().sites() {
-            boxes
-        } else {
-            Vec::new()
+        if 2 * sites >= currents.grid().sites() {
+            boxes.clear();
         }
+        boxes
     }
 
     /// Follows one step from field to field; `clock` stands behind it.
@@ -296,7 +304,7 @@ impl Engine {
         let Some((scenario, currents)) = self.take_currents() else {
             return Ok(None);
         };
-        let boxes = self.paths.boxes(&currents, time_step);
+        let boxes = self.paths.few_boxes(&currents, time_step);
         self.currents = Some((scenario, currents));
         match known {
             Some((phase, near)) if phase == self.phase() && near.serves(&boxes) => Ok(Some(near)),

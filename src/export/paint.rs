@@ -9,6 +9,7 @@ use super::resample::Axis;
 use super::shade::Shade;
 use super::space::Space;
 use super::theme::Theme;
+use super::theory::Stand;
 use super::units::{NONE, Units};
 use crate::colormap::{self, Colormap, Kind, Levels};
 use crate::engine::maps::wave_number;
@@ -273,7 +274,7 @@ impl Painter {
             } else {
                 legend.draw_in_space(&mut self.picture, field, self.unit, self.theme);
             }
-            self.note(clock.time, 2.2);
+            self.note(clock.time, 0.0);
         }
     }
 
@@ -318,7 +319,7 @@ impl Painter {
             } else {
                 legend.draw_in_space(&mut self.picture, field, unit, theme);
             }
-            self.note(clock.time, 2.2);
+            self.note(clock.time, 0.0);
         }
     }
 
@@ -359,7 +360,7 @@ impl Painter {
         }
     }
 
-    /// The note of time t, `lift` units of text above the lower edge: over a plane above the scale bar. What it points at is drawn where the picture shows places.
+    /// The note of time t, `lift` units of text above the lower edge: over a plane above the scale bar; in space at the upper edge. What it points at is drawn where the picture shows places.
     pub(super) fn note(&mut self, t: f64, lift: f32) {
         let scenario = Arc::clone(&self.scenario);
         let Some(note) = Note::of_time(scenario.notes(), t) else {
@@ -373,17 +374,19 @@ impl Painter {
             super::upright::note(&mut self.picture, self.field, &note.text, (self.unit, self.theme));
             return;
         }
-        // Below the field where there is room, beside what is seen; else within it, that many units above its lower edge.
+        // Below the field where there is room, beside what is seen; else within it, that many units above its lower edge. In space the axes' numbers stand below.
         let below = self.picture.height.saturating_sub(self.field.y + self.field.height);
-        let lift = if shows_places && super::overlay::pixel(below) >= BELOW * self.unit {
-            -(BELOW - 0.2) * self.unit
+        let stand = if self.space.is_some() || self.relief {
+            Stand::Top
+        } else if shows_places && super::overlay::pixel(below) >= BELOW * self.unit {
+            Stand::Bottom(-(BELOW - 0.2) * self.unit)
         } else {
-            lift * self.unit
+            Stand::Bottom(lift * self.unit)
         };
         super::theory::note(
             &mut self.picture,
             self.field,
-            (&note.text, lift),
+            (&note.text, stand),
             (self.unit, self.theme),
         );
     }

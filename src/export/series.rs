@@ -120,7 +120,7 @@ fn inside(grid: &Grid, axis: usize, [from, to]: [f64; 2]) -> Result<(usize, usiz
     let last = (grid.size()[axis] - 1) as f64;
     // Ends may miss a site by rounding.
     let (first, end) = ((from / a - 1e-9).ceil().max(0.0), (to / a + 1e-9).floor().min(last));
-    if first > end || first.is_nan() || end.is_nan() {
+    if first > end || from.is_nan() || to.is_nan() {
         return Err(format!(
             "--region: {from}..{to} along {name} holds no site; they stand every {a} from 0 to {}",
             last * a
@@ -250,7 +250,7 @@ mod tests {
     #[test]
     fn snapshots_are_read_back_and_appear_when_they_are_complete() {
         let scenario = scene(
-            "format = 1\ntitle = \"Wäve\"\n[grid]\nsize = [8, 4]\nspacing = 0.5\n[quantum]\nhopping = 1.0\n[time]\nstep = 0.1\n[solver]\nmethod = \"trotter\"\n",
+            "format = 1\ntitle = \"Wäve\"\n[grid]\nsize = [8, 4]\nspacing = 0.5\n[quantum]\nhopping = 1.0\n[time]\nstep = 0.1\n[[packet]]\ncenter = [2.0, 1.0]\nwidth = [0.5, 0.5]\n[solver]\nmethod = \"trotter\"\n",
         );
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("s.h5");
@@ -284,7 +284,9 @@ mod tests {
     #[test]
     fn a_device_is_no_place_for_a_file_that_is_not_written_in_order() {
         if cfg!(unix) {
-            let scenario = scene("format = 1\n[grid]\nsize = [8]\nspacing = 1.0\n[acoustic]\nspeed = 343.0\n");
+            let scenario = scene(
+                "format = 1\n[grid]\nsize = [8]\nspacing = 1.0\n[acoustic]\nspeed = 343.0\n[[pulse]]\ncenter = 4.0\nwidth = 1.0\n",
+            );
             let all = Selection::new(scenario.grid(), None, &[]).unwrap();
             let wrong = SeriesWriter::create(Path::new("/dev/null"), &scenario, all)
                 .err()

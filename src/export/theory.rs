@@ -138,12 +138,25 @@ pub fn interval(picture: &mut Picture, field: Rect, ends: [f32; 2], (unit, theme
     }
 }
 
-/// A note on a band, `lift` pixels above the lower edge of the field, in as many lines as it needs; nothing where it would hide more than half of the field.
-pub fn note(picture: &mut Picture, field: Rect, (words, lift): (&str, f32), (unit, theme): (f32, &Theme)) {
+/// Where a note stands in its field.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Stand {
+    /// At its upper edge.
+    Top,
+    /// So far above its lower edge, pixels.
+    Bottom(f32),
+}
+
+/// A note on a band in the field, in as many lines as it needs; nothing where it would hide more than half of the field.
+pub fn note(picture: &mut Picture, field: Rect, (words, stand): (&str, Stand), (unit, theme): (f32, &Theme)) {
     let style = theme.title(unit);
     let room = pixel(field.width) * 0.9;
     let lines = super::cards::wrapped(style, words, room);
     let height = pixel(lines.len()) * 1.4 * unit + 0.8 * unit;
+    let lift = match stand {
+        Stand::Top => 0.0,
+        Stand::Bottom(lift) => lift,
+    };
     if lines.is_empty()
         || height + lift > pixel(field.height) / 2.0
         || lines.iter().any(|line| style.width(line) > room)
@@ -152,7 +165,10 @@ pub fn note(picture: &mut Picture, field: Rect, (words, lift): (&str, f32), (uni
     }
     let width = lines.iter().map(|line| style.width(line)).fold(0.0, f32::max) + 1.6 * unit;
     let middle = pixel(field.x) + pixel(field.width) / 2.0;
-    let top = pixel(field.y + field.height) - height - lift;
+    let top = match stand {
+        Stand::Top => pixel(field.y),
+        Stand::Bottom(lift) => pixel(field.y + field.height) - height - lift,
+    };
     shade(picture, [middle - width / 2.0, top, width, height], theme);
     for (n, line) in lines.iter().enumerate() {
         let base = top + 0.4 * unit + (pixel(n) + 0.78) * 1.4 * unit;
@@ -216,9 +232,9 @@ mod tests {
         let theme = Theme::light();
         let words = "The wave reaches the wall: look at the two slits.";
         let mut picture = Picture::filled(120, 80, [90, 20, 20]);
-        note(&mut picture, FIELD, (words, 4.0), (8.0, theme));
+        note(&mut picture, FIELD, (words, Stand::Bottom(4.0)), (8.0, theme));
         assert!(touched(&picture, [90, 20, 20]).is_empty());
-        note(&mut picture, FIELD, ("The wall", 4.0), (8.0, theme));
+        note(&mut picture, FIELD, ("The wall", Stand::Bottom(4.0)), (8.0, theme));
         let touched = touched(&picture, [90, 20, 20]);
         assert!(!touched.is_empty());
         assert!(

@@ -43,7 +43,7 @@ pub fn reach(currents: &Currents, time_step: f64) -> f64 {
     1.0 + (TIMES_THE_FASTEST * currents.fastest() * time_step.abs() / currents.grid().spacing()).ceil()
 }
 
-/// The sites that [`step`] looks at for a trajectory that stands at `from`, a length. All of an axis where it looks at as many.
+/// The sites that `steps` calls of [`step`] look at for a trajectory that stands at `from`, a length. All of an axis where they look at as many.
 #[must_use]
 #[expect(
     clippy::cast_possible_truncation,
@@ -51,9 +51,9 @@ pub fn reach(currents: &Currents, time_step: f64) -> f64 {
     clippy::cast_sign_loss,
     reason = "places on the grid, far below 2^52"
 )]
-pub fn around(currents: &Currents, time_step: f64, from: [f64; 3]) -> SiteBox {
+pub fn around(currents: &Currents, time_step: f64, from: [f64; 3], steps: u64) -> SiteBox {
     let grid = currents.grid();
-    let reach = reach(currents, time_step);
+    let reach = steps as f64 * reach(currents, time_step);
     let (mut first, mut size) = ([0; 3], [1; 3]);
     for axis in 0..grid.rank() {
         let sites = grid.size()[axis];
@@ -204,7 +204,7 @@ mod tests {
                             0.0
                         };
                 }
-                let sites = around(&currents, time_step, from);
+                let sites = around(&currents, time_step, from, 1);
                 let part = |field: &FieldData| {
                     let inside = (0..grid.sites()).filter(|index| sites.index(&grid, grid.site(*index)).is_some());
                     let mut values = vec![Complex64::ZERO; sites.sites()];

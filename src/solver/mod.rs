@@ -168,6 +168,9 @@ pub trait Solver: Send {
     /// Where the run stands.
     fn clock(&self) -> Clock;
 
+    /// Where it will stand after so many more steps.
+    fn clock_after(&self, steps: u64) -> Clock;
+
     /// Takes `steps` steps. Taps see every one of them: fusing steps never changes what is recorded.
     ///
     /// # Errors

@@ -340,6 +340,10 @@ impl<S: Stepper> Solver for Run<S> {
         self.clock.public()
     }
 
+    fn clock_after(&self, steps: u64) -> Clock {
+        self.clock.after(steps).public()
+    }
+
     fn advance(&mut self, steps: u64, taps: &mut Taps) -> Result<(), SolverError> {
         threads::run(|| self.take(steps, taps))
     }

@@ -87,6 +87,12 @@ impl Transducers {
         &self.heard
     }
 
+    /// What they have heard, without them.
+    #[must_use]
+    pub fn into_heard(self) -> Vec<Complex64> {
+        self.heard
+    }
+
     /// What they play, `[row * sites + n]`.
     #[must_use]
     pub fn signal(&self) -> &Arc<[Complex64]> {

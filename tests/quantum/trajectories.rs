@@ -71,6 +71,48 @@ fn how_a_run_is_cut_changes_nothing() {
     assert_eq!(resumed.paths(), whole.paths());
 }
 
+/// Steps that are taken together while the method hears the sites around the paths, and steps taken one by one: the same bits, whatever else is heard, in every variant, across the seam of a ring,
+/// for paths that begin on the way or come near to an edge.
+#[test]
+fn steps_taken_together_follow_the_same_paths() {
+    let scene = |solver: &str| {
+        format!(
+            "format = 1\ntitle = \"t\"\n[grid]\nsize = [160, 120]\nspacing = 0.5\nedges = [\"periodic\", \"absorb\"]\nabsorb_width = 12\n\
+             [quantum]\nmass = 1.0\n[time]\nstep = 0.02\nend = 4.0\n[solver]\nmethod = \"trotter\"\nbackend = \"cpu\"\n{solver}\n\
+             [[packet]]\ncenter = [76.0, 30.0]\nwidth = [2.0, 2.0]\nmomentum = [2.0, 0.4]\n[[packet]]\ncenter = [70.0, 30.0]\nwidth = [3.0, 2.0]\n\
+             [[layer]]\nsets = \"potential\"\nshape = \"disk\"\ncenter = [78.0, 31.0]\nradius = 2.0\nvalue = 1.0\n\
+             [[detector]]\nname = \"all\"\nmeasure = \"probability\"\nregion = {{ min = [0.0, 0.0], max = [79.5, 59.5] }}\n\
+             [[trajectory]]\nname = \"p\"\nfrom = [76.0, 28.0]\nto = [79.0, 31.0]\ncount = 4\n[[trajectory]]\nname = \"late\"\nfrom = [75.0, 30.0]\nat = 0.41\n"
+        )
+    };
+    for solver in [
+        "variant = \"naive\"\nprecision = \"double\"",
+        "variant = \"vector\"\nprecision = \"single\"",
+        "variant = \"blocked\"\nprecision = \"single\"",
+        "variant = \"blocked\"\nprecision = \"double\"\norder = 4",
+    ] {
+        let text = scene(solver);
+        let mut together = engine(&text);
+        together.advance(101).unwrap();
+        let mut single = engine(&text);
+        for _ in 0..101 {
+            single.advance(1).unwrap();
+        }
+        let bits = |engine: &Engine| -> Vec<[u64; 3]> {
+            let rows = (0..102).flat_map(|n| engine.paths().row(n).to_vec());
+            rows.map(|at| at.map(f64::to_bits)).collect()
+        };
+        assert_eq!(together.paths().times(), single.paths().times(), "{solver}");
+        assert_eq!(bits(&together), bits(&single), "{solver}");
+        assert_eq!(together.taps().values(0), single.taps().values(0), "{solver}");
+        // They go somewhere, and one has crossed the seam.
+        let [first, last] = [0, 101].map(|row| together.paths().row(row)[3]);
+        assert!(first[0] < 79.5 && last[0] > 80.0, "{first:?} {last:?}");
+        let late = together.paths().by_name("late.x").unwrap();
+        assert!((late - 75.0).abs() > 0.05, "{late}");
+    }
+}
+
 /// ψ → ψ* turns every velocity round: the way back ends where it began. The scheme is of order 4 in a field that is linear in time, whose way back is its mirror image: what is left is the
 /// Runge–Kutta scheme's own (vΔt/σ)⁵, far below 1e-6.
 #[test]

@@ -1,0 +1,143 @@
+//! Several steps of trajectories at once: the method hears the sites to which they may come, as it hears transducers, within the steps that it fuses.
+
+use super::{Looked, NOWHERE, Near, Paths};
+use crate::engine::EngineError;
+use crate::engine::engine::Engine;
+use crate::field::FieldData;
+use crate::grid::{Grid, SiteBox};
+use crate::physics::{Currents, trajectory};
+use crate::solver;
+use crate::solver::transducers::Transducers;
+use num_complex::Complex64;
+use std::sync::Arc;
+
+/// Most steps that are taken together: a trajectory may come further in more of them, so that more sites are heard.
+const TOGETHER: u64 = 8;
+
+/// Fewer sites than one in so many of the grid are heard: what hears costs some ten times what steps.
+const ONE_OF: usize = 8;
+
+/// ψ at the sites around trajectories, after each of some steps.
+struct Heard {
+    /// Ascending.
+    sites: Arc<[usize]>,
+    /// `[step * sites + n]`
+    rows: Vec<Complex64>,
+}
+
+impl Heard {
+    /// What it has in boxes after a step, from 0.
+    fn near(&self, step: usize, grid: &Grid, boxes: Vec<SiteBox>) -> Near {
+        let count = self.sites.len();
+        let row = &self.rows[step * count..(step + 1) * count];
+        let nx = grid.size()[0];
+        let values = |own: &SiteBox| {
+            let mut values = Vec::with_capacity(own.sites());
+            for line in own.rows(grid) {
+                // Along a ring a row of a box may go round the end.
+                let [first, size] = [own.first[0], own.size[0]];
+                let until = (first + size).min(nx);
+                for part in [first..until, 0..first + size - until] {
+                    let from = line * nx + part.start;
+                    let place = self.sites.partition_point(|site| *site < from);
+                    let part = place..place + part.len();
+                    debug_assert!(part.is_empty() || self.sites[part.end - 1] + 1 == from + part.len());
+                    values.extend_from_slice(&row[part]);
+                }
+            }
+            FieldData::Complex128(values)
+        };
+        let field = Looked::Parts(boxes.iter().map(values).collect());
+        Near { boxes, field }
+    }
+}
+
+/// What a whole field has in boxes.
+fn parts(field: &FieldData, grid: &Grid, boxes: &[SiteBox]) -> Vec<FieldData> {
+    let nx = grid.size()[0];
+    let values = |own: &SiteBox| {
+        let lines = own.rows(grid);
+        let sites = lines.flat_map(|line| (0..own.size[0]).map(move |i| line * nx + (own.first[0] + i) % nx));
+        FieldData::Complex128(sites.map(|site| field.at(site)).collect())
+    };
+    boxes.iter().map(values).collect()
+}
+
+impl Paths {
+    /// The sites that `steps` steps may look at, ascending; `None` where they are too many to be heard.
+    fn sites_of(&self, currents: &Currents, time_step: f64, steps: u64, until: f64) -> Option<Vec<usize>> {
+        let grid = currents.grid();
+        let around = |(at, start): (&[f64; 3], &trajectory::Trajectory)| match at[0].is_nan() {
+            false => trajectory::around(currents, time_step, *at, steps),
+            // It may begin on the way.
+            true if start.at <= until + time_step.abs() => trajectory::around(currents, time_step, start.from, steps),
+            true => NOWHERE,
+        };
+        let nx = grid.size()[0];
+        let mut sites = Vec::new();
+        for own in self.now().iter().zip(&self.starts).map(around) {
+            if own.sites() > grid.sites() / ONE_OF {
+                return None;
+            }
+            for line in own.rows(grid) {
+                sites.extend((0..own.size[0]).map(|i| line * nx + (own.first[0] + i) % nx));
+            }
+        }
+        sites.sort_unstable();
+        sites.dedup();
+        (sites.len() <= grid.sites() / ONE_OF).then_some(sites)
+    }
+}
+
+impl Engine {
+    /// Takes several steps at once, `most` at most, and follows the trajectories in them; how many. 0 where the method does not hear single sites, or has others to hear.
+    pub(in crate::engine) fn follow_together(&mut self, most: u64) -> Result<u64, EngineError> {
+        let report = self.solver.report();
+        let hears = solver::find(report.method).is_some_and(|method| method.transducers.contains(&report.backend));
+        if most < 2 || self.paths.is_empty() || self.taps.transducers().is_some() || !hears {
+            return Ok(0);
+        }
+        let Some((scenario, currents)) = self.take_currents() else {
+            return Ok(0);
+        };
+        let taken = self.heard_steps(&currents, most);
+        self.currents = Some((scenario, currents));
+        taken
+    }
+
+    fn heard_steps(&mut self, currents: &Currents, most: u64) -> Result<u64, EngineError> {
+        let grid = currents.grid();
+        let start = self.clock();
+        let mut steps = most.min(TOGETHER);
+        let sites = loop {
+            let until = start.time.max(self.solver.clock_after(steps).time);
+            match self.paths.sites_of(currents, start.time_step, steps, until) {
+                Some(sites) => break sites,
+                None if steps < 4 => return Ok(0),
+                None => steps /= 2,
+            }
+        };
+        let clocks: Vec<_> = (1..=steps).map(|step| self.solver.clock_after(step)).collect();
+        let mut before = self.field_near(self.paths.boxes(currents, start.time_step))?;
+        if let Looked::Whole(field) = &before.field {
+            before.field = Looked::Parts(parts(field, grid, &before.boxes));
+        }
+        let sites: Arc<[usize]> = sites.into();
+        *self.taps.transducers_mut() = Some(Transducers::listening(Arc::clone(&sites), Vec::new()));
+        let result = self.solver.advance(steps, &mut self.taps);
+        let rows = (self.taps.transducers_mut().take()).map_or_else(Vec::new, Transducers::into_heard);
+        self.guard(result)?;
+        let heard = Heard { sites, rows };
+        for (step, clock) in clocks.iter().enumerate() {
+            let after = heard.near(step, grid, before.boxes.clone());
+            self.paths.step(currents, [&before, &after], clock);
+            let boxes = self.paths.boxes(currents, start.time_step);
+            before = if boxes == after.boxes {
+                after
+            } else {
+                heard.near(step, grid, boxes)
+            };
+        }
+        Ok(steps)
+    }
+}
