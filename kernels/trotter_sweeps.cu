@@ -2,15 +2,9 @@
 // time, sums over the field, pictures. Compile with -DREAL.
 #include "reduce.cuh"
 #include "trotter.cuh"
+#include "trotter_sweeps.cuh"
 #include "touch.cuh"
 #include "trotter_sums.cuh"
-
-struct Grid {
-    int nx, ny, nz, pitch;
-    int periodic[3];
-};
-
-__device__ __forceinline__ size_t offset(const Grid &g, int row) { return (size_t)row * g.pitch; }
 
 // Where a grid that is a window of a larger one stands in it: rows of the larger one, and the number of row 0 there
 struct Place {
@@ -19,112 +13,10 @@ struct Place {
 
 __device__ __forceinline__ int row_of_whole(const Place &p, int row) { return (int)(((unsigned)p.first + (unsigned)row) % (unsigned)p.rows); }
 
-struct Sweep {
-    real *re, *im;
-    const u8 *wall;
-    const real *gc, *gs;  // e^{i phi} of the x bonds of a row j; null = none
-    Grid grid;
-    int axis, odd, imaginary;
-    real t, s;  // tan of half the angle, sine; hyperbolic in imaginary time
-};
-
-// a -= t b; b += s a; a -= t b: determinant 1 whatever the rounding
-__device__ __forceinline__ void shear(real &a, real &b, real t, real s) {
-    a = fused(-t, b, a);
-    b = fused(s, a, b);
-    a = fused(-t, b, a);
-}
-
-// Sites of a plane that go in one access of 16 bytes; rows begin on such a boundary
-enum { V = 16 / sizeof(real) };
-
-__device__ __forceinline__ void load(real *out, const real *from) { *(uint4 *)out = *(const uint4 *)from; }
-__device__ __forceinline__ void store(real *to, const real *out) { *(uint4 *)to = *(const uint4 *)out; }
-
-__device__ __forceinline__ void bend(const Sweep &p, real &pr, real &pi, real &qr, real &qi) {
-    if (p.imaginary) {
-        shear(pr, qr, -p.t, p.s);
-        shear(pi, qi, -p.t, p.s);
-    } else {
-        shear(pr, qi, p.t, p.s);
-        shear(qr, pi, p.t, p.s);
-    }
-}
-
-// x bonds. One thread V neighbouring sites of a row and the bonds upwards from them; the upper site of an odd sweep's last bond belongs to the next
-// lane, which gets it back by shuffle, or beyond the warp is read and written by itself.
-extern "C" __global__ void sweep_x(const Sweep p) {
-    const Grid &g = p.grid;
-    const u32 all = 0xffffffffu;
-    const int x = (blockIdx.x * blockDim.x + threadIdx.x) * V, lane = threadIdx.x & 31, rows = g.ny * g.nz;
-    const bool whole = x + V <= g.nx, wraps = p.odd && g.periodic[0];
-    for (int row = blockIdx.y; row < rows; row += gridDim.y) {
-        const size_t base = offset(g, row);
-        __align__(16) real r[V + 1], i[V + 1];
-        u32 open = 0;
-        for (int c = 0; c <= V; c++) r[c] = i[c] = 0;
-        if (x < g.nx) load(r, p.re + base + x), load(i, p.im + base + x);
-        if (p.odd) {
-            r[V] = __shfl_down_sync(all, r[0], 1), i[V] = __shfl_down_sync(all, i[0], 1);
-            if (lane == 31 && x + V < g.nx) r[V] = p.re[base + x + V], i[V] = p.im[base + x + V];
-        }
-#pragma unroll
-        for (int c = 0; c <= V; c++) {
-            if (wraps && x + c == g.nx) r[c] = p.re[base], i[c] = p.im[base];
-            const int at = wraps && x + c == g.nx ? 0 : x + c;
-            if (at < g.nx && !(p.wall && p.wall[base + at])) open |= 1u << c;
-        }
-        real gc = 1, gs = 0;
-        if (p.gc) gc = p.gc[row % g.ny], gs = p.gs[row % g.ny];
-#pragma unroll
-        for (int c = 0; c < V; c++) {
-            if ((c & 1) != p.odd || (open >> c & 3) != 3) continue;
-            if (p.gc) multiply(r[c + 1], i[c + 1], gc, -gs);
-            bend(p, r[c], i[c], r[c + 1], i[c + 1]);
-            if (p.gc) multiply(r[c + 1], i[c + 1], gc, gs);
-        }
-        bool first = true;
-        if (p.odd) {
-            const real lr = __shfl_up_sync(all, r[V], 1), li = __shfl_up_sync(all, i[V], 1);
-            first = lane > 0;
-            if (first) r[0] = lr, i[0] = li;
-        }
-        if (whole && first) {
-            store(p.re + base + x, r), store(p.im + base + x, i);
-        } else {
-#pragma unroll
-            for (int c = 0; c < V; c++)
-                if ((c > 0 || first) && x + c < g.nx) p.re[base + x + c] = r[c], p.im[base + x + c] = i[c];
-        }
-        if (!p.odd) continue;
-        if (lane == 31 && x + V < g.nx) p.re[base + x + V] = r[V], p.im[base + x + V] = i[V];
-#pragma unroll
-        for (int c = 1; c <= V; c++)
-            if (wraps && x + c == g.nx) p.re[base] = r[c], p.im[base] = i[c];
-    }
-}
-
-// y or z bonds. One thread V neighbouring sites of a row and of the one above; blocks: lines along y, then z.
-extern "C" __global__ void sweep_rows(const Sweep p) {
-    const Grid &g = p.grid;
-    const int x = (blockIdx.x * blockDim.x + threadIdx.x) * V;
-    if (x >= g.nx) return;
-    const bool along_y = p.axis == 1;
-    const int n = along_y ? g.ny : g.nz;
-    // a periodic axis has an even number of sites and with them as many odd bonds as even ones
-    const int bonds = p.odd && !(along_y ? g.periodic[1] : g.periodic[2]) ? (n - 1) / 2 : n / 2;
-    const int js = along_y ? bonds : g.ny, ks = along_y ? g.nz : bonds;
-    for (int k = blockIdx.z; k < ks; k += gridDim.z)
-        for (int j = blockIdx.y; j < js; j += gridDim.y) {
-            const int low = 2 * (along_y ? j : k) + p.odd, up = low + 1 == n ? 0 : low + 1;
-            const size_t a = offset(g, along_y ? low + g.ny * k : j + g.ny * low) + x, b = offset(g, along_y ? up + g.ny * k : j + g.ny * up) + x;
-            __align__(16) real pr[V], pi[V], qr[V], qi[V];
-            load(pr, p.re + a), load(pi, p.im + a), load(qr, p.re + b), load(qi, p.im + b);
-#pragma unroll
-            for (int c = 0; c < V; c++)
-                if (!p.wall || !(p.wall[a + c] || p.wall[b + c])) bend(p, pr[c], pi[c], qr[c], qi[c]);
-            store(p.re + a, pr), store(p.im + a, pi), store(p.re + b, qr), store(p.im + b, qi);
-        }
+extern "C" __global__ void sweep_x(const __grid_constant__ Sweep p) { sweep_along_x<false>(p, Own()); }
+extern "C" __global__ void sweep_rows(const __grid_constant__ Sweep p) { sweep_along_rows<false>(p, Own()); }
+extern "C" __global__ void phases(real *re, real *im, const real *pc, const real *ps, real after, real before, size_t count) {
+    phases_of<false>(re, im, pc, ps, after, before, nullptr, count);
 }
 
 struct Columns {
@@ -134,14 +26,6 @@ struct Columns {
     real t[3], m[3];  // tangents of the even, odd, even sweep along z; their secants
     real interaction[2];  // g tau, for |psi|^2 after and before the phase
 };
-
-// A site times its phase, and the interaction's if there is one
-__device__ __forceinline__ void phase(real &r, real &i, real c, real s, const real (&interaction)[2]) {
-    if (interaction[0] != 0)
-        multiply_and_interact(r, i, c, s, interaction);
-    else
-        multiply(r, i, c, s);
-}
 
 // (p, q) -> (p + i t q, q + i t p)
 __device__ __forceinline__ void rotate(real t, real &pr, real &pi, real &qr, real &qi) {
@@ -209,25 +93,17 @@ extern "C" __global__ void sweep_columns(const Columns p) {
     }
 }
 
-// The field times a table, then the interaction's phase; `count` numbers of a plane, a multiple of V
-extern "C" __global__ void phases(real *re, real *im, const real *pc, const real *ps, real after, real before, size_t count) {
-    const real interaction[2] = {after, before};
-    for (size_t n = (blockIdx.x * (size_t)blockDim.x + threadIdx.x) * V; n < count; n += (size_t)gridDim.x * blockDim.x * V) {
-        __align__(16) real r[V], i[V], c[V], s[V];
-        load(r, re + n), load(i, im + n), load(c, pc + n), load(s, ps + n);
-#pragma unroll
-        for (int k = 0; k < V; k++) phase(r[k], i[k], c[k], s[k], interaction);
-        store(re + n, r), store(im + n, i);
-    }
-}
-
 struct Medium {
     const real *energy;      // diagonal of H without drives; of the field's pitch, as all that follows
     const real *absorption;  // null = none
     const real *driven[4];
     const u8 *wall;
+    const real *strength;  // g of each site where layers set it; null = the same everywhere
     int drives;
 };
+
+// What multiplies g tau, or tau where sites have their own g
+__device__ __forceinline__ double strength_at(const Medium &m, size_t n) { return m.strength ? (double)m.strength[n] : 1; }
 
 // e^{-i(energy E + sum driven U) - damping W} fold
 struct Exponent {
@@ -247,10 +123,17 @@ __device__ __forceinline__ double damping_at(const Medium &m, const Exponent &e,
     return d > 20 ? 20 : d < -20 ? -20 : d;
 }
 
+// The same site of the other of two components, which are the halves of the field
+__device__ __forceinline__ size_t other_component(const Grid &g, int row, size_t n) {
+    const int half = g.ny * g.nz / 2;
+    return row < half ? n + offset(g, half) : n - offset(g, half);
+}
+
 // Rows of a table at another time. In single precision the larger component is rounded up or down by a hash of site and time so that
-// the mean of |factor|^2 is right: the norm then does not drift. In imaginary time `mean_field`, g tau, multiplies |psi|^2 of the field (re, im).
+// the mean of |factor|^2 is right: the norm then does not drift. In imaginary time `mean_field`, g tau (tau where sites have their own g), multiplies |psi|^2 of the field
+// (re, im), and `cross` that of the other component, which is half a plane away.
 extern "C" __global__ void fill_table(real *pc, real *ps, const Medium m, const Exponent e, const Grid g, u32 seed,
-                                      const real *re, const real *im, double mean_field, const Place place) {
+                                      const real *re, const real *im, double mean_field, double cross, const Place place) {
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= g.nx) return;
     for (int row = blockIdx.y; row < g.ny * g.nz; row += gridDim.y) {
@@ -263,7 +146,12 @@ extern "C" __global__ void fill_table(real *pc, real *ps, const Medium m, const 
         if (e.imaginary) {
             if (mean_field != 0) {
                 const double x = re[n], y = im[n];
-                angle += mean_field * (x * x + y * y);
+                angle += mean_field * strength_at(m, n) * (x * x + y * y);
+            }
+            if (cross != 0) {
+                const size_t other = other_component(g, row, n);
+                const double x = re[other], y = im[other];
+                angle += cross * (x * x + y * y);
             }
             pc[n] = e.fold * exp(e.lowest * e.energy - angle), ps[n] = 0;
             continue;
@@ -295,7 +183,7 @@ extern "C" __global__ void fill_table(real *pc, real *ps, const Medium m, const 
 }
 
 // How psi becomes the open field (direction 1) and back (-1, with negative times): a phase, and the interaction's with |phi|^2 for
-// density both ways; 0 = as it is
+// density both ways; 0 = as it is. Where sites have their own g, `interaction` is the time that multiplies it
 struct Closing {
     Exponent exponent;
     double interaction;
@@ -308,7 +196,7 @@ __device__ __forceinline__ Complex turned(Complex z, const Medium &m, const Clos
     if (!c.direction) return z;
     const double x = z.r, y = z.i, d = damping_at(m, c.exponent, n), f = d == 0 ? 1 : exp(-d);
     double angle = angle_at(m, c.exponent, n);
-    if (c.interaction != 0) angle += c.interaction * (x * x + y * y) * (c.direction > 0 ? f * f : 1);
+    if (c.interaction != 0) angle += c.interaction * strength_at(m, n) * (x * x + y * y) * (c.direction > 0 ? f * f : 1);
     if (sizeof(real) == 4) {
         // the angle is reduced in double precision; the rest of it needs single only
         angle -= 6.283185307179586 * rint(angle * 0.15915494309189535);
@@ -374,9 +262,11 @@ struct Measure {
     int lo[3], hi[3];
     int across;        // axis of the current
     int energy;        // whether the energy is wanted
-    double hopping, interaction, drives[4], flux;
+    double hopping, interaction, drives[4], flux;  // interaction: 1 where sites have their own g
     double *rows;      // SUMS numbers a row of the region
     Place place;       // rows j + ny k
+    double cross;      // what the density of the other component multiplies
+    const real *bonds[3][2];  // f e^{i phi} of the bonds along each axis, at their lower sites; null = 1, and the flux
 };
 
 enum { NORM, ENERGY, X, XX, Y, YY, Z, ZZ, PEAK, CURRENT, SUMS };
@@ -429,11 +319,21 @@ extern "C" __global__ void __launch_bounds__(1024) measure_rows(const Measure p)
                     }
                     const size_t other = axis == 0 ? base + to : axis == 1 ? offset(g, to + g.ny * k) + i : offset(g, j + g.ny * to) + i;
                     const Complex next = closed(p.re, p.im, p.medium, p.closing, other);
-                    const Complex z = bond(here, axis ? one : side ? back_x : turn_x, next);
+                    Complex coupling = axis ? one : side ? back_x : turn_x;
+                    if (p.bonds[axis][0]) {
+                        const size_t lower = side ? other : n;
+                        const double sign = side ? 1 : -1;
+                        coupling = {(double)p.bonds[axis][0][lower], sign * (double)p.bonds[axis][1][lower]};
+                    }
+                    const Complex z = bond(here, coupling, next);
                     hops += z.r;
                     if (axis == p.across && !side) current += z.i;
                 }
-            double diagonal = p.medium.energy[n] + 0.5 * p.interaction * d;
+            double diagonal = p.medium.energy[n] + 0.5 * p.interaction * strength_at(p.medium, n) * d;
+            if (p.cross != 0 && p.energy) {
+                const Complex other = closed(p.re, p.im, p.medium, p.closing, other_component(g, j + g.ny * k, n));
+                diagonal += 0.5 * p.cross * (other.r * other.r + other.i * other.i);
+            }
             for (int q = 0; q < p.medium.drives; q++) diagonal += p.drives[q] * (double)p.medium.driven[q][n];
             energy += d * diagonal - p.hopping * (whole ? 2 * hops : hops);
         }

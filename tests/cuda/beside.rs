@@ -1,5 +1,6 @@
 //! What is read of a run on the device while it goes on: records, pictures, edits.
 
+use super::bonds::named;
 use super::cases::{cases, scene};
 use super::device::{build, distance, skip};
 use ripplon::scene::scenario::Quantity;
@@ -10,7 +11,6 @@ fn edits_pictures_and_records_agree() {
     if skip() {
         return;
     }
-    let all = cases();
     let names = [
         "walls around",
         "absorbing",
@@ -19,10 +19,21 @@ fn edits_pictures_and_records_agree() {
         "interaction",
         "driven",
     ];
-    for case in all.iter().filter(|case| names.contains(&case.name)) {
-        let scenario = scene(case, 2, "cpu", "double", "naive");
+    let alike = cases().into_iter().filter(|case| names.contains(&case.name));
+    let differing = [
+        "random bonds",
+        "random fluxes",
+        "turning frame",
+        "bonds that absorb",
+        "driven bonds",
+        "interactions of sites",
+        "components",
+    ];
+    let all = alike.map(|case| (case, "fused"));
+    for (case, variant) in all.chain(differing.map(|name| (named(name), "naive"))) {
+        let scenario = scene(&case, 2, "cpu", "double", "naive");
         let mut cpu = build(&scenario);
-        let on_device = scene(case, 2, "cuda", "double", "fused");
+        let on_device = scene(&case, 2, "cuda", "double", variant);
         let mut gpu = build(&on_device);
         let mut records = [
             Taps::new(scenario.grid(), scenario.detectors()),

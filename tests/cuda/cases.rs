@@ -29,8 +29,8 @@ pub struct Case {
     pub imaginary: bool,
 }
 
-const POTENTIAL: &str = "[[layer]]\nsets = \"potential\"\nshape = \"everywhere\"\nvalue = \"1.3*sin(37.1*x + 91.7*y + 13.3*z + 17.3*x*y)\"\n";
-const WALLS: &str = "[[layer]]\nsets = \"potential\"\nshape = \"everywhere\"\nvalue = \"1.3*sin(37.1*x + 91.7*y + 17.3*x*y)\"\n\
+pub const POTENTIAL: &str = "[[layer]]\nsets = \"potential\"\nshape = \"everywhere\"\nvalue = \"1.3*sin(37.1*x + 91.7*y + 13.3*z + 17.3*x*y)\"\n";
+pub const WALLS: &str = "[[layer]]\nsets = \"potential\"\nshape = \"everywhere\"\nvalue = \"1.3*sin(37.1*x + 91.7*y + 17.3*x*y)\"\n\
     [[layer]]\nsets = \"wall\"\nshape = \"disk\"\ncenter = [30.0, 20.0]\nradius = 7.3\nvalue = 1\n\
     [[layer]]\nsets = \"wall\"\nshape = \"slits\"\nx = 60.0\nthickness = 1.2\ncenters = [15.0, 30.0]\nopening = 4.0\nvalue = 1\n";
 const BOXES: &str = "[[layer]]\nsets = \"potential\"\nshape = \"everywhere\"\nvalue = \"1.3*sin(37.1*x + 91.7*y + 13.3*z + 17.3*x*y)\"\n\
@@ -43,7 +43,7 @@ const DETECTORS: &str = "[[detector]]\nname = \"line\"\nfrom = [15.0, 2.0]\nto =
     [[detector]]\nname = \"point\"\nat = [9.0, 12.0]\nmeasure = \"value\"\n\
     [[detector]]\nname = \"crest\"\nregion = { min = [3.0, 4.0], max = [14.0, 17.5] }\nmeasure = \"peak\"\n";
 
-fn case(
+pub fn case(
     name: &'static str,
     size: &'static [usize],
     edges: &'static str,

@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may fail where it stands")]
 
 mod beside;
+mod bonds;
 mod cases;
 #[path = "../common/device.rs"]
 mod device;
@@ -21,7 +22,7 @@ mod sums;
 #[path = "../common/transduced.rs"]
 mod transduced;
 
-use cases::{DRIVEN, cases, random_field, scene, tolerance};
+use cases::{Case, DRIVEN, cases, random_field, scene, tolerance};
 use device::{build, distance, skip};
 use ripplon::backend::cuda;
 use ripplon::field::Precision;
@@ -46,51 +47,56 @@ fn every_variant_agrees_with_the_processor() {
     }
     let mut wrong = Vec::new();
     for case in cases() {
-        for &order in case.orders {
-            let mut reference = build(&scene(&case, order, "cpu", "double", "naive"));
-            let sites = case.size.iter().product();
-            let start = Clock {
-                time_step: 0.11,
-                ..Clock::default()
-            };
-            reference
-                .set_field(&random_field(sites), start)
-                .expect("the reference takes a field");
-            // Walls take their part of it.
-            let field = reference.field().expect("the reference gives its field");
-            reference
-                .advance(STEPS, &mut Taps::default())
-                .expect("the reference steps");
-            let expected = reference.field().expect("the reference gives its field");
-            let sums = reference.observables().expect("the reference sums");
-            for (word, precision) in Precision::ALL {
-                for variant in ["naive", "full-step", "fused"] {
-                    let name = format!("{}, order {order}, {word}, {variant}", case.name);
-                    let mut run = build(&scene(&case, order, "cuda", word, variant));
-                    run.set_field(&field, start)
-                        .unwrap_or_else(|error| panic!("{name}: {error}"));
-                    run.advance(STEPS, &mut Taps::default())
-                        .unwrap_or_else(|error| panic!("{name}: {error}"));
-                    let found = run.field().unwrap_or_else(|error| panic!("{name}: {error}"));
-                    let off = distance(&found, &expected);
-                    if off.is_nan() || off > tolerance(precision) {
-                        wrong.push(format!("{name}: ψ is off by {off:.1e} ({})", run.report().details));
-                        continue;
-                    }
-                    let measured = run.observables().unwrap_or_else(|error| panic!("{name}: {error}"));
-                    let pairs = measured.values(3).into_iter().zip(sums.values(3));
-                    let scale = sums.values(3).iter().fold(0.0_f64, |a, b| a.max(b.abs()));
-                    for (place, (a, b)) in pairs.enumerate() {
-                        if (a - b).abs() > 10.0 * tolerance(precision) * scale {
-                            wrong.push(format!("{name}: observable {place} is {a}, should be {b}"));
-                        }
-                    }
-                    println!("{name}: {off:.1e} ({})", run.report().details);
+        agree(&case, &["naive", "full-step", "fused"], &mut wrong);
+    }
+    assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
+}
+
+/// Holds a case in all orders and both precisions by some variants on the device against the processor; what is off goes into `wrong`.
+fn agree(case: &Case, variants: &[&str], wrong: &mut Vec<String>) {
+    for &order in case.orders {
+        let mut reference = build(&scene(case, order, "cpu", "double", "naive"));
+        let sites = case.size.iter().product();
+        let start = Clock {
+            time_step: 0.11,
+            ..Clock::default()
+        };
+        reference
+            .set_field(&random_field(sites), start)
+            .expect("the reference takes a field");
+        // Walls take their part of it.
+        let field = reference.field().expect("the reference gives its field");
+        reference
+            .advance(STEPS, &mut Taps::default())
+            .expect("the reference steps");
+        let expected = reference.field().expect("the reference gives its field");
+        let sums = reference.observables().expect("the reference sums");
+        for (word, precision) in Precision::ALL {
+            for variant in variants {
+                let name = format!("{}, order {order}, {word}, {variant}", case.name);
+                let mut run = build(&scene(case, order, "cuda", word, variant));
+                run.set_field(&field, start)
+                    .unwrap_or_else(|error| panic!("{name}: {error}"));
+                run.advance(STEPS, &mut Taps::default())
+                    .unwrap_or_else(|error| panic!("{name}: {error}"));
+                let found = run.field().unwrap_or_else(|error| panic!("{name}: {error}"));
+                let off = distance(&found, &expected);
+                if off.is_nan() || off > tolerance(precision) {
+                    wrong.push(format!("{name}: ψ is off by {off:.1e} ({})", run.report().details));
+                    continue;
                 }
+                let measured = run.observables().unwrap_or_else(|error| panic!("{name}: {error}"));
+                let pairs = measured.values(3).into_iter().zip(sums.values(3));
+                let scale = sums.values(3).iter().fold(0.0_f64, |a, b| a.max(b.abs()));
+                for (place, (a, b)) in pairs.enumerate() {
+                    if (a - b).abs() > 10.0 * tolerance(precision) * scale {
+                        wrong.push(format!("{name}: observable {place} is {a}, should be {b}"));
+                    }
+                }
+                println!("{name}: {off:.1e} ({})", run.report().details);
             }
         }
     }
-    assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
 }
 
 #[test]

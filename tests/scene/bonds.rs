@@ -136,14 +136,14 @@ fn components_stand_on_the_two_sites_of_the_last_axis() {
             "{faults}"
         );
     }
-    for (key, value) in [("variant", "\"blocked\""), ("backend", "\"cuda\""), ("parts", "2")] {
+    for (key, value) in [("variant", "\"blocked\""), ("backend", "\"wgpu\""), ("parts", "2")] {
         let text = with(two, "\"trotter\"", &format!("\"trotter\"\n{key} = {value}"));
         let faults = read(&text).unwrap_err().render(false);
         assert!(
             faults.contains(&format!("solver.{key}")) || faults.contains(key),
             "{faults}"
         );
-        // Where there is no device the scene is refused for that.
+        // Where there is no adapter the scene is refused for that.
         let absent = key == "backend" && faults.contains("is not there");
         assert!(
             absent || faults.contains("cross interaction") || faults.contains("components"),

@@ -213,7 +213,7 @@ pub fn bonds_objection(method: &str, medium: &Medium) -> Option<Objection> {
         return Some(Objection::new(
             "quantum.rotation",
             format!("{method} has no frame that rotates: bonds have no phases there"),
-            "use solver.method = \"trotter\" on the processor, or set it to 0",
+            "use solver.method = \"trotter\", or set it to 0",
         ));
     }
     let layer = medium
@@ -226,7 +226,7 @@ pub fn bonds_objection(method: &str, medium: &Medium) -> Option<Objection> {
             "{method} has the same hopping at every bond, and this layer sets \"{}\"",
             medium.layers()[layer].sets.as_str()
         ),
-        "use solver.method = \"trotter\" on the processor, or remove the layer",
+        "use solver.method = \"trotter\", or remove the layer",
     ))
 }
 
@@ -236,7 +236,7 @@ pub fn components_objection(method: &str, medium: &Medium) -> Option<Objection> 
         Objection::new(
             "quantum.cross_interaction",
             format!("{method} has no interaction between components"),
-            "use solver.method = \"trotter\" on the processor, or set it to 0",
+            "use solver.method = \"trotter\", or set it to 0",
         )
     })
 }

@@ -7,7 +7,7 @@
 //! - Order: 1, 2 or 4 in Δt. Unitary and therefore stable for every Δt (without absorption), reversible for orders 2 and 4; the error per unit of time
 //!   grows as J(J Δt)^order.
 //! - Cost, 2D order 2: 6 sweeps and one phase a step.
-//! - Limits: hopping only along axes; where layers set it, a flux or the interaction, in a frame that rotates, and of two components that act on each other ([`components`]), on the processor by `naive` and `vector`; a periodic axis needs an even number of sites; order 4 has a
+//! - Limits: hopping only along axes; where layers set it, a flux or the interaction, in a frame that rotates, and of two components that act on each other ([`components`]), by `naive` and, on the processor, `vector`; a periodic axis needs an even number of sites; order 4 has a
 //!   backward sub-step, which excludes imaginary time and puts absorption outside the composition, see [`scheme`].
 //!
 //! H. De Raedt, Annu. Rev. Comput. Phys. IV (1996) 107; C. S. Bederián and A. D. Dente, "Boosting quantum evolutions using
@@ -160,9 +160,18 @@ fn reach(scenario: &Scenario, set: &mut [bool]) {
     }
 }
 
-/// Whether bonds or interactions differ from site to site, or components act on each other, which `naive` and `vector` step on the processor.
+/// Whether bonds or interactions differ from site to site, or components act on each other, which the variants of [`steps_what_differs`] step.
 fn differs(medium: &Medium) -> bool {
     medium.sets_bonds() || medium.sets_interaction()
+}
+
+/// The variants of a back end that step bonds and sites that differ, the first of which `auto` takes.
+fn steps_what_differs(backend: Backend) -> &'static [&'static str] {
+    match backend {
+        Backend::Cpu => &["vector", "naive"],
+        Backend::Cuda => &["naive"],
+        Backend::Wgpu => &[],
+    }
 }
 
 /// What the scene asks of the method that it cannot do, and of bonds and interactions that differ what only some variants can.
@@ -189,30 +198,33 @@ fn objections(scenario: &Scenario) -> Vec<Objection> {
         return found;
     }
     let choice = Choice::of(scenario);
-    if let Some(backend) = choice.backend.named().filter(|backend| *backend != Backend::Cpu) {
+    let named = if asks_for_devices(scenario) {
+        Some(Backend::Cuda)
+    } else {
+        choice.backend.named()
+    };
+    found.extend(objection_where_they_differ(named, choice.variant.as_deref()));
+    found
+}
+
+/// What a back end or a variant that is named cannot step of bonds and sites that differ.
+fn objection_where_they_differ(named: Option<Backend>, variant: Option<&str>) -> Option<Objection> {
+    let able = steps_what_differs(named.unwrap_or(Backend::Cpu));
+    if let (Some(backend), []) = (named, able) {
         let message = format!(
-            "rotation, layers of hopping, flux and interaction, and a cross interaction are stepped on the processor, not on {}",
+            "rotation, layers of hopping, flux and interaction, and a cross interaction are stepped on the processor and on NVIDIA devices, not on {}",
             backend.as_str()
         );
-        found.push(Objection::new(
-            "solver.backend",
-            message,
-            "take backend = \"cpu\" or \"auto\"",
-        ));
-    } else if let Some(variant) = choice
-        .variant
-        .filter(|variant| !["naive", "vector"].contains(&variant.as_str()))
-    {
-        let message = format!(
-            "variant {variant} is for bonds and sites that are alike, and the rotation, a cross interaction or a layer of hopping, flux or interaction makes them differ"
-        );
-        found.push(Objection::new(
-            "solver.variant",
-            message,
-            "take variant = \"vector\", \"naive\" or \"auto\"",
-        ));
+        let remedy = "take backend = \"cpu\", \"cuda\" or \"auto\"";
+        return Some(Objection::new("solver.backend", message, remedy));
     }
-    found
+    let variant = variant.filter(|variant| !able.contains(variant))?;
+    let message = format!(
+        "variant {variant} is for bonds and sites that are alike, and the rotation, a cross interaction or a layer of hopping, flux or interaction makes them differ"
+    );
+    let able = able.iter().map(|variant| format!("\"{variant}\"")).collect::<Vec<_>>();
+    let remedy = format!("take variant = {} or \"auto\"", able.join(", "));
+    Some(Objection::new("solver.variant", message, remedy))
 }
 
 /// A value travels two rows in the sweeps of a sub-step along the axis that is cut. Bonds join pairs of rows, so that windows begin at even ones.
@@ -222,12 +234,12 @@ fn split(scenario: &Scenario) -> Result<Split, Objection> {
         return Err(Objection::new(
             "solver.parts",
             message,
-            "remove `parts`, or run it in one process",
+            "remove `parts` and `devices`, and use one process",
         ));
     }
     if scenario.medium().cross_interaction() != 0.0 {
         let message = "two components that act on each other are stepped as a whole";
-        let remedy = "remove `parts`, or run it in one process";
+        let remedy = "remove `parts` and `devices`, and use one process";
         return Err(Objection::new("solver.parts", message, remedy));
     }
     let fourth = problem::order(scenario) == 4;
@@ -292,7 +304,7 @@ fn make(setup: Setup, backend: Backend) -> Result<Box<dyn Solver>, SolverError> 
     match setup.choice.precision {
         #[cfg(all(feature = "gui", not(target_family = "wasm")))]
         Precision::Single if backend == Backend::Wgpu => Run::boxed(setup, |setup| {
-            let problem = on_one_hopping(Problem::new(setup)?, backend)?;
+            let problem = without_differences(Problem::new(setup)?)?;
             let (variant, steps) = (setup.choice.variant.as_deref(), setup.choice.fused_steps);
             let sweeper = Box::new(wgpu::Wgpu::new(&problem, variant, steps)?);
             Ok(Trotter::new(problem, setup.scenario.initial(), sweeper))
@@ -304,7 +316,7 @@ fn make(setup: Setup, backend: Backend) -> Result<Box<dyn Solver>, SolverError> 
 
 fn make_in<T: Number + blocked::Blockwise>(setup: Setup, backend: Backend) -> Result<Box<dyn Solver>, SolverError> {
     Run::in_parts(setup, move |setup| {
-        let problem = on_one_hopping(Problem::new(setup)?, backend)?;
+        let problem = Problem::new(setup)?;
         let sweeper: Box<dyn Sweeper<T>> = match backend {
             Backend::Cpu => on_processor(&problem, &setup.choice),
             #[cfg(feature = "cuda")]
@@ -322,11 +334,11 @@ fn make_in<T: Number + blocked::Blockwise>(setup: Setup, backend: Backend) -> Re
     })
 }
 
-/// A problem that a back end can step.
-fn on_one_hopping(problem: Problem, backend: Backend) -> Result<Problem, SolverError> {
-    if differs(&problem.medium) && backend != Backend::Cpu {
-        let message =
-            "layers, the rotation or a cross interaction make bonds or sites differ, which is stepped on the processor";
+/// A problem that a graphics adapter can step.
+#[cfg(all(feature = "gui", not(target_family = "wasm")))]
+fn without_differences(problem: Problem) -> Result<Problem, SolverError> {
+    if differs(&problem.medium) {
+        let message = "layers, the rotation or a cross interaction make bonds or sites differ, which is stepped on the processor and on NVIDIA devices";
         return Err(SolverError::Unsupported(message.to_owned()));
     }
     Ok(problem)
@@ -351,3 +363,42 @@ fn on_processor<T: blocked::Blockwise>(problem: &Problem, choice: &Choice) -> Bo
 
 #[cfg(test)]
 mod tests;
+
+#[cfg(test)]
+mod choices {
+    use super::*;
+
+    #[test]
+    fn what_differs_is_stepped_by_some_variants() {
+        let (cpu, cuda) = (Some(Backend::Cpu), Some(Backend::Cuda));
+        for (backend, variant) in [
+            (cpu, None),
+            (cpu, Some("naive")),
+            (cpu, Some("vector")),
+            (None, Some("vector")),
+            (None, None),
+            (cuda, None),
+            (cuda, Some("naive")),
+        ] {
+            let found = objection_where_they_differ(backend, variant);
+            assert!(found.is_none(), "{backend:?} {variant:?}: {found:?}");
+        }
+        let here = "take variant = \"vector\", \"naive\" or \"auto\"";
+        let there = "take variant = \"naive\" or \"auto\"";
+        for (backend, variant, key, remedy) in [
+            (cpu, Some("blocked"), "solver.variant", here),
+            (None, Some("fused"), "solver.variant", here),
+            (cuda, Some("fused"), "solver.variant", there),
+            (cuda, Some("full-step"), "solver.variant", there),
+            (
+                Some(Backend::Wgpu),
+                None,
+                "solver.backend",
+                "take backend = \"cpu\", \"cuda\" or \"auto\"",
+            ),
+        ] {
+            let found = objection_where_they_differ(backend, variant).unwrap();
+            assert_eq!((found.key.as_str(), found.remedy.as_str()), (key, remedy));
+        }
+    }
+}

@@ -1,10 +1,12 @@
 //! Which runs go to the device, and which variant does them there.
 
+use super::bonds::most_planes;
 use super::params::{MOST_DRIVES, SUMS};
 use crate::field::Precision;
 use crate::physics::Sets;
 use crate::solver::SolverError;
 use crate::solver::device;
+use crate::solver::trotter::differs;
 use crate::solver::trotter::problem::Problem;
 
 /// Whether the device can hold a run, found out before any of it is made: a device shared with others is not filled in vain.
@@ -27,7 +29,13 @@ pub(super) fn check_room(
     device::check_count(grid, count)?;
     let fields = if schedule == Schedule::Naive { 1 } else { 2 };
     let (tables, absorbs) = (problem.tables() as u64, problem.absorbs());
-    let planes = 2 * (fields + tables) + 1 + u64::from(absorbs) + medium.drives().len() as u64;
+    let bonds = if medium.sets_bonds() {
+        most_planes(grid.rank(), problem.order)
+    } else {
+        0
+    };
+    let own = bonds + u64::from(medium.has(Sets::Interaction));
+    let planes = 2 * (fields + tables) + 1 + u64::from(absorbs) + medium.drives().len() as u64 + own;
     let walls = u64::from(medium.has(Sets::Wall));
     let needed = count * (planes * precision.bytes() as u64 + walls) + ny * nz * (8 * SUMS) as u64;
     device::check_room(grid, precision, &format!("trotter {}", schedule.as_str()), needed, free)
@@ -65,6 +73,10 @@ pub(super) fn chosen(problem: &Problem, asked: Option<&str>, precision: Precisio
         _ => Schedule::Fused,
     };
     let word = asked.as_str();
+    if differs(&problem.medium) {
+        let because = "bonds or sites differ, which is one kernel a sweep";
+        return (Schedule::Naive, Some(because.into()));
+    }
     if grid.rank() == 1 {
         if problem.imaginary {
             let because = format!("{word} has no imaginary time in one dimension, this is one kernel a sweep");
@@ -137,6 +149,41 @@ mod tests {
             ""
         );
         assert!(!said(&plain, Schedule::Fused, Precision::Double, needed).is_empty());
+    }
+
+    /// Two numbers of coupling, two of phase, tangent and sine a bond; four of the latter at order 4. One a site of an interaction.
+    #[test]
+    fn what_differs_takes_room_and_single_sweeps() {
+        let layer = |sets: &str| format!("[[layer]]\nsets = \"{sets}\"\nshape = \"everywhere\"\nvalue = 0.5\n");
+        let plain = 64 * 32 * 4 * 5 + 32 * 80;
+        for (layers, order, planes) in [
+            (layer("hopping"), 2, 2 * 6),
+            (layer("hopping"), 4, 2 * 8 + 2),
+            (layer("interaction"), 2, 1),
+            (layer("flux") + &layer("interaction"), 2, 2 * 6 + 1),
+        ] {
+            let problem = Problem {
+                order,
+                ..problem("[64, 32]", &layers)
+            };
+            let needed = plain + 64 * 32 * 4 * planes;
+            assert_eq!(
+                said(&problem, Schedule::Naive, Precision::Single, needed),
+                "",
+                "{layers}"
+            );
+            let short = said(&problem, Schedule::Naive, Precision::Single, needed - 1);
+            assert!(short.contains(&format!("{needed} bytes")), "{layers}: {short}");
+            for asked in [None, Some("naive"), Some("fused")] {
+                let (schedule, because) = chosen(&problem, asked, Precision::Single);
+                assert_eq!(schedule, Schedule::Naive);
+                assert_eq!(because.is_none(), asked == Some("naive"));
+            }
+        }
+        assert_eq!(
+            chosen(&problem("[64, 32]", ""), None, Precision::Single),
+            (Schedule::Fused, None)
+        );
     }
 
     #[test]

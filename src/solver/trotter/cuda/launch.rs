@@ -4,10 +4,11 @@ use super::choice::Schedule;
 use super::params::{self, whole};
 use super::pieces::{Cut, Load, Plane};
 use super::sources::{LINE_CORE, LINE_STEPS, Shape};
-use super::{Cuda, OnCuda};
+use super::{Cuda, OWN_ENTRIES, OnCuda};
 use crate::backend::cuda::{Buffer, CudaError, Kernel, PushKernelArg, Stream};
 use crate::field::Precision;
-use crate::solver::trotter::scheme::{Scheme, Substep};
+use crate::solver::trotter::naive::Turn;
+use crate::solver::trotter::scheme::{Scheme, Substep, Sweep};
 use std::time::Instant;
 
 /// Blocks of a kernel that goes through all sites with a stride.
@@ -353,56 +354,41 @@ impl<T: OnCuda> Cuda<T> {
 
     /// One sub-step, a kernel a sweep.
     fn sweeps(&self, substep: &Substep) {
-        let [even, odd, again] = substep.angles;
-        let inner = self.grid.rank() - 1;
-        for axis in 0..inner {
-            if let Some([e, o, ..]) = substep.outer {
-                self.sweep(axis, false, e);
-                self.sweep(axis, true, o);
-            } else {
-                self.sweep(axis, false, even);
-                self.sweep(axis, true, odd);
-                self.sweep(axis, false, again);
-            }
+        self.turn_components(substep.front);
+        for sweep in substep.sweeps(self.grid.rank()) {
+            self.sweep(&sweep);
         }
-        self.sweep(inner, false, even);
-        self.sweep(inner, true, odd);
-        self.sweep(inner, false, again);
-        if let Some([_, _, o, e]) = substep.outer {
-            for axis in (0..inner).rev() {
-                self.sweep(axis, true, o);
-                self.sweep(axis, false, e);
-            }
+        self.turn_components(substep.back);
+        if self.own.phase_strengths {
+            self.phases_by_strengths(substep.table, substep.interaction(1.0));
+        } else {
+            self.phases(substep.table, substep.interaction(self.phase_interaction));
         }
-        let interaction = substep.interaction(self.phase_interaction);
-        self.phases(substep.table, interaction);
     }
 
     #[allow(unsafe_code, reason = "a kernel launch")]
-    fn sweep(&self, axis: usize, odd: bool, angle: f64) {
-        if angle == 0.0 {
-            return;
-        }
-        let imaginary = self.flags.imaginary;
-        let (t, s) = if imaginary {
-            ((angle / 2.0).tanh(), angle.sinh())
-        } else {
-            ((angle / 2.0).tan(), angle.sin())
-        };
+    fn sweep(&self, sweep: &Sweep) {
+        let (axis, imaginary) = (sweep.axis, self.flags.imaginary);
+        let turn = Turn::<T>::new(sweep.angle, imaginary);
+        let own = self.own.bonds.as_ref().map(|bonds| bonds.of(sweep));
+        debug_assert!(own != Some(None), "{sweep:?} has bonds of its own");
+        let own = own.flatten();
         let parameters = params::Sweep {
             field: addresses(&self.field),
-            wall: self.walls.as_ref().map_or(0, Buffer::address),
+            // Bonds of their own that touch a wall turn nothing.
+            wall: self.walls.as_ref().filter(|_| own.is_none()).map_or(0, Buffer::address),
             gauge: match &self.gauge {
-                Some(gauge) if self.flux != 0.0 => addresses(gauge),
+                Some(gauge) if self.flux != 0.0 && own.is_none() => addresses(gauge),
                 _ => [0; 2],
             },
             grid: self.lattice,
             axis: whole(axis),
-            odd: i32::from(odd),
+            odd: i32::from(sweep.odd),
             imaginary: i32::from(imaginary),
-            t: T::of(t),
-            s: T::of(s),
+            t: turn.t,
+            s: turn.s,
         };
+        let own = own.map(|[turns, gauge]| params::Own { turns, gauge });
         let [nx, ny, nz] = self.grid.size();
         // A thread has 16 bytes of a row; blocks go along the lines.
         let across = nx.div_ceil(128 * (16 / T::PRECISION.bytes()));
@@ -413,12 +399,82 @@ impl<T: OnCuda> Cuda<T> {
         };
         let [across, lines, planes] = [across, lines, planes].map(|n| u32::try_from(n).unwrap_or(u32::MAX));
         let grid = (across, lines.min(65535), planes.min(65535));
+        let kernel = if own.is_some() {
+            self.own_kernel(entry)
+        } else {
+            Some(self.kernel(entry))
+        };
         self.attempt(|| {
+            let Some(kernel) = kernel else { return Ok(()) };
             self.before_writing(Some(self.field[0].address()))?;
-            // SAFETY: the parameters are those of `sweep_x` and `sweep_rows`, which stay on sites of the grid and the rest of their last 16 bytes.
+            // SAFETY: the parameters are those of `sweep_x` and `sweep_rows`, which stay on sites of the grid and the rest of their last 16 bytes; planes of bonds are as large
+            // as those of the field.
             unsafe {
-                self.stream.launch(self.kernel(entry), grid, 128, |launch| {
+                self.stream.launch(kernel, grid, 128, |launch| {
                     launch.arg(&parameters);
+                    if let Some(own) = &own {
+                        launch.arg(own);
+                    }
+                })
+            }
+        });
+    }
+
+    /// A kernel of `trotter_bonds.cu`; there once something differs.
+    fn own_kernel(&self, entry: &str) -> Option<&Kernel> {
+        let place = OWN_ENTRIES.iter().position(|known| *known == entry)?;
+        self.own.kernels.as_ref().map(|kernels| &kernels[place])
+    }
+
+    /// Two components turn each other for a time.
+    #[allow(unsafe_code, reason = "a kernel launch")]
+    fn turn_components(&self, time: f64) {
+        let angle = self.own.phase_cross * time;
+        if angle == 0.0 {
+            return;
+        }
+        let [re, im] = addresses(&self.field);
+        let rows = self.grid.rows();
+        debug_assert!(rows.is_multiple_of(2), "components are halves of {rows} rows");
+        let (strength, half) = (T::of(angle), (self.pitch * rows / 2) as u64);
+        self.attempt(|| {
+            let Some(kernel) = self.own_kernel("turn_components") else {
+                return Ok(());
+            };
+            self.before_writing(Some(self.field[0].address()))?;
+            // SAFETY: the arguments are those of `turn_components`; both planes have twice `half` numbers, whole rows of 32.
+            unsafe {
+                self.stream.launch(kernel, (BLOCKS, 1, 1), 256, |launch| {
+                    launch.arg(&re).arg(&im).arg(&strength).arg(&half);
+                })
+            }
+        });
+    }
+
+    /// The field times a table and the interaction's phase; `times` multiply the strength of each site.
+    #[allow(unsafe_code, reason = "a kernel launch")]
+    fn phases_by_strengths(&self, table: usize, times: [f64; 2]) {
+        let [re, im] = addresses(&self.field);
+        let [pc, ps] = addresses(&self.tables[table]);
+        let [after, before] = times.map(T::of);
+        let count = (self.pitch * self.grid.rows()) as u64;
+        let sums = self.sums();
+        let Some(strengths) = &sums.strengths else { return };
+        debug_assert!(
+            strengths.bytes() >= self.pitch * self.grid.rows() * size_of::<T>(),
+            "{count} strengths"
+        );
+        let strength = strengths.address();
+        self.attempt(|| {
+            let Some(kernel) = self.own_kernel("phases") else {
+                return Ok(());
+            };
+            self.before_writing(Some(self.field[0].address()))?;
+            // SAFETY: the arguments are those of `phases` of bonds and sites that differ; all planes have `count` numbers.
+            unsafe {
+                self.stream.launch(kernel, (BLOCKS, 1, 1), 256, |launch| {
+                    launch.arg(&re).arg(&im).arg(&pc).arg(&ps);
+                    launch.arg(&after).arg(&before).arg(&strength).arg(&count);
                 })
             }
         });

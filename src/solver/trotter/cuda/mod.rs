@@ -10,7 +10,8 @@
 //!   two launches: x and y sweeps plane by plane, then z sweeps and phase in place along columns.
 //! - Probabilities of regions are summed inside the launches, or where kernels take no whole steps by one that follows each ([`summing`]).
 //!
-//! - `naive`: one kernel a sweep (Bederián and Dente 2011, section 4.2). One to three dimensions.
+//! - `naive`: one kernel a sweep (Bederián and Dente 2011, section 4.2). One to three dimensions. Layers of hopping, flux and interaction, a frame that rotates and two components that act on
+//!   each other are stepped by it alone, with numbers of each bond and site beside the field ([`bonds`], `kernels/trotter_bonds.cu`).
 //!
 //! Steps go into one stream; pictures and sums into a second one, so that a picture that was begun ([`begin_picture`](super::run::OnDevice::begin_picture)) is reduced and
 //! copied while stepping goes on. Steps write to the planes that the picture does not read; those that would overwrite it wait on the device.
@@ -18,6 +19,7 @@
 //! Bound, 2D order 2 single: 16 instructions a site-step, so 2.0 T site-steps/s on an H200; a pass over memory moves 24 B (field in and out, phases),
 //! so 178 G site-steps/s with one step a launch.
 
+mod bonds;
 mod choice;
 mod launch;
 mod on_device;
@@ -61,6 +63,9 @@ const ENTRIES: [&str; 12] = [
     "picture",
     "touch_sites",
 ];
+
+/// Entries of `trotter_bonds.cu`.
+const OWN_ENTRIES: [&str; 4] = ["sweep_x", "sweep_rows", "phases", "turn_components"];
 
 /// The row of targets.
 pub(super) const TARGET: Target = Target {
@@ -110,6 +115,7 @@ pub(super) struct Cuda<T: OnCuda> {
     wall_map: Option<pieces::WallMap>,
     gauge: Option<Planes<T>>,
     flags: Flags,
+    own: Own<T>,
     flux: f64,
     hopping: f64,
     /// g of the energy, and g of the phases that steps read off the field.
@@ -129,6 +135,33 @@ pub(super) struct Cuda<T: OnCuda> {
     fault: Mutex<Option<CudaError>>,
     ahead: Mutex<Ahead>,
     summing: Mutex<summing::Summing<T>>,
+}
+
+/// What differs from bond to bond, from site to site, or between components.
+struct Own<T: OnCuda> {
+    /// Bonds, where layers or the rotation set any.
+    bonds: Option<bonds::OwnBonds<T>>,
+    /// Whether sites have their own g, and whether phases read the field with it as it stands.
+    strengths: bool,
+    phase_strengths: bool,
+    /// g₁₂ of the energy, and that of the phases that read the field as it stands.
+    cross: f64,
+    phase_cross: f64,
+    /// Entries of `trotter_bonds.cu`, once something differs.
+    kernels: Option<[Kernel; OWN_ENTRIES.len()]>,
+}
+
+impl<T: OnCuda> Own<T> {
+    fn none() -> Self {
+        Self {
+            bonds: None,
+            strengths: false,
+            phase_strengths: false,
+            cross: 0.0,
+            phase_cross: 0.0,
+            kernels: None,
+        }
+    }
 }
 
 /// A picture under way while steps go on.
@@ -151,6 +184,8 @@ struct Sums<T: OnCuda> {
     energy: Option<Buffer<T>>,
     absorption: Option<Buffer<T>>,
     driven: Vec<Buffer<T>>,
+    /// g of every site, where layers set it.
+    strengths: Option<Buffer<T>>,
     lowest: f64,
     rows: Buffer<f64>,
     totals: Buffer<f64>,
@@ -211,6 +246,7 @@ impl<T: OnCuda> Cuda<T> {
                     energy: None,
                     absorption: None,
                     driven: Vec::new(),
+                    strengths: None,
                     lowest: 0.0,
                     rows: stream.zeros("sums over rows", ny * nz * SUMS)?,
                     totals: stream.zeros("sums", SUMS)?,
@@ -232,6 +268,7 @@ impl<T: OnCuda> Cuda<T> {
                 wall_map: None,
                 gauge: None,
                 flags: Flags::default(),
+                own: Own::none(),
                 flux: 0.0,
                 hopping: 0.0,
                 interaction: 0.0,

@@ -1,5 +1,6 @@
 //! Tables, sums and pictures on the device.
 
+use super::bonds::OwnBonds;
 use super::launch::addresses;
 use super::params::{self, Closing, Factor, SUMS, filled, whole};
 use super::{Ahead, Cuda, OnCuda, Sums};
@@ -32,6 +33,11 @@ impl<T: OnCuda> Cuda<T> {
         )
     }
 
+    /// What closes or opens sites, for kernels.
+    pub(super) fn closing(&self, half_phase: Option<&HalfPhase>) -> Closing {
+        Closing::new(half_phase, self.own.strengths)
+    }
+
     pub(super) fn medium(&self, sums: &Sums<T>) -> params::Medium {
         let address = |buffer: &Option<Buffer<T>>| buffer.as_ref().map_or(0, Buffer::address);
         let mut driven = [0; params::MOST_DRIVES];
@@ -43,6 +49,7 @@ impl<T: OnCuda> Cuda<T> {
             absorption: address(&sums.absorption),
             driven,
             wall: self.walls.as_ref().map_or(0, Buffer::address),
+            strength: address(&sums.strengths),
             drives: whole(sums.driven.len()),
         }
     }
@@ -81,18 +88,20 @@ impl<T: OnCuda> Cuda<T> {
         let parameters = params::Measure {
             field: addresses(&self.field),
             medium: self.medium(sums),
-            closing: Closing::new(closing),
+            closing: self.closing(closing),
             grid: self.lattice,
             lo: region.lo.map(whole),
             hi: region.hi.map(whole),
             across: region.across.map_or(-1, whole),
             energy: i32::from(region.energy),
             hopping: self.hopping,
-            interaction: self.interaction,
+            interaction: if self.own.strengths { 1.0 } else { self.interaction },
             drives: filled(drives),
             flux: self.flux,
             rows: sums.rows.address(),
             place: params::Place::new(&self.grid),
+            cross: self.own.cross,
+            bonds: self.own.bonds.as_ref().map_or([[0; 2]; 3], OwnBonds::couplings),
         };
         // Which threads add a row depends on its length alone, so that its sum has the same bits in a part and in the whole.
         let is_long = region.hi[0] - region.lo[0] >= LONG_ROW;
@@ -162,7 +171,7 @@ impl<T: OnCuda> Cuda<T> {
         let parameters = params::Picture {
             field: addresses(&self.field),
             medium: self.medium(sums),
-            closing: Closing::new(closing),
+            closing: self.closing(closing),
             grid: self.lattice,
             x: [whole(request.x.start), whole(request.x.end)],
             y: [whole(request.y.start), whole(request.y.end)],
@@ -258,6 +267,11 @@ impl<T: OnCuda> OnDevice<T> for Cuda<T> {
                 Some(absorption) => self.plane("absorption", absorption, &mut sums.absorption)?,
                 None => sums.absorption = None,
             }
+            sums.strengths = None;
+            if let Some(strengths) = media.strengths(0..self.grid.sites()) {
+                let strengths: Vec<T> = strengths.iter().map(|g| T::of(*g)).collect();
+                self.plane("interactions", &strengths, &mut sums.strengths)?;
+            }
             sums.driven.clear();
             for (_, part) in &media.driven {
                 let mut room = None;
@@ -275,7 +289,7 @@ impl<T: OnCuda> OnDevice<T> for Cuda<T> {
         let (seed, medium) = (sums.seed, self.medium(&sums));
         let factor = Factor::new(exponent, sums.lowest);
         let [re, im] = addresses(&self.field);
-        let mean_field = exponent.mean_field;
+        let (mean_field, cross) = (exponent.mean_field, exponent.cross);
         let place = params::Place::new(&self.grid);
         self.attempt(|| {
             let [pc, ps] = addresses(&self.tables[table]);
@@ -293,6 +307,7 @@ impl<T: OnCuda> OnDevice<T> for Cuda<T> {
                             .arg(&re)
                             .arg(&im)
                             .arg(&mean_field)
+                            .arg(&cross)
                             .arg(&place);
                     })
             }
@@ -303,7 +318,7 @@ impl<T: OnCuda> OnDevice<T> for Cuda<T> {
     fn apply_half_phase(&self, half_phase: Option<&HalfPhase>, conjugate: bool) {
         self.changed();
         let medium = self.medium(&self.sums());
-        let closing = Closing::new(half_phase);
+        let closing = self.closing(half_phase);
         let conjugate = i32::from(conjugate);
         let [re, im] = addresses(&self.field);
         self.attempt(|| {

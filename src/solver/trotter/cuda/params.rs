@@ -18,6 +18,7 @@ parameters!(
     Space<T>,
     Columns<T>,
     Sweep<T>,
+    Own,
     Lattice,
     Medium,
     Factor,
@@ -164,6 +165,14 @@ pub(super) struct Sweep<T> {
     pub s: T,
 }
 
+/// Bonds of their own, as `kernels/trotter_sweeps.cuh` declares them.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Own {
+    pub turns: [u64; 2],
+    pub gauge: [u64; 2],
+}
+
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Columns<T> {
@@ -182,6 +191,7 @@ pub(super) struct Medium {
     pub absorption: u64,
     pub driven: [u64; MOST_DRIVES],
     pub wall: u64,
+    pub strength: u64,
     pub drives: i32,
 }
 
@@ -219,10 +229,15 @@ pub(super) struct Closing {
 }
 
 impl Closing {
-    pub(super) fn new(half_phase: Option<&HalfPhase>) -> Self {
+    /// With `strengths` sites have their own g, which the kernels multiply with a time.
+    pub(super) fn new(half_phase: Option<&HalfPhase>, strengths: bool) -> Self {
         half_phase.map_or_else(Self::default, |half_phase| Self {
             exponent: Factor::new(&half_phase.exponent, 0.0),
-            interaction: half_phase.interaction,
+            interaction: if strengths {
+                half_phase.length
+            } else {
+                half_phase.interaction
+            },
             direction: if half_phase.direction > 0.0 { 1 } else { -1 },
         })
     }
@@ -245,6 +260,8 @@ pub(super) struct Measure {
     pub flux: f64,
     pub rows: u64,
     pub place: Place,
+    pub cross: f64,
+    pub bonds: [[u64; 2]; 3],
 }
 
 #[repr(C)]
@@ -313,6 +330,15 @@ mod tests {
                 size_of::<Place>()
             ]
         );
+        for (precision, size) in [
+            (Precision::Single, size_of::<Sweep<f32>>()),
+            (Precision::Double, size_of::<Sweep<f64>>()),
+        ] {
+            for entry in ["sweep_x", "sweep_rows"] {
+                let declared = sources::bonds(precision).declared(entry);
+                assert_eq!(declared, [size, size_of::<Own>()], "{entry}");
+            }
+        }
         assert_eq!(
             kernels.declared("turn_field"),
             [size_of::<Medium>(), size_of::<Closing>(), size_of::<Lattice>()]

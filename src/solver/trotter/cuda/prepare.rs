@@ -1,11 +1,13 @@
 //! Walls, constants and kernels of a run.
 
+use super::bonds::{Layout, OwnBonds};
 use super::choice::Schedule;
 use super::pieces::{Plane, WallMap};
 use super::sources::Flags;
-use super::{Cuda, OnCuda, launch, sources, space};
+use super::{Cuda, OWN_ENTRIES, OnCuda, launch, sources, space};
 use crate::backend::cuda::CudaError;
 use crate::solver::totals::Region;
+use crate::solver::trotter::differs;
 use crate::solver::trotter::problem::Problem;
 use crate::solver::trotter::scheme::Scheme;
 
@@ -19,6 +21,34 @@ impl<T: OnCuda> Cuda<T> {
             walls: self.wall_map.as_ref(),
             regions,
         }
+    }
+
+    /// What differs from bond to bond, from site to site, or between components.
+    fn take_over_own(&mut self, problem: &Problem, scheme: &Scheme, walls: Option<&[bool]>) -> Result<(), CudaError> {
+        debug_assert!(
+            self.schedule == Schedule::Naive || !differs(&problem.medium),
+            "whole steps have one coupling"
+        );
+        self.own.strengths = problem.strengths.is_some();
+        self.own.phase_strengths = problem.phase_strengths().is_some();
+        self.own.cross = problem.medium.cross_interaction();
+        self.own.phase_cross = problem.phase_cross_interaction();
+        // The old ones make room first.
+        self.own.bonds = None;
+        if let Some(bonds) = &problem.bonds {
+            let layout = Layout {
+                grid: &self.grid,
+                pitch: self.pitch,
+                walls,
+            };
+            self.own.bonds = Some(OwnBonds::new(&self.stream, layout, bonds, (scheme, self.grid.rank()))?);
+        }
+        if differs(&problem.medium) && self.own.kernels.is_none() {
+            let load = |entry| self.stream.kernel(sources::bonds(T::PRECISION), entry, 0);
+            let [x, rows, phases, components] = OWN_ENTRIES;
+            self.own.kernels = Some([load(x)?, load(rows)?, load(phases)?, load(components)?]);
+        }
+        Ok(())
     }
 
     pub(super) fn take_over(
@@ -57,6 +87,7 @@ impl<T: OnCuda> Cuda<T> {
             interaction: self.phase_interaction != 0.0,
             imaginary: scheme.imaginary,
         };
+        self.take_over_own(problem, scheme, walls)?;
         let ny = self.grid.size()[1];
         #[expect(clippy::cast_precision_loss, reason = "site numbers are far below 2^52")]
         let gauge = |y: usize| (-std::f64::consts::TAU * quantum.flux * self.grid.global(1, y) as f64).sin_cos();

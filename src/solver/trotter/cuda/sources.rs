@@ -1,5 +1,5 @@
 //! The kernels in the binary, made by `kernels/build` from `kernels/trotter_fused.cu`, `kernels/trotter_line.cu`,
-//! `kernels/trotter_sweeps.cu` and `kernels/trotter.cuh`.
+//! `kernels/trotter_sweeps.cu`, `kernels/trotter_bonds.cu` and their headers.
 
 use crate::backend::cuda::manifest::{self, Module};
 use crate::backend::cuda::{self, CudaError, Needs, Program, Source};
@@ -176,6 +176,14 @@ pub(super) fn sweeps(precision: Precision) -> Source {
     })
 }
 
+/// Sweeps and phases where bonds or sites differ.
+pub(super) fn bonds(precision: Precision) -> Source {
+    Source::embedded(match precision {
+        Precision::Single => "trotter_bonds_f32",
+        Precision::Double => "trotter_bonds_f64",
+    })
+}
+
 /// The x and y sweeps of a step in three dimensions.
 pub(super) fn bare(precision: Precision) -> Shape {
     let (name, columns) = match precision {
@@ -225,7 +233,12 @@ mod tests {
     fn asked() -> Vec<Source> {
         let mut all = Vec::new();
         for precision in [Precision::Single, Precision::Double] {
-            all.extend([sweeps(precision), bare(precision).source, line(precision)]);
+            all.extend([
+                sweeps(precision),
+                bonds(precision),
+                bare(precision).source,
+                line(precision),
+            ]);
             for bits in 0..16_u8 {
                 let bit = |n: u8| bits >> n & 1 == 1;
                 let flags = Flags {

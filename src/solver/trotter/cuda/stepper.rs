@@ -1,5 +1,6 @@
 //! What a run asks of the field on the device.
 
+use super::bonds::OwnBonds;
 use super::choice::Schedule;
 use super::{Cuda, OnCuda, Planes};
 use crate::backend::cuda::Buffer;
@@ -67,6 +68,8 @@ impl<T: OnCuda> Sweeper<T> for Cuda<T> {
                 .map(Buffer::bytes)
                 .sum::<usize>()
             + sums.driven.iter().map(Buffer::bytes).sum::<usize>()
+            + sums.strengths.as_ref().map_or(0, Buffer::bytes)
+            + self.own.bonds.as_ref().map_or(0, OwnBonds::memory)
             + sums.rows.bytes()
     }
 

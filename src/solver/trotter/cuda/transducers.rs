@@ -1,7 +1,7 @@
 //! Transducers on the device.
 
 use super::launch::addresses;
-use super::params::{Closing, TouchSites};
+use super::params::TouchSites;
 use super::{Cuda, OnCuda};
 use crate::backend::cuda::PushKernelArg;
 use crate::solver::Taps;
@@ -39,8 +39,8 @@ impl<T: OnCuda> Cuda<T> {
         let parameters = TouchSites {
             field: addresses(&self.field),
             medium: self.medium(&sums),
-            closing: Closing::new(phases.map(|[closing, _]| closing)),
-            half_phase: Closing::new(phases.map(|[_, half_phase]| half_phase)),
+            closing: self.closing(phases.map(|[closing, _]| closing)),
+            half_phase: self.closing(phases.map(|[_, half_phase]| half_phase)),
             touch,
         };
         self.attempt(|| {

@@ -1,0 +1,420 @@
+//! Bonds, sites and components that differ, on the device against the processor.
+
+use super::cases::{Case, DRIVEN, POTENTIAL, WALLS, case, random_field, scene, text};
+use super::device::{build, distance, skip};
+use super::echo::echo;
+use super::transduced::{ACTS, Score, compare};
+use super::{agree, tolerance};
+use ripplon::engine::{Engine, Verdict};
+use ripplon::field::{FieldData, Precision};
+use ripplon::physics::Sets;
+use ripplon::scene::presets;
+use ripplon::solver::{Clock, Taps, read_scene, read_scene_text};
+use std::sync::Arc;
+
+const START: Clock = Clock {
+    steps: 0,
+    time: 0.0,
+    time_step: 0.11,
+};
+
+/// Bonds at random, of both signs.
+const HOPPING: &str = "[[layer]]\nsets = \"hopping\"\naxis = \"x\"\nshape = \"everywhere\"\nvalue = \"1.4*random(x, y, z, 1) - 0.3\"\n\
+    [[layer]]\nsets = \"hopping\"\naxis = \"y\"\nshape = \"everywhere\"\nvalue = \"1.4*random(x, y, z, 2) - 0.3\"\n";
+const CHAIN: &str =
+    "[[layer]]\nsets = \"hopping\"\naxis = \"x\"\nshape = \"everywhere\"\nvalue = \"1.4*random(x) - 0.3\"\n";
+const UPWARDS: &str =
+    "[[layer]]\nsets = \"hopping\"\naxis = \"z\"\nshape = \"everywhere\"\nvalue = \"1.4*random(x, y, z, 3) - 0.3\"\n";
+const FLUX: &str = "[[layer]]\nsets = \"flux\"\nshape = \"everywhere\"\nvalue = \"random(x, y, z, 4) - 0.5\"\n";
+const STRENGTHS: &str =
+    "[[layer]]\nsets = \"interaction\"\nshape = \"everywhere\"\nvalue = \"1.6*random(x, y, z, 5) - 0.4\"\n";
+const POSITIVE: &str =
+    "[[layer]]\nsets = \"interaction\"\nshape = \"everywhere\"\nvalue = \"1.6*random(x, y, z, 5)\"\n";
+
+const SHAKEN: &str =
+    "[[layer]]\nsets = \"potential\"\nshape = \"everywhere\"\nvalue = \"0.6*cos(0.7*x + z)\"\ndrive = \"sin(3*t)\"\n";
+
+/// A case whose layers are these.
+fn of(
+    (name, size): (&'static str, &'static [usize]),
+    (edges, quantum): (&'static str, &'static str),
+    layers: &[&str],
+) -> Case {
+    // The tests' cases are made once.
+    case(name, size, edges, quantum, Box::leak(layers.concat().into_boxed_str()))
+}
+
+fn imaginary(case: &Case) -> Case {
+    Case {
+        orders: &[1, 2],
+        imaginary: true,
+        ..case.clone()
+    }
+}
+
+fn bonds() -> Vec<Case> {
+    let hopping = "hopping = 1.0";
+    vec![
+        of(("chain", &[301]), ("\"wall\"", hopping), &[CHAIN, STRENGTHS]),
+        of(("ring of bonds", &[1000]), ("\"periodic\"", "mass = 0.9"), &[CHAIN]),
+        of(
+            ("random bonds", &[140, 90]),
+            ("\"wall\"", "mass = 0.9"),
+            &[HOPPING, POTENTIAL],
+        ),
+        of(("tiny bonds", &[5, 3]), ("\"wall\"", hopping), &[HOPPING, FLUX]),
+        of(
+            ("random fluxes", &[139, 89]),
+            ("\"wall\"", "hopping = 1.0\nflux = 0.013"),
+            &[FLUX, WALLS],
+        ),
+        of(
+            ("bonds on a torus", &[132, 64]),
+            ("\"periodic\"", hopping),
+            &[HOPPING, WALLS],
+        ),
+        of(
+            ("fluxes round a tube", &[130, 88]),
+            ("[\"periodic\", \"wall\"]", hopping),
+            &[HOPPING, FLUX, POTENTIAL],
+        ),
+        of(
+            ("turning frame", &[97, 80]),
+            ("\"wall\"", "mass = 0.9\nrotation = 0.05"),
+            &[POTENTIAL],
+        ),
+        of(
+            ("bonds that absorb", &[131, 88]),
+            ("\"absorb\"\nabsorb_width = 17", "hopping = 1.0\nflux = 0.013"),
+            &[HOPPING, FLUX, STRENGTHS],
+        ),
+        of(
+            ("driven bonds", &[90, 80]),
+            ("\"wall\"", hopping),
+            &[DRIVEN, HOPPING, FLUX],
+        ),
+        imaginary(&of(
+            ("ground state in a turning frame", &[90, 80]),
+            ("\"wall\"", "mass = 1.0\ninteraction = 0.8\nrotation = 0.05"),
+            &[POTENTIAL],
+        )),
+        of(
+            ("cube of bonds", &[37, 22, 19]),
+            ("\"wall\"", "mass = 0.9\nflux = 0.01"),
+            &[HOPPING, UPWARDS, FLUX, POTENTIAL],
+        ),
+        of(
+            ("periodic cube of bonds", &[36, 22, 20]),
+            ("\"periodic\"", hopping),
+            &[HOPPING, UPWARDS, POTENTIAL],
+        ),
+        of(
+            ("turning cube", &[40, 36, 11]),
+            ("\"wall\"", "mass = 0.9\ninteraction = 0.5\nrotation = 0.1"),
+            &[],
+        ),
+    ]
+}
+
+fn sites() -> Vec<Case> {
+    let mass = "mass = 1.0\ninteraction = 0.3";
+    vec![
+        of(
+            ("interactions of sites", &[140, 90]),
+            ("\"wall\"", mass),
+            &[STRENGTHS, POTENTIAL],
+        ),
+        of(
+            ("interactions that absorb", &[121, 88]),
+            ("\"absorb\"\nabsorb_width = 17", mass),
+            &[STRENGTHS, WALLS],
+        ),
+        of(
+            ("driven interactions", &[90, 80]),
+            ("\"periodic\"", mass),
+            &[DRIVEN, STRENGTHS],
+        ),
+        of(
+            ("cube of interactions", &[37, 22, 19]),
+            ("\"wall\"", mass),
+            &[STRENGTHS, POTENTIAL],
+        ),
+        imaginary(&of(
+            ("ground state of interactions", &[90, 80]),
+            ("\"wall\"", mass),
+            &[POSITIVE, POTENTIAL],
+        )),
+    ]
+}
+
+fn components() -> Vec<Case> {
+    let both = "mass = 1.0\ninteraction = 0.8\ncross_interaction = 0.6";
+    let spins = "[[layer]]\nsets = \"hopping\"\naxis = \"z\"\nshape = \"everywhere\"\nvalue = 0.3\n";
+    vec![
+        of(
+            ("components", &[60, 44, 2]),
+            ("[\"periodic\", \"wall\", \"wall\"]", both),
+            &[spins, POTENTIAL],
+        ),
+        of(
+            ("components of lines", &[303, 2]),
+            ("\"wall\"", both),
+            &["[[layer]]\nsets = \"hopping\"\naxis = \"y\"\nshape = \"everywhere\"\nvalue = 0.0\n"],
+        ),
+        of(
+            ("components that absorb", &[64, 56, 2]),
+            (
+                "[\"absorb\", \"absorb\", \"wall\"]\nabsorb_width = 9",
+                "hopping = 1.0\ncross_interaction = 0.9",
+            ),
+            &[SHAKEN, STRENGTHS],
+        ),
+        imaginary(&of(
+            ("ground state of components", &[50, 40, 2]),
+            ("\"wall\"", both),
+            &[spins, POTENTIAL],
+        )),
+        imaginary(&of(
+            ("ground state of components that repel", &[50, 40, 2]),
+            ("\"wall\"", "hopping = 1.0\ncross_interaction = 0.6"),
+            &[POSITIVE, POTENTIAL],
+        )),
+    ]
+}
+
+fn all() -> Vec<Case> {
+    [bonds(), sites(), components()].concat()
+}
+
+pub fn named(name: &str) -> Case {
+    all().into_iter().find(|case| case.name == name).unwrap()
+}
+
+/// Every scene is read, and something differs in it; variants of whole steps and parts refuse what they cannot do, with a remedy.
+#[test]
+fn what_differs_is_read() {
+    for case in all() {
+        for &order in case.orders {
+            let scenario = scene(&case, order, "cpu", "single", "naive");
+            let medium = scenario.medium();
+            assert!(
+                medium.sets_bonds() || medium.has(Sets::Interaction) || medium.cross_interaction() != 0.0,
+                "{}",
+                case.name
+            );
+            assert_eq!(build(&scenario).report().order, order, "{}", case.name);
+        }
+        let written = text(&case, 2, ["cpu", "single", "blocked"], "");
+        let faults = read_scene_text(&written, None, &[]).unwrap_err().to_string();
+        assert!(faults.contains("sites that are alike"), "{}: {faults}", case.name);
+    }
+}
+
+#[test]
+fn bonds_agree_with_the_processor() {
+    differing(&bonds());
+}
+
+#[test]
+fn sites_agree_with_the_processor() {
+    differing(&sites());
+}
+
+#[test]
+fn components_agree_with_the_processor() {
+    differing(&components());
+}
+
+/// A bond with a phase takes four operations more, which the tolerance has room for: 14 steps of order 4 are 70 sub-steps of at most 15 sweeps, each of at most 10 roundings of ε/2; √10500·ε/2 = 6e-6 in
+/// single precision (3e-5 are allowed), and 1.1e-14 (2e-13) in double. Tangents, sines and strengths are rounded once, which changes H by 6e-8 of itself, as it does energies.
+fn differing(cases: &[Case]) {
+    if skip() {
+        return;
+    }
+    let mut wrong = Vec::new();
+    for case in cases {
+        agree(case, &["naive", "auto"], &mut wrong);
+    }
+    assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
+}
+
+#[test]
+fn calls_of_any_length_give_the_same_bits() {
+    if skip() {
+        return;
+    }
+    for name in ["fluxes round a tube", "bonds that absorb", "components"] {
+        let case = named(name);
+        for (word, _) in Precision::ALL {
+            let mut once = build(&scene(&case, 4, "cuda", word, "naive"));
+            let mut often = build(&scene(&case, 4, "cuda", word, "auto"));
+            assert_eq!(often.report().variant, "naive");
+            once.advance(9, &mut Taps::default()).unwrap();
+            for steps in [1, 5, 3] {
+                often.advance(steps, &mut Taps::default()).unwrap();
+            }
+            assert_eq!(
+                once.save().unwrap().arrays,
+                often.save().unwrap().arrays,
+                "{name}, {word}"
+            );
+        }
+    }
+}
+
+#[test]
+fn checkpoints_go_from_one_place_to_the_other() {
+    if skip() {
+        return;
+    }
+    for name in ["random fluxes", "interactions of sites", "components"] {
+        let case = named(name);
+        let mut cpu = build(&scene(&case, 2, "cpu", "double", "vector"));
+        let mut gpu = build(&scene(&case, 2, "cuda", "double", "auto"));
+        cpu.advance(9, &mut Taps::default()).unwrap();
+        gpu.load(&cpu.save().unwrap()).unwrap();
+        assert_eq!(
+            gpu.save().unwrap().arrays,
+            cpu.save().unwrap().arrays,
+            "{name}: bit by bit"
+        );
+        gpu.advance(9, &mut Taps::default()).unwrap();
+        cpu.advance(9, &mut Taps::default()).unwrap();
+        let off = distance(&gpu.field().unwrap(), &cpu.field().unwrap());
+        assert!(off < tolerance(Precision::Double), "{name}: {off:.1e}");
+        let back = gpu.save().unwrap();
+        cpu.load(&back).unwrap();
+        assert_eq!(cpu.clock(), gpu.clock());
+    }
+}
+
+/// 190 steps of order 2, some 20 to 50 roundings a site each: n = 4,000 to 10,000 of ε/2, between √n and n times which they add up to, 4e-6 to 6e-4 in single precision and 7e-15 to 1.1e-12 in double. With
+/// g|ψ|² < 1.2 at first, which spreads, what is off grows by no more than ten times in these 21 units of time.
+fn of_long_runs(precision: Precision) -> f64 {
+    match precision {
+        Precision::Single => 1e-3,
+        Precision::Double => 2e-12,
+    }
+}
+
+#[test]
+fn transducers_act_as_on_the_processor() {
+    if skip() {
+        return;
+    }
+    for name in [
+        "chain",
+        "random fluxes",
+        "turning frame",
+        "interactions that absorb",
+        "components",
+    ] {
+        let case = named(name);
+        let all: usize = case.size.iter().product();
+        let field = random_field(all);
+        let sites = [0, 3, all / 3, all / 3 + 1, all / 2, all - 1];
+        let score = Score {
+            sites: &sites,
+            field: &field,
+            start: START,
+            steps: &[40, 150],
+            loud: 0.02,
+        };
+        for act in ACTS {
+            let mut expected = score.play(&scene(&case, 2, "cpu", "double", "naive"), act);
+            for (word, precision) in Precision::ALL {
+                let mut found = score.play(&scene(&case, 2, "cuda", word, "naive"), act);
+                let name = format!("{name}, {word}, {act:?}");
+                compare(&name, &mut expected, &mut found, of_long_runs(precision));
+            }
+        }
+    }
+}
+
+/// ψ → ψ* between as many steps there and back, where nothing has a phase.
+#[test]
+fn echoes_come_back() {
+    if skip() {
+        return;
+    }
+    for name in ["chain", "random bonds", "interactions of sites", "components"] {
+        let case = named(name);
+        for (word, precision) in Precision::ALL {
+            let scenario = scene(&case, 2, "cuda", word, "auto");
+            let mut run = build(&scenario);
+            run.set_field(&random_field(case.size.iter().product()), START).unwrap();
+            let first = run.field().unwrap().to_complex128();
+            let start = FieldData::Complex128(first.iter().map(num_complex::Complex::conj).collect());
+            let off = echo(run.as_mut(), &scenario, &start);
+            assert!(off < of_long_runs(precision), "{name}, {word}: {off:.1e}");
+        }
+    }
+}
+
+/// Every preset in which bonds, sites or components differ, as it is shipped but for the back end.
+#[test]
+fn presets_keep_their_predictions() {
+    let (mut wrong, mut seen) = (Vec::new(), 0);
+    for preset in presets::all() {
+        let (_, scenario) = read_scene(preset.name, &[]).unwrap_or_else(|faults| panic!("{faults}"));
+        let medium = scenario.medium();
+        if !(medium.sets_bonds() || medium.sets_interaction()) || scenario.solver().method != "trotter" {
+            continue;
+        }
+        seen += 1;
+        if skip() {
+            continue;
+        }
+        let (_, scenario) = read_scene(preset.name, &["solver.backend=cuda".to_owned()]).unwrap();
+        let mut engine = Engine::new(Arc::new(scenario.clone())).unwrap();
+        let until = scenario.expectations().iter().map(|expectation| expectation.at);
+        let until = until.fold(0.0, f64::max);
+        engine.advance(engine.steps_until(until).unwrap()).unwrap();
+        for (expectation, verdict) in scenario.expectations().iter().zip(engine.verdicts()) {
+            println!(
+                "{}: {verdict:?} of {} ± {}",
+                preset.name, expectation.value, expectation.tolerance
+            );
+            if !matches!(verdict, Verdict::Right(_)) {
+                wrong.push(format!("{}: {verdict:?} of {}", preset.name, expectation.value));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(seen > 8, "{seen} presets");
+}
+
+/// Sites that differ are cut into parts, bonds are not.
+#[test]
+fn parts_know_their_sites() {
+    if skip() {
+        return;
+    }
+    let on = |case: &Case, devices: &str| {
+        let text = text(case, 2, ["cuda", "single", "auto"], "");
+        let text = text.replace("[solver]\n", &format!("[solver]\ndevices = {devices}\n"));
+        read_scene_text(&text, None, &[]).map(|(_, scenario)| scenario)
+    };
+    for name in [
+        "interactions of sites",
+        "cube of interactions",
+        "ground state of interactions",
+    ] {
+        let case = named(name);
+        let [whole, cut] = ["1", "[0, 0]"].map(|devices| {
+            let scenario = on(&case, devices).unwrap_or_else(|faults| panic!("{faults}"));
+            let mut run = build(&scenario);
+            run.set_field(&random_field(scenario.grid().sites()), START).unwrap();
+            run.advance(29, &mut Taps::default()).unwrap();
+            (run.save().unwrap().arrays, run.observables().unwrap().values(3))
+        });
+        assert!(whole == cut, "{name}");
+    }
+    for name in ["random bonds", "turning frame", "components"] {
+        let faults = on(&named(name), "[0, 0]").unwrap_err().to_string();
+        assert!(
+            faults.contains("stepped as a whole") && faults.contains("devices"),
+            "{name}: {faults}"
+        );
+    }
+}
