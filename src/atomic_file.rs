@@ -112,6 +112,7 @@ impl AtomicFile {
     ///
     /// # Errors
     /// If the target is a device or a pipe, which takes bytes one after the other.
+    #[cfg(feature = "hdf5")]
     pub fn part(&self) -> io::Result<Option<PathBuf>> {
         match self.file.get_ref() {
             Storage::Named { file, .. } => {

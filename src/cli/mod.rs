@@ -84,7 +84,7 @@ pub struct SceneArgs {
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Run a scene without a window
-    Run(run::RunArgs),
+    Run(Box<run::RunArgs>),
     /// Make a film, a picture or numbered pictures of a scene
     Render(RenderArgs),
     /// Run a scene once for each of several values and measure it

@@ -164,27 +164,21 @@ impl Outputs {
     }
 
     /// Steps until the next snapshot of a series.
-    #[cfg_attr(
-        not(feature = "hdf5"),
-        expect(clippy::unused_self, reason = "there are no series without HDF5")
-    )]
+    #[cfg(feature = "hdf5")]
     pub(super) fn until_snapshot(&self, engine: &Engine) -> Option<u64> {
-        #[cfg(feature = "hdf5")]
-        return self.series.as_ref().map(|series| series.until_next(engine));
-        #[cfg(not(feature = "hdf5"))]
-        None
+        self.series.as_ref().map(|series| series.until_next(engine))
     }
 
     /// Writes a snapshot where one is due. A file that cannot take it is completed with those that it has.
     ///
     /// # Errors
     /// If the disk would be full.
+    #[cfg(feature = "hdf5")]
     pub(super) fn snapshot(&mut self, engine: &mut Engine) -> anyhow::Result<()> {
-        #[cfg(feature = "hdf5")]
-        if let Some(series) = &mut self.series {
-            series.push(engine)?;
+        match &mut self.series {
+            Some(series) => series.push(engine),
+            None => Ok(()),
         }
-        Ok(())
     }
 
     /// One row a step; cells of trajectories that have not begun are empty.

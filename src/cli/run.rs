@@ -116,6 +116,18 @@ fn keep_records(args: &RunArgs, engine: &mut Engine, total: u64) -> anyhow::Resu
     Ok(())
 }
 
+/// The run at its beginning, or where a checkpoint left it.
+fn begun(args: &RunArgs, scenario: &Arc<Scenario>) -> anyhow::Result<Engine> {
+    let Some(path) = &args.resume else {
+        return Ok(Engine::new(Arc::clone(scenario))?);
+    };
+    let (engine, remarks) = Engine::resume(Arc::clone(scenario), path)?;
+    for remark in remarks {
+        tell!("note: {remark}");
+    }
+    Ok(engine)
+}
+
 pub(super) fn run(args: &RunArgs) -> anyhow::Result<()> {
     let mut scene = args.scene.clone();
     scene
@@ -136,16 +148,7 @@ pub(super) fn run(args: &RunArgs) -> anyhow::Result<()> {
         return Err(InputError(message.to_owned()).into());
     }
     check_files(args, &sounds, &scenario)?;
-    let mut engine = match &args.resume {
-        None => Engine::new(Arc::clone(&scenario))?,
-        Some(path) => {
-            let (engine, remarks) = Engine::resume(Arc::clone(&scenario), path)?;
-            for remark in remarks {
-                tell!("note: {remark}");
-            }
-            engine
-        }
-    };
+    let mut engine = begun(args, &scenario)?;
     let total = steps_to_take(args, &scenario, &engine)?;
     keep_records(args, &mut engine, total)?;
     note_records(args, &scenario, &engine, total);
@@ -299,6 +302,7 @@ fn take_steps(
         let left = total - sum.steps;
         let checkpoint = args.every.filter(|_| args.checkpoint.is_some());
         let piece = checkpoint.map_or(left, |every| left.min(every - engine.clock().steps % every));
+        #[cfg(feature = "hdf5")]
         let piece = outputs.until_snapshot(engine).map_or(piece, |next| piece.min(next));
         let mut written = Ok(());
         let end = engine.run_steps(piece, &mut |engine, progress| {
@@ -314,7 +318,9 @@ fn take_steps(
         sum.steps += end.steps;
         sum.seconds += end.seconds;
         sum.reached = end.reached;
-        if let Err(error) = written.and_then(|()| outputs.snapshot(engine)) {
+        #[cfg(feature = "hdf5")]
+        let written = written.and_then(|()| outputs.snapshot(engine));
+        if let Err(error) = written {
             sum.reached = false;
             return Ok((sum, Some(error)));
         }

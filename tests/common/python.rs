@@ -18,7 +18,8 @@ pub fn environment(name: &str, packages: &[&str]) -> Option<PathBuf> {
             println!("skipped: {packages:?} do not install (no Python, no pip, or no network)");
             return None;
         }
-        std::fs::write(&complete, "").expect("the target folder is writable");
+        let marked = std::fs::write(&complete, "");
+        assert!(marked.is_ok(), "the target folder is not writable: {marked:?}");
     }
     Some(place)
 }
