@@ -9,8 +9,9 @@
 // the bonds that two lanes turn both; 16 shuffles for 8 sites.
 //
 // MEDIUM: a bond has its own coefficients. DAMPED: momenta are multiplied by a factor before and after each step. `edge_steps`: strips at ends that do not stand between
-// two lanes, in a medium that is the same everywhere.
+// two lanes, in a medium that is the same everywhere. `summing_steps`, `summing_edges`: the same, and pressures are summed over regions after steps.
 #include "oscillators.cuh"
+#include "oscillators_cells.cuh"
 
 #ifndef COLUMNS
 #define COLUMNS 4
@@ -218,7 +219,8 @@ template <bool RAGGED> __device__ __forceinline__ void save(const Fused &f, cons
     }
 }
 
-template <bool RAGGED> __device__ __forceinline__ void run(const Fused &f) {
+// With SUMS, pressures of `cells` are put there after steps.
+template <bool RAGGED, bool SUMS> __device__ __forceinline__ void run(const Fused &f, const Cells *cells) {
     const Plane &g = f.plane;
     const int lane = threadIdx.x & 31, number = blockIdx.x * WARPS + (threadIdx.x >> 5);
     if (number >= f.strips) return;
@@ -272,6 +274,8 @@ template <bool RAGGED> __device__ __forceinline__ void run(const Fused &f) {
                     s.leave<RAGGED>(du, y - 2), s.leave<RAGGED>(dv, y - 1);
                     // The end of a step, and the beginning of the next
                     if (DAMPED && (f.ends >> n & 1)) s.damp<RAGGED>(du, y - 2, n + 1 < N ? 2 : 1), s.damp<RAGGED>(dv, y - 1, n + 1 < N ? 2 : 1);
+                    const int pair = t - n - 1;
+                    if (SUMS && (cells->ends >> n & 1) && pair >= first && pair < last && writes) put_cells(*cells, n, du.q, dv.q, pair, x0);
                 }
                 a = du, b = dv;
             }
@@ -284,7 +288,9 @@ template <bool RAGGED> __device__ __forceinline__ void run(const Fused &f) {
     }
 }
 
-extern "C" __global__ void __launch_bounds__(64) fused_steps(const __grid_constant__ Fused f) { run<MEDIUM != 0>(f); }
+extern "C" __global__ void __launch_bounds__(64) fused_steps(const __grid_constant__ Fused f) { run<MEDIUM != 0, false>(f, nullptr); }
+extern "C" __global__ void __launch_bounds__(64) summing_steps(const __grid_constant__ Fused f, const __grid_constant__ Cells cells) { run<MEDIUM != 0, true>(f, &cells); }
 #if !MEDIUM
-extern "C" __global__ void __launch_bounds__(64) edge_steps(const __grid_constant__ Fused f) { run<true>(f); }
+extern "C" __global__ void __launch_bounds__(64) edge_steps(const __grid_constant__ Fused f) { run<true, false>(f, nullptr); }
+extern "C" __global__ void __launch_bounds__(64) summing_edges(const __grid_constant__ Fused f, const __grid_constant__ Cells cells) { run<true, true>(f, &cells); }
 #endif

@@ -100,6 +100,7 @@ struct Look {
 
 struct Seen {
     const Look &l;
+    double by;  // one over the modulus
 
     __device__ __forceinline__ long long place(const int *at) const { return (long long)at[1] * l.plane.pitch + at[0]; }
     __device__ __forceinline__ double pressure(const int *at) const { return l.q[place(at)]; }
@@ -119,8 +120,28 @@ struct Seen {
         return inside || l.soft[axis] ? l.stiffness : 0;
     }
 
-    // Per a^d: what moves there and half of every bond; a bond to a phantom is counted by no other site.
-    __device__ double energy(const int *at) const {
+    // Half of a bond to a neighbour
+    __device__ __forceinline__ double half_bond(double k, double own, long long other) const {
+        const double d = first(other) - own;
+        return k * d * d * 0.25;
+    }
+
+    // Per a^d: what moves there and half of every bond
+    __device__ __forceinline__ double energy(const int *at) const {
+        const Plane &g = l.plane;
+        if (g.rank < 2 || at[0] < 1 || at[1] < 1 || at[0] + 1 >= g.nx || at[1] + 1 >= g.ny) return energy_at_edge(at);
+        const long long here = place(at);
+        const double own = first(here), moving = rate(here);
+        double kx = l.stiffness, ky = kx, before_x = kx, before_y = kx;
+        if (l.x) kx = l.x[here], before_x = l.x[here - 1], ky = l.y[here], before_y = l.y[here - g.pitch];
+        double sum = mass(here) * moving * moving / 2;
+        sum += half_bond(before_x, own, here - 1), sum += half_bond(kx, own, here + 1);
+        sum += half_bond(before_y, own, here - g.pitch), sum += half_bond(ky, own, here + g.pitch);
+        return sum * by;
+    }
+
+    // The same anywhere; a bond to a phantom is counted by no other site.
+    __device__ __noinline__ double energy_at_edge(const int *at) const {
         const long long here = place(at);
         const double own = first(here), moving = rate(here);
         double sum = mass(here) * moving * moving / 2;
@@ -138,19 +159,98 @@ struct Seen {
                 if (k != 0) sum += k * (other - own) * (other - own) * (there ? 0.25 : 0.5);
             }
         }
-        return sum / l.modulus;
+        return sum * by;
     }
 
     // What flows to the next site along an axis, per a^(d-1) and unit of time
     __device__ double flux(const int *at, int axis) const {
         if (at[axis] + 1 >= sites(axis)) return 0;
         const long long here = place(at), there = here + (axis ? l.plane.pitch : 1);
-        return -stiffness(axis, at[axis], here) * l.spacing * (rate(here) + rate(there)) / 2 * (first(there) - first(here)) / l.modulus;
+        return -stiffness(axis, at[axis], here) * l.spacing * (rate(here) + rate(there)) / 2 * (first(there) - first(here)) * by;
     }
 };
 
 extern "C" __global__ void __launch_bounds__(256) measure(const __grid_constant__ Look l, double *parts) {
-    sum_rows(Seen{l}, l.lo, l.hi, l.energy, l.across, parts);
+    sum_rows(Seen{l, 1 / l.modulus}, l.lo, l.hi, l.energy, l.across, parts);
+}
+
+// Four columns from a multiple of 4 on
+__device__ __forceinline__ void four(real (&to)[4], const real *from) {
+#pragma unroll
+    for (int k = 0; k < int(4 * sizeof(real) / 16); k++) ((uint4 *)to)[k] = ((const uint4 *)from)[k];
+}
+
+struct Energies {
+    const Seen seen;
+
+    // What bonds join, at four columns
+    __device__ __forceinline__ void firsts(double (&to)[4], long long place) const {
+        real q[4], potential[4];
+        four(q, seen.l.q + place);
+        if (seen.l.potential) four(potential, seen.l.potential + place);
+#pragma unroll
+        for (int c = 0; c < 4; c++) to[c] = seen.l.potential ? (double)potential[c] - seen.l.time_step / 2 * (double)q[c] : (double)q[c];
+    }
+
+    // The energies of four columns, none of them beside an edge
+    __device__ __forceinline__ double of_four(long long here) const {
+        const Look &l = seen.l;
+        double own[4], below[4], above[4], moving[4], x[6];
+        firsts(own, here), firsts(below, here - l.plane.pitch), firsts(above, here + l.plane.pitch);
+        x[0] = seen.first(here - 1), x[5] = seen.first(here + 4);
+        real rates[4];
+        four(rates, (l.potential ? l.q : l.p) + here);
+#pragma unroll
+        for (int c = 0; c < 4; c++) x[c + 1] = own[c], moving[c] = rates[c];
+        double sum = 0;
+        if (l.x) {
+            real mass[4], kx[4], ky[4], before_y[4];
+            four(mass, l.mass + here), four(kx, l.x + here), four(ky, l.y + here), four(before_y, l.y + here - l.plane.pitch);
+            double before = l.x[here - 1];
+#pragma unroll
+            for (int c = 0; c < 4; c++) {
+                const double left = x[c] - own[c], right = x[c + 2] - own[c], down = below[c] - own[c], up = above[c] - own[c], m = mass[c];
+                const double bonds = before * left * left + kx[c] * right * right + before_y[c] * down * down + ky[c] * up * up;
+                sum += (l.potential ? m * moving[c] * moving[c] : moving[c] * moving[c] / m) / 2 + bonds / 4;
+                before = kx[c];
+            }
+        } else {
+            double bonds = 0;
+#pragma unroll
+            for (int c = 0; c < 4; c++) {
+                const double left = x[c] - own[c], right = x[c + 2] - own[c], down = below[c] - own[c], up = above[c] - own[c];
+                bonds += left * left + right * right + down * down + up * up;
+                sum += moving[c] * moving[c];
+            }
+            sum = sum / 2 + l.stiffness * bonds / 4;
+        }
+        return sum * seen.by;
+    }
+};
+
+// Energies alone, of rows that warps share as `measure` has it: four columns a lane at a time; the other sums are 0
+extern "C" __global__ void __launch_bounds__(256) measure_energy(const __grid_constant__ Look l, double *parts) {
+    const Seen seen = {l, 1 / l.modulus};
+    const Energies energies = {seen};
+    const int lane = threadIdx.x & 31, warp = blockIdx.x * (blockDim.x >> 5) + (threadIdx.x >> 5), warps = gridDim.x * (blockDim.x >> 5);
+    const int rows = l.hi[1] - l.lo[1], sharing = max(1, warps / max(1, rows));
+    double sum = 0;
+    for (int n = warp; n < rows * sharing; n += warps) {
+        const int row = n / sharing, share = n - row * sharing, j = l.lo[1] + row;
+        const bool inside = l.plane.rank > 1 && j > 0 && j + 1 < l.plane.ny;
+        for (int i = (l.lo[0] & ~3) + 4 * (lane + 32 * share); i < l.hi[0]; i += 128 * sharing) {
+            if (inside && i >= max(l.lo[0], 1) && i + 4 <= min(l.hi[0], l.plane.nx - 1)) {
+                sum += energies.of_four((long long)j * l.plane.pitch + i);
+                continue;
+            }
+            for (int c = max(i, l.lo[0]); c < min(i + 4, l.hi[0]); c++) {
+                const int at[3] = {c, j, l.lo[2]};
+                sum += seen.energy_at_edge(at);
+            }
+        }
+    }
+    sum = sum_of_warp(sum);
+    if (lane < SUMS) parts[(size_t)warp * SUMS + lane] = lane == ENERGY ? sum : 0;
 }
 
 struct Picture {
@@ -158,4 +258,4 @@ struct Picture {
     Frame frame;
 };
 
-extern "C" __global__ void __launch_bounds__(256) picture(const __grid_constant__ Picture p, int group) { draw(Seen{p.look}, p.frame, group); }
+extern "C" __global__ void __launch_bounds__(256) picture(const __grid_constant__ Picture p, int group) { draw(Seen{p.look, 1 / p.look.modulus}, p.frame, group); }

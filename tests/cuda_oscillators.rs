@@ -213,3 +213,73 @@ fn large_grids_go_to_the_device_by_themselves() {
     });
     assert_eq!([large, small], ["cuda", "cpu"]);
 }
+
+/// Regions that cells of four columns and two rows do not fit, one that all of the grid is, and one that records now and then; larger than those whose sites are gathered.
+const PRESSURES: &str = "[[detector]]\nname = \"part\"\nregion = { min = [1.4, 0.6], max = [41.3, 29.9] }\nmeasure = \"pressure\"\n\
+    [[detector]]\nname = \"crests\"\nregion = { min = [2.0, 1.0], max = [37.2, 25.6] }\nmeasure = \"peak\"\n\
+    [[detector]]\nname = \"seldom\"\nregion = { min = [0.0, 0.0], max = [40.0, 24.0] }\nmeasure = \"pressure\"\nevery = 3\n\
+    [[detector]]\nname = \"all\"\nmeasure = \"peak\"\n";
+
+/// What detectors record of noise, in calls of so many steps, and the state at the end.
+fn pressures(scenario: &Scenario, calls: &[u64]) -> (Vec<Vec<f64>>, Vec<FieldData>) {
+    let mut run = build(scenario);
+    run.set_field(&random(scenario.grid().sites()), start())
+        .expect("a field");
+    let mut taps = Taps::new(scenario.grid(), scenario.detectors());
+    for steps in calls {
+        run.advance(*steps, &mut taps).expect("steps");
+    }
+    let records = (0..taps.taps().len()).map(|n| taps.values(n).to_vec()).collect();
+    let state = run.save().expect("a state");
+    (records, state.arrays.into_iter().map(|(_, array)| array).collect())
+}
+
+/// Sums inside launches: the same bits in launches of one step and of several, whatever the calls; those between sweeps to the rounding of a sum of eight pressures, 7 ε/2 of the largest, and of
+/// sums in double precision one after the other, n ε.
+#[test]
+fn pressures_of_regions_are_summed_in_launches() {
+    if skip() {
+        return;
+    }
+    let bits = |records: &[Vec<f64>]| -> Vec<Vec<u64>> {
+        let of = |values: &Vec<f64>| values.iter().map(|value| value.to_bits()).collect();
+        records.iter().map(of).collect()
+    };
+    let mut seen = 0;
+    for case in cases()
+        .into_iter()
+        .filter(|case| case.size.len() == 2 && case.size.iter().all(|n| *n > 36))
+    {
+        for &order in case.orders {
+            for (word, precision) in Precision::ALL {
+                let name = format!("{}, order {order}, {word}", case.name);
+                let of = |variant: &str, more: &str| scene(&case, order, ["cuda", word, variant], more, PRESSURES);
+                let fused = of("fused", "");
+                let (records, state) = pressures(&fused, &[47]);
+                let (in_calls, _) = pressures(&fused, &[1, 13, 2, 31]);
+                let (singly, _) = pressures(&of("fused", "fused_steps = 1"), &[47]);
+                let (swept, swept_state) = pressures(&of("naive", ""), &[47]);
+                assert!(bits(&records) == bits(&in_calls), "{name}: other calls");
+                assert!(bits(&records) == bits(&singly), "{name}: single steps");
+                assert!(state == swept_state, "{name}: another state");
+                let rounding = match precision {
+                    Precision::Single => 5e-7,
+                    Precision::Double => 1e-12,
+                };
+                for (n, (found, expected)) in records.iter().zip(&swept).enumerate() {
+                    assert_eq!(found.len(), expected.len(), "{name}");
+                    for ((a, b), most) in found.iter().zip(expected).zip(&records[3]) {
+                        let off = if a.is_nan() && b.is_nan() { 0.0 } else { (a - b).abs() };
+                        assert!(off <= rounding * most, "{name}, detector {n}: {a} {b}");
+                    }
+                }
+                assert!(
+                    bits(&records[1..2]) == bits(&swept[1..2]) && bits(&records[3..]) == bits(&swept[3..]),
+                    "{name}: peaks"
+                );
+                seen += 1;
+            }
+        }
+    }
+    assert!(seen > 50, "{seen}");
+}

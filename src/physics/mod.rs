@@ -46,7 +46,7 @@ pub use packet::{Initial, Packet, Pulse};
 pub use phase_space::PhaseSpace;
 pub use source::{Signal, Source};
 pub use spectrum::Spectrum;
-pub use state::{Lines, StateMeasures};
+pub use state::{Lines, StateMeasures, StateSums};
 pub use trajectory::Trajectory;
 
 /// The equation that a scene and a method stand for.

@@ -51,13 +51,17 @@ pub struct Lines {
 /// Products beyond which no purity is computed: some seconds.
 const MOST_PRODUCTS: u64 = 1 << 32;
 
-/// Sums along one axis: |ψ|², k|ψ|², k²|ψ|², and k|ψ|² with the weights of the lines.
-#[derive(Clone, Copy, Default)]
-struct Along {
-    norm: f64,
-    first: f64,
-    second: f64,
-    weighted: f64,
+/// Sums over the transforms of all lines along one axis.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct SumsAlong {
+    /// Σ|ψ(k)|².
+    pub norm: f64,
+    /// Σ k|ψ(k)|².
+    pub first: f64,
+    /// Σ k²|ψ(k)|².
+    pub second: f64,
+    /// Σ k|ψ(k)|² times the line's distance from the middle of the grid, along the other axis of the plane; 0 along z.
+    pub weighted: f64,
 }
 
 impl StateMeasures {
@@ -116,11 +120,13 @@ impl StateMeasures {
     /// The autocorrelation alone, ⟨start|field⟩/⟨start|start⟩; 0 where the start is empty.
     #[must_use]
     pub fn overlap_of(grid: &Grid, field: &FieldData, start: &FieldData) -> Complex64 {
-        let rows: Vec<OfRow> = sums_of_rows(grid, field, start);
-        let (sum, norm) = rows.iter().fold((Complex64::ZERO, 0.0), |all, row| {
-            (all.0 + row.overlap, all.1 + row.first)
+        let rows = sums_of_rows(grid, field, start);
+        let sums = rows.iter().fold(StateSums::default(), |all, row| StateSums {
+            product: all.product + row.overlap,
+            first: all.first + row.first,
+            ..all
         });
-        if norm > 0.0 { sum / norm } else { Complex64::ZERO }
+        sums.overlap()
     }
 
     /// The measures of a field of the grid's size against `start`, the field at t = 0; 0 where the field is empty. `spread`: Δx of each axis; `squares`: Σ|⟨a|b⟩|² over all pairs of
@@ -133,27 +139,23 @@ impl StateMeasures {
         spread: [f64; 3],
         squares: impl Fn(&Lines) -> f64,
     ) -> Self {
-        let mut found = Self::default();
-        let lines = sums_of_rows(grid, field, start);
-        let (mut norm, mut quartic, mut first, mut overlap) = (0.0, 0.0, 0.0, Complex64::ZERO);
-        for line in lines {
-            norm += line.norm;
-            quartic += line.quartic;
-            first += line.first;
-            overlap += line.overlap;
+        Self::from_sums(grid, &StateSums::of(grid, field, start, squares), spread)
+    }
+
+    /// The measures that these sums over a field of the grid make; `spread` as in [`Self::of`].
+    #[must_use]
+    pub fn from_sums(grid: &Grid, sums: &StateSums, spread: [f64; 3]) -> Self {
+        let mut found = Self {
+            overlap: sums.overlap(),
+            ..Self::default()
+        };
+        if sums.quartic > 0.0 {
+            found.participation = sums.norm * sums.norm / sums.quartic;
         }
-        if first > 0.0 {
-            found.overlap = overlap / first;
+        if grid.rank() > 1 && sums.norm != 0.0 {
+            found.purity = sums.squares / (sums.norm * sums.norm);
         }
-        if quartic > 0.0 {
-            found.participation = norm * norm / quartic;
-        }
-        if grid.rank() > 1 {
-            found.purity = purity(grid, field, norm, squares);
-        }
-        let mut planner = FftPlanner::new();
-        for axis in 0..grid.rank() {
-            let sums = along(grid, field, axis, &mut planner);
+        for (axis, sums) in sums.along.iter().enumerate().take(grid.rank()) {
             let by = if sums.norm == 0.0 { 1.0 } else { sums.norm };
             let mean = sums.first / by;
             found.momentum[axis] = mean;
@@ -166,6 +168,68 @@ impl StateMeasures {
         }
         found
     }
+}
+
+/// Sums over ψ that [`StateMeasures`] are made of, without the cells' volume.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct StateSums {
+    /// Σ|ψ|².
+    pub norm: f64,
+    /// Σ|ψ|⁴.
+    pub quartic: f64,
+    /// Σ|ψ(0)|².
+    pub first: f64,
+    /// Σψ(0)*ψ.
+    pub product: Complex64,
+    /// Sums over the lines along each axis of the grid; 0 for those that it lacks.
+    pub along: [SumsAlong; 3],
+    /// Σ|⟨a|b⟩|² over all pairs of lines, see [`lines_of`]; NaN where those are too many, 0 on a line.
+    pub squares: f64,
+}
+
+impl StateSums {
+    /// The sums over a field of the grid's size. `squares`: Σ|⟨a|b⟩|² over all pairs of lines.
+    #[must_use]
+    pub fn of(grid: &Grid, field: &FieldData, start: &FieldData, squares: impl Fn(&Lines) -> f64) -> Self {
+        let mut sums = Self::default();
+        for line in sums_of_rows(grid, field, start) {
+            sums.norm += line.norm;
+            sums.quartic += line.quartic;
+            sums.first += line.first;
+            sums.product += line.overlap;
+        }
+        if grid.rank() > 1 && sums.norm != 0.0 {
+            sums.squares = squares_of_lines(grid, field, squares);
+        }
+        let mut planner = FftPlanner::new();
+        for axis in 0..grid.rank() {
+            sums.along[axis] = along(grid, field, axis, &mut planner);
+        }
+        sums
+    }
+
+    /// ⟨ψ(0)|ψ⟩/⟨ψ(0)|ψ(0)⟩; 0 where ψ(0) is empty.
+    #[must_use]
+    pub fn overlap(&self) -> Complex64 {
+        if self.first > 0.0 {
+            self.product / self.first
+        } else {
+            Complex64::ZERO
+        }
+    }
+}
+
+/// The lines of a grid of two or three axes whose products make the purity, how many and of how many numbers: the columns ψ(x, …) or, where they are fewer, the rows, which have the
+/// same. `None` where that takes more than 2³² products.
+#[must_use]
+pub fn lines_of(grid: &Grid) -> Option<[usize; 2]> {
+    let (nx, rows) = (grid.size()[0], grid.rows());
+    let [count, length] = if rows <= nx { [rows, nx] } else { [nx, rows] };
+    let products = (count as u64)
+        .saturating_mul(count as u64)
+        .saturating_mul(length as u64)
+        / 2;
+    (products <= MOST_PRODUCTS).then_some([count, length])
 }
 
 /// Sums over a row: |ψ|², |ψ|⁴, |ψ(0)|², ψ(0)*ψ.
@@ -233,21 +297,12 @@ fn of_row([re, im]: [&[f64]; 2], [start_re, start_im]: [&[f64]; 2]) -> OfRow {
     }
 }
 
-/// Tr ρ²/(Tr ρ)² = Σ|⟨a|b⟩|²/norm² over pairs of lines: of the columns ψ(x, …) or, where they are fewer, of the rows, which have the same.
-fn purity(grid: &Grid, field: &FieldData, norm: f64, squares: impl Fn(&Lines) -> f64) -> f64 {
+/// Σ|⟨a|b⟩|² over all pairs of lines.
+fn squares_of_lines(grid: &Grid, field: &FieldData, squares: impl Fn(&Lines) -> f64) -> f64 {
     let (nx, rows) = (grid.size()[0], grid.rows());
-    let (count, length) = if rows <= nx { (rows, nx) } else { (nx, rows) };
-    if norm == 0.0 {
-        return 0.0;
-    }
-    if (count as u64)
-        .saturating_mul(count as u64)
-        .saturating_mul(length as u64)
-        / 2
-        > MOST_PRODUCTS
-    {
+    let Some([count, length]) = lines_of(grid) else {
         return f64::NAN;
-    }
+    };
     let (mut re, mut im) = (vec![0.0; count * length], vec![0.0; count * length]);
     let lines = re.par_chunks_mut(length).zip(im.par_chunks_mut(length));
     lines.enumerate().for_each(|(line, (re, im))| {
@@ -260,7 +315,7 @@ fn purity(grid: &Grid, field: &FieldData, norm: f64, squares: impl Fn(&Lines) ->
             }
         }
     });
-    squares(&Lines { count, length, re, im }) / (norm * norm)
+    squares(&Lines { count, length, re, im })
 }
 
 /// Σ|ψ|² over all axes but one, times what makes its sum over that axis, times a, the norm.
@@ -281,7 +336,7 @@ pub fn marginal(grid: &Grid, field: &FieldData, axis: usize) -> Vec<f64> {
 
 /// The momentum of line `n` of a transform over `sites` sites; that at the edge of the band stands for both directions and counts as 0 in the mean.
 #[expect(clippy::cast_precision_loss, reason = "site numbers are far below 2^52")]
-fn wave_number(n: usize, sites: usize, spacing: f64) -> f64 {
+pub(crate) fn wave_number(n: usize, sites: usize, spacing: f64) -> f64 {
     let signed = if 2 * n > sites {
         n as f64 - sites as f64
     } else {
@@ -291,7 +346,7 @@ fn wave_number(n: usize, sites: usize, spacing: f64) -> f64 {
 }
 
 /// The sums along an axis. Lines along x are weighted with y − y₀, those along y with x − x₀.
-fn along(grid: &Grid, field: &FieldData, axis: usize, planner: &mut FftPlanner<f64>) -> Along {
+fn along(grid: &Grid, field: &FieldData, axis: usize, planner: &mut FftPlanner<f64>) -> SumsAlong {
     let size = grid.size();
     let sites = size[axis];
     let inner: usize = size[..axis].iter().product();
@@ -301,7 +356,7 @@ fn along(grid: &Grid, field: &FieldData, axis: usize, planner: &mut FftPlanner<f
     let together = TOGETHER.min(inner);
     let groups = inner.div_ceil(together);
     let outer = grid.sites() / (inner * sites);
-    let parts: Vec<Along> = (0..outer * groups)
+    let parts: Vec<SumsAlong> = (0..outer * groups)
         .into_par_iter()
         .map_init(
             || (Vec::new(), vec![Complex64::ZERO; fft.get_inplace_scratch_len()]),
@@ -313,7 +368,7 @@ fn along(grid: &Grid, field: &FieldData, axis: usize, planner: &mut FftPlanner<f
                 lines
                     .chunks_mut(sites)
                     .enumerate()
-                    .fold(Along::default(), |all, (n, line)| {
+                    .fold(SumsAlong::default(), |all, (n, line)| {
                         let mut site = grid.site(base + n);
                         site[axis] = 0;
                         all.and(&transformed(line, scratch, &fft, &momenta), weight(grid, axis, site))
@@ -321,7 +376,7 @@ fn along(grid: &Grid, field: &FieldData, axis: usize, planner: &mut FftPlanner<f
             },
         )
         .collect();
-    parts.iter().fold(Along::default(), |all, part| Along {
+    parts.iter().fold(SumsAlong::default(), |all, part| SumsAlong {
         norm: all.norm + part.norm,
         first: all.first + part.first,
         second: all.second + part.second,
@@ -329,7 +384,7 @@ fn along(grid: &Grid, field: &FieldData, axis: usize, planner: &mut FftPlanner<f
     })
 }
 
-impl Along {
+impl SumsAlong {
     /// These sums and those of a line of this weight.
     fn and(self, line: &Self, weight: f64) -> Self {
         Self {
@@ -383,7 +438,12 @@ fn scatter<T: Real>(
 }
 
 /// The sums of one line, which is transformed in place. Parseval: Σ_k |ψ(k)|²/N is Σ|ψ|² of the line.
-fn transformed(line: &mut [Complex64], scratch: &mut [Complex64], fft: &Arc<dyn Fft<f64>>, momenta: &[f64]) -> Along {
+fn transformed(
+    line: &mut [Complex64],
+    scratch: &mut [Complex64],
+    fft: &Arc<dyn Fft<f64>>,
+    momenta: &[f64],
+) -> SumsAlong {
     fft.process_with_scratch(line, scratch);
     const WIDE: usize = 4;
     let mut sums = [[0.0; WIDE]; 3];
@@ -401,7 +461,7 @@ fn transformed(line: &mut [Complex64], scratch: &mut [Complex64], fft: &Arc<dyn 
     #[expect(clippy::cast_precision_loss, reason = "site numbers are far below 2^52")]
     let by = line.len() as f64;
     let [norm, first, second] = sums.map(|lanes| lanes.iter().sum::<f64>() / by);
-    Along {
+    SumsAlong {
         norm,
         first,
         second,

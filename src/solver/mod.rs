@@ -47,8 +47,9 @@ mod windows;
 
 use crate::field::{FieldData, Precision};
 use crate::grid::SiteBox;
-use crate::physics::Observables;
+use crate::physics::{Observables, StateSums};
 use crate::scene::Scenario;
+use std::sync::Arc;
 
 pub use crate::backend::host_memory::free as free_memory;
 pub use check::{Table, read_scene, read_scene_text, validate_scene};
@@ -251,6 +252,14 @@ pub trait Solver: Send {
     /// # Errors
     /// If the back end fails.
     fn observables(&mut self) -> Result<Observables, SolverError>;
+
+    /// The sums over ψ against `start`, ψ at t = 0, made where ψ lies; those over momenta and lines only if `whole`. `None` where the field has to be asked for instead.
+    ///
+    /// # Errors
+    /// If the back end fails or has no memory for it.
+    fn state_sums(&mut self, _start: &Arc<FieldData>, _whole: bool) -> Result<Option<StateSums>, SolverError> {
+        Ok(None)
+    }
 
     /// The field at the clock's time, merged half steps closed; x fastest.
     ///

@@ -9,9 +9,10 @@ use super::{Clock, Edit, FieldImage, ImageRequest, Report, Solver, SolverError, 
 use crate::backend::threads;
 use crate::field::{FieldData, Precision};
 use crate::grid::SiteBox;
-use crate::physics::{Equation, Observables};
+use crate::physics::{Equation, Observables, StateSums};
 use crate::scene::Scenario;
 use crate::scene::scenario::Quantity;
+use std::sync::Arc;
 
 /// Scalars of a checkpoint.
 const BASE_TIME: &str = "base_time";
@@ -403,6 +404,10 @@ impl<S: Stepper> Solver for Run<S> {
 
     fn observables(&mut self) -> Result<Observables, SolverError> {
         threads::run(|| self.stepper.sums(&self.clock))
+    }
+
+    fn state_sums(&mut self, start: &Arc<FieldData>, whole: bool) -> Result<Option<StateSums>, SolverError> {
+        threads::run(|| self.stepper.state_sums(&self.clock, start, whole))
     }
 
     fn field(&mut self) -> Result<FieldData, SolverError> {

@@ -6,8 +6,9 @@ use super::setup::Setup;
 use super::{Backend, FieldImage, ImageRequest, SolverError, Taps};
 use crate::field::FieldData;
 use crate::grid::SiteBox;
-use crate::physics::Observables;
+use crate::physics::{Observables, StateSums};
 use std::ops::Range;
+use std::sync::Arc;
 
 /// What a stepper adds to [`Report`](super::Report).
 #[derive(Clone, Debug, PartialEq)]
@@ -165,6 +166,16 @@ pub(super) trait Stepper: Send {
     /// See [`Solver::take_image`](super::Solver::take_image).
     fn take_image(&mut self, _image: &mut FieldImage) -> Result<bool, SolverError> {
         Ok(false)
+    }
+
+    /// See [`Solver::state_sums`](super::Solver::state_sums).
+    fn state_sums(
+        &mut self,
+        _clock: &RunClock,
+        _start: &Arc<FieldData>,
+        _whole: bool,
+    ) -> Result<Option<StateSums>, SolverError> {
+        Ok(None)
     }
 
     /// ψ or p at the clock's time, x fastest.

@@ -18,6 +18,7 @@ mod programs;
 mod python;
 #[path = "../common/saved.rs"]
 mod saved;
+mod state;
 mod sums;
 #[path = "../common/transduced.rs"]
 mod transduced;

@@ -114,7 +114,7 @@ pub(crate) fn assert_asked(method: &str, asked: &[super::Source]) {
 
 /// How names of modules begin: each beginning has a test with [`assert_asked`].
 #[cfg(test)]
-const METHODS: [&str; 5] = ["ceilings", "crank_nicolson", "fdtd", "oscillators", "trotter"];
+const METHODS: [&str; 6] = ["ceilings", "crank_nicolson", "fdtd", "oscillators", "state", "trotter"];
 
 #[cfg(test)]
 pub(crate) fn modules() -> impl Iterator<Item = &'static Module> {

@@ -14,7 +14,8 @@ use num_complex::Complex64;
 use std::sync::Arc;
 
 impl Engine {
-    /// What ψ tells beside its density, of the present field against that at t = 0; `None` for sound. The field is read back from a device.
+    /// What ψ tells beside its density, of the present field against that at t = 0; `None` for sound. Where the solver has no sums of its own ([`Solver::state_sums`](crate::solver::Solver::state_sums)), the field is
+    /// read back.
     ///
     /// # Errors
     /// If the back end fails or memory runs out.
@@ -24,6 +25,9 @@ impl Engine {
         }
         let start = self.first_field()?;
         let spread = self.solver.observables()?.spread;
+        if let Some(sums) = self.solver.state_sums(&start, true)? {
+            return Ok(Some(StateMeasures::from_sums(self.scenario.grid(), &sums, spread)));
+        }
         let field = self.solver.field()?;
         let grid = self.scenario.grid();
         Ok(Some(crate::backend::threads::run(|| {
@@ -37,6 +41,9 @@ impl Engine {
     /// If the back end fails or memory runs out.
     pub fn overlap(&mut self) -> Result<Complex64, EngineError> {
         let start = self.first_field()?;
+        if let Some(sums) = self.solver.state_sums(&start, false)? {
+            return Ok(sums.overlap());
+        }
         let field = self.solver.field()?;
         let grid = self.scenario.grid();
         Ok(crate::backend::threads::run(|| {

@@ -1,13 +1,15 @@
 //! What a scheme on a back end offers: ψ in a layout of its own, and the steps of it.
 
 use crate::backend::threads;
-use crate::field::Real;
+use crate::field::{FieldData, Real};
+use crate::physics::StateSums;
 use crate::solver::clock::RunClock;
 use crate::solver::method::Backend;
 use crate::solver::totals::{Region, Totals};
 use crate::solver::{FieldImage, ImageRequest, SolverError};
 use num_complex::Complex;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// Sites that one task sums.
 pub(super) const PART: usize = 4096;
@@ -65,6 +67,10 @@ pub(super) trait Propagator<T: Real>: Send + Sync {
     /// The first `count` of them; NaN after a fault.
     fn kept_totals(&mut self, _count: usize) -> Vec<Totals> {
         Vec::new()
+    }
+    /// The sums over ψ against `start`, ψ at t = 0, without momenta and lines unless `whole`; `None` where they are not made where ψ lies, or after a fault.
+    fn state_sums(&mut self, _start: &Arc<FieldData>, _whole: bool) -> Option<StateSums> {
+        None
     }
     /// Draws ψ.
     fn picture(&mut self, _request: &ImageRequest, _image: &mut FieldImage) {}

@@ -9,7 +9,7 @@ use super::thomas::EndToEnd;
 use crate::backend::simd::{Level, Vectors};
 use crate::field::{FieldData, Real, narrow, wide};
 use crate::grid::Grid;
-use crate::physics::{Observables, Quantum};
+use crate::physics::{Observables, Quantum, StateSums};
 use crate::scene::Scenario;
 use crate::solver::clock::RunClock;
 use crate::solver::setup::{Choice, Number, Setup};
@@ -17,6 +17,7 @@ use crate::solver::stepper::{Parts, Plane as StatePlane, Stepper};
 use crate::solver::{FieldImage, ImageRequest, SolverError, Taps};
 use num_complex::{Complex, Complex64};
 use rayon::prelude::*;
+use std::sync::Arc;
 
 /// ψ of one scenario and how it is stepped.
 pub(super) struct CrankNicolson<T: Real> {
@@ -208,6 +209,17 @@ impl<T: Number> Stepper for CrankNicolson<T> {
             }
         });
         Ok(())
+    }
+
+    fn state_sums(
+        &mut self,
+        _clock: &RunClock,
+        start: &Arc<FieldData>,
+        whole: bool,
+    ) -> Result<Option<StateSums>, SolverError> {
+        let sums = self.propagator.state_sums(start, whole);
+        self.propagator.fault()?;
+        Ok(sums)
     }
 
     fn field(&mut self, _clock: &RunClock) -> Result<FieldData, SolverError> {

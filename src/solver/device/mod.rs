@@ -4,6 +4,7 @@
 pub(super) mod events;
 pub(super) mod readback;
 pub(super) mod rows;
+pub(super) mod state;
 pub(super) mod texels;
 pub(super) mod transducers;
 

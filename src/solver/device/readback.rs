@@ -158,6 +158,8 @@ pub(in crate::solver) struct Kernels {
     pub measure: Kernel,
     pub measure_total: Kernel,
     pub picture: Kernel,
+    /// What `measure` gives of energies alone, faster; of a plane.
+    pub energy: Option<Kernel>,
 }
 
 impl Kernels {
@@ -167,6 +169,7 @@ impl Kernels {
             measure: stream.kernel(source, "measure", 0)?,
             measure_total: stream.kernel(source, "measure_total", 0)?,
             picture: stream.kernel(source, "picture", 0)?,
+            energy: None,
         })
     }
 }
@@ -241,7 +244,7 @@ impl ReadbackStream {
     ) -> Result<[f64; SUMS], CudaError> {
         self.stream.wait_for(&stream.mark()?)?;
         let side = self.stream.clone();
-        self.reduce(&side, region, look, self.totals.address())?;
+        self.reduce(&side, (region, false), look, self.totals.address())?;
         let mut numbers = [0.0; SUMS];
         self.stream.download("sums", &self.totals, &mut numbers)?;
         Ok(numbers)
@@ -263,15 +266,18 @@ impl ReadbackStream {
         Ok(())
     }
 
-    /// Puts in the sums over a region, a warp for each row and share of it, to the address `to`, where there is room for them and those that fill the last block.
+    /// Puts in the sums over a region, a warp for each row and share of it, to the address `to`, where there is room for them and those that fill the last block; `alone`: those that
+    /// a detector asks for, of others anything.
     #[allow(unsafe_code, reason = "a kernel launch")]
     fn measure<L: DeviceRepr>(
         &self,
         stream: &Stream,
-        (region, sharing): (&Region, usize),
+        (region, sharing, alone): (&Region, usize, bool),
         look: &L,
         to: u64,
     ) -> Result<(), CudaError> {
+        let energy = self.kernels.energy.as_ref().filter(|_| alone && region.energy);
+        let kernel = energy.unwrap_or(&self.kernels.measure);
         let warps = region.rows() * sharing;
         // Blocks of one warp where those of eight would share rows among more warps.
         let block = if region.rows() >= 8 || warps.is_multiple_of(8) {
@@ -285,9 +291,9 @@ impl ReadbackStream {
             "{warps} warps for {region:?}"
         );
         let threads = if block == 8 { 256 } else { 32 };
-        // SAFETY: the arguments are those of the kernel; at `to` there is room for every warp, and the region lies in the grid.
+        // SAFETY: the arguments are those of either kernel; at `to` there is room for every warp, and the region lies in the grid.
         unsafe {
-            stream.launch(&self.kernels.measure, (blocks, 1, 1), threads, |launch| {
+            stream.launch(kernel, (blocks, 1, 1), threads, |launch| {
                 launch.arg(look).arg(&to);
             })
         }
@@ -298,7 +304,7 @@ impl ReadbackStream {
     fn reduce<L: DeviceRepr>(
         &mut self,
         stream: &Stream,
-        region: &Region,
+        (region, alone): (&Region, bool),
         look: &L,
         totals: u64,
     ) -> Result<(), CudaError> {
@@ -306,7 +312,7 @@ impl ReadbackStream {
         let warps = region.rows() * sharing;
         self.make_room(stream, warps)?;
         let parts = self.parts.address();
-        self.measure(stream, (region, sharing), look, parts)?;
+        self.measure(stream, (region, sharing, alone), look, parts)?;
         debug_assert!(
             self.parts.bytes() >= warps * SUMS * size_of::<f64>(),
             "sums of {warps} warps"
@@ -336,7 +342,7 @@ impl ReadbackStream {
         }
         let Some(kept) = &self.kept else { return Ok(()) };
         let to = kept.address() + (self.waiting * SUMS * size_of::<f64>()) as u64;
-        self.reduce(stream, region, look, to)?;
+        self.reduce(stream, (region, true), look, to)?;
         self.waiting += 1;
         Ok(())
     }

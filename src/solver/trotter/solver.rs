@@ -8,7 +8,7 @@ use super::stepper::OnDevice;
 use crate::backend::threads;
 use crate::field::{FieldData, Real, narrow};
 use crate::grid::{Grid, SiteBox};
-use crate::physics::Observables;
+use crate::physics::{Observables, StateSums};
 use crate::scene::scenario::Quantity;
 use crate::solver::clock::RunClock;
 use crate::solver::parts::Cut;
@@ -21,6 +21,7 @@ use crate::solver::totals::{Totals, in_strides};
 use crate::solver::{FieldImage, ImageRequest, SolverError, Taps};
 use num_complex::Complex;
 use std::ops::Range;
+use std::sync::Arc;
 
 impl<T: Real> Stepper for Trotter<T> {
     fn parts(&self) -> Parts {
@@ -181,6 +182,17 @@ impl<T: Real> Stepper for Trotter<T> {
             return Ok(true);
         }
         self.checked(false)
+    }
+
+    fn state_sums(
+        &mut self,
+        clock: &RunClock,
+        start: &Arc<FieldData>,
+        whole: bool,
+    ) -> Result<Option<StateSums>, SolverError> {
+        let closing = self.last_half_phase(clock.time());
+        let device = self.stepper.device();
+        self.checked(device.and_then(|device| device.state_sums(start, whole, closing.as_ref())))
     }
 
     fn field(&mut self, clock: &RunClock) -> Result<FieldData, SolverError> {

@@ -5,11 +5,13 @@ use super::media::{Exponent, Media};
 use super::problem::Problem;
 use super::recorder::Recorder;
 use super::scheme::Scheme;
-use crate::field::Real;
+use crate::field::{FieldData, Real};
+use crate::physics::StateSums;
 use crate::solver::totals::{Region, Totals};
 use crate::solver::{Backend, FieldImage, ImageRequest, SolverError, Taps};
 use num_complex::Complex;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// What changes the sites of a row: (row, sites).
 pub(super) type RowChange<'a, T> = &'a (dyn Fn(usize, &mut [Complex<T>]) + Sync);
@@ -166,6 +168,10 @@ pub(super) trait OnDevice<T: Real>: Sync {
     /// Ends that: all `count` sums, in groups of [`SUMMED`] regions, in each of those step by step; NaN if the device failed.
     fn take_sums(&self, count: usize) -> Vec<f64> {
         vec![f64::NAN; count]
+    }
+    /// The sums over ψ against `start`, ψ at t = 0, without momenta and lines unless `whole`; `None` where they are not made, or the device failed.
+    fn state_sums(&self, _start: &Arc<FieldData>, _whole: bool, _closing: Option<&HalfPhase>) -> Option<StateSums> {
+        None
     }
     /// The picture of a field.
     fn picture(&self, request: &ImageRequest, closing: Option<&HalfPhase>, image: &mut FieldImage);

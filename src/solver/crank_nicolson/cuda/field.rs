@@ -2,15 +2,19 @@
 
 use super::params;
 use crate::backend::cuda::{Buffer, CudaError, Kernel, PushKernelArg, Source, Stream};
+use crate::field::FieldData;
 use crate::grid::Grid;
+use crate::physics::StateSums;
 use crate::solver::crank_nicolson::propagator::KEPT;
 use crate::solver::device::OnCuda;
 use crate::solver::device::rows::grow;
+use crate::solver::device::state::{DeviceState, Psi};
 use crate::solver::device::{texels, whole};
 use crate::solver::totals::{Region, Totals};
 use crate::solver::{FieldImage, ImageRequest};
 use num_complex::Complex;
 use rayon::prelude::*;
+use std::sync::Arc;
 
 /// Blocks that sum weights.
 const WEIGHERS: u32 = 528;
@@ -64,6 +68,8 @@ pub(super) struct Field<T: OnCuda> {
     host: Vec<T>,
     /// Whether that is what the device has.
     fetched: bool,
+    /// What sums over a whole state need, once they were asked for.
+    state: Option<DeviceState<T>>,
 }
 
 impl<T: OnCuda> Field<T> {
@@ -93,6 +99,7 @@ impl<T: OnCuda> Field<T> {
             phase: None,
             host: vec![T::zero(); 2 * grid.sites()],
             fetched: true,
+            state: None,
             grid: grid.clone(),
             stream,
         })
@@ -100,7 +107,24 @@ impl<T: OnCuda> Field<T> {
 
     /// Bytes on the device.
     pub(super) fn bytes(&self) -> usize {
-        self.psi.bytes() + self.parts.bytes() + self.kept.bytes() + self.density.as_ref().map_or(0, Buffer::bytes)
+        self.psi.bytes()
+            + self.parts.bytes()
+            + self.kept.bytes()
+            + self.density.as_ref().map_or(0, Buffer::bytes)
+            + self.state.as_ref().map_or(0, DeviceState::bytes)
+    }
+
+    /// The sums over ψ against `start`; `None` where lines are too long for the device.
+    pub(super) fn state_sums(&mut self, start: &Arc<FieldData>, whole: bool) -> Result<Option<StateSums>, CudaError> {
+        if !DeviceState::<T>::reaches(&self.stream, &self.grid, whole) {
+            return Ok(None);
+        }
+        let state = match &mut self.state {
+            Some(state) => state,
+            none => none.insert(DeviceState::new(&self.stream, &self.grid)?),
+        };
+        let psi = Psi::interleaved(&self.psi, &self.grid);
+        state.sums(&self.stream, psi, start, whole).map(Some)
     }
 
     /// Says that ψ moved on.

@@ -3,11 +3,14 @@
 use super::super::propagator::Propagator;
 use super::field::{Energies, Field};
 use crate::backend::cuda::{Buffer, CudaError};
+use crate::field::FieldData;
+use crate::physics::StateSums;
 use crate::solver::clock::RunClock;
 use crate::solver::device::OnCuda;
 use crate::solver::totals::{Region, Totals};
 use crate::solver::{Backend, FieldImage, ImageRequest, SolverError};
 use num_complex::Complex;
+use std::sync::Arc;
 
 /// How ψ is stepped.
 pub(super) trait Scheme<T: OnCuda>: Send + Sync {
@@ -142,6 +145,15 @@ impl<T: OnCuda, S: Scheme<T>> Propagator<T> for OnDevice<T, S> {
             Ok(())
         });
         kept
+    }
+
+    fn state_sums(&mut self, start: &Arc<FieldData>, whole: bool) -> Option<StateSums> {
+        let mut sums = None;
+        self.attempt(|field, _| {
+            sums = field.state_sums(start, whole)?;
+            Ok(())
+        });
+        sums
     }
 
     fn picture(&mut self, request: &ImageRequest, image: &mut FieldImage) {

@@ -59,7 +59,7 @@ impl ReadbackStream {
         let warps = region.rows() * sharing;
         self.make_room(stream, warps)?;
         self.stream.wait_for(&stream.mark()?)?;
-        self.measure(&self.stream, (region, sharing), look, self.parts.address())?;
+        self.measure(&self.stream, (region, sharing, false), look, self.parts.address())?;
         let mut numbers = vec![0.0; warps * SUMS];
         self.stream
             .download_at("sums over rows", &self.parts, 0, &mut numbers)?;
@@ -139,7 +139,7 @@ impl ReadbackStream {
         }
         let Some(kept) = &self.kept_rows else { return Ok(()) };
         let to = kept.address() + (self.waiting_rows * SUMS * size_of::<f64>()) as u64;
-        self.measure(stream, (region, sharing), look, to)?;
+        self.measure(stream, (region, sharing, true), look, to)?;
         self.waiting_rows += warps;
         Ok(())
     }

@@ -7,8 +7,9 @@
 //! - `fused`: up to 4 equal sub-steps a launch in registers (2 in double precision, `kernels/oscillators_fused.cu`), along a line up to 16 (8, `kernels/oscillators_line.cu`).
 //!   The same bits. Equal sub-steps in a row are all of order 2, and four of five of order 4.
 //!
-//! Sources, and detectors that read single sites, are one list of operations on sites, which a kernel works off between two steps; transducers are another. With any of them, with
-//! detectors that are summed or while the largest pressures are kept, launches end with each step. Damping is part of them.
+//! Sources, and detectors that read single sites, are one list of operations on sites, which a kernel works off between two steps; transducers are another. With any of them, or while
+//! the largest pressures or a velocity are kept, launches end with each step, and detectors that are summed are so between steps. Means and peaks of the pressure without any of that are
+//! summed inside the launches of a plane ([`summing`]). Damping is part of launches.
 //!
 //! Bound: a launch of n steps moves 16/n bytes a site and step in single precision: 267 n G site-steps/s on an H200 (4.27 TB/s copied); the sweeps' 39
 //! instructions with both turns of the bonds between lanes: 33.4 T/s / 39 = 850 G. One of order 2 that plays sources: 267 G. In a medium 32 bytes of coefficients
@@ -20,6 +21,7 @@ mod solver;
 mod sources;
 mod steps;
 mod store;
+mod summing;
 mod transducers;
 
 use super::layout::Layout;
@@ -91,6 +93,8 @@ pub(super) struct Cuda<T: OnCuda> {
     medium: store::Medium<T>,
     events: SiteEvents<T>,
     transducers: DeviceTransducers<T>,
+    /// What launches with sums need, once one was taken.
+    summing: Option<summing::Summing<T>>,
 }
 
 impl<T: OnCuda> Drop for Cuda<T> {
@@ -112,7 +116,10 @@ impl<T: OnCuda> Cuda<T> {
             let stream = Stream::new(device)?;
             let source = sources::sweeps(T::PRECISION);
             let kernel = |entry| stream.kernel(source, entry, 0);
-            let looking = readback::Kernels::of(&stream, source)?;
+            let mut looking = readback::Kernels::of(&stream, source)?;
+            if host.springs.layout.rank == 2 {
+                looking.energy = Some(kernel("measure_energy")?);
+            }
             let [nx, ny] = host.springs.layout.size;
             let pitch = store::pitch(nx);
             let plane = || stream.zeros("the field", pitch * ny);
@@ -139,6 +146,7 @@ impl<T: OnCuda> Cuda<T> {
                 medium,
                 events: SiteEvents::new(&stream)?,
                 transducers: DeviceTransducers::new(&stream)?,
+                summing: None,
                 readback: ReadbackStream::new(device, looking)?,
                 choice,
                 host,

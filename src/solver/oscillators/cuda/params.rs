@@ -5,7 +5,7 @@ use super::super::pair::{Lone, Pair};
 use crate::backend::cuda::parameters;
 use crate::solver::device::readback::Frame;
 
-parameters!(Sweep<T>, Fused<T>, Line<T>, Look, Picture);
+parameters!(Sweep<T>, Fused<T>, Line<T>, Look, Picture, Cells, Adding);
 
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
@@ -52,6 +52,36 @@ pub(super) struct Fused<T> {
     pub skip_by: i32,
     pub begins: i32,
     pub ends: u32,
+}
+
+/// Regions whose pressures launches sum at most.
+pub(super) const REGIONS: usize = 4;
+
+/// As `kernels/oscillators_cells.cuh` declares it.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Cells {
+    pub count: i32,
+    /// Of x and y: from and to.
+    pub bounds: [[[i32; REGIONS]; 2]; 2],
+    pub first: [u32; REGIONS + 1],
+    pub across: [i32; REGIONS],
+    pub peaks: u32,
+    pub ends: u32,
+    pub cells: u64,
+}
+
+/// As `kernels/oscillators_sums.cu` declares it.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Adding {
+    pub cells: u64,
+    pub count: i32,
+    pub first: [u32; REGIONS + 1],
+    pub peaks: u32,
+    pub parts: u64,
+    pub done: u64,
+    pub out: u64,
 }
 
 #[repr(C)]
@@ -106,17 +136,23 @@ mod tests {
         assert_eq!(sweeps.declared("sweep"), [size_of::<Sweep<T>>()]);
         assert_eq!(sweeps.declared("operate")[0], size_of::<Sites>());
         assert_eq!(sweeps.declared("touch_sites"), [size_of::<Touch>()]);
-        assert_eq!(sweeps.declared("measure")[0], size_of::<Look>());
+        for entry in ["measure", "measure_energy"] {
+            assert_eq!(sweeps.declared(entry)[0], size_of::<Look>(), "{entry}");
+        }
         assert_eq!(sweeps.declared("picture")[0], size_of::<Picture>());
+        assert_eq!(sources::sums(precision).declared("add_cells"), [size_of::<Adding>()]);
         for medium in [Medium::Uniform, Medium::Damped, Medium::Sites] {
             assert_eq!(
                 sources::line(precision, medium).declared("line_steps"),
                 [size_of::<Line<T>>()]
             );
             for shape in sources::fused(precision, medium) {
+                let sums = [size_of::<Fused<T>>(), size_of::<Cells>()];
                 assert_eq!(shape.source.declared("fused_steps"), [size_of::<Fused<T>>()]);
+                assert_eq!(shape.source.declared("summing_steps"), sums);
                 if medium != Medium::Sites {
                     assert_eq!(shape.source.declared("edge_steps"), [size_of::<Fused<T>>()]);
+                    assert_eq!(shape.source.declared("summing_edges"), sums);
                 }
             }
         }

@@ -5,7 +5,7 @@ use super::super::field::Field;
 use super::super::run::Oscillators;
 use super::super::springs::Springs;
 use super::steps::Launches;
-use super::{Cuda, store};
+use super::{Cuda, store, summing};
 use crate::backend::cuda::{Buffer, CudaError, Piece, Pieces};
 use crate::field::{FieldData, Real};
 use crate::physics::Observables;
@@ -112,7 +112,10 @@ impl<T: OnCuda> Resident for Cuda<T> {
             details: format!("{}, {}", device.name, self.launches.describe()),
             batch: (self.launches.most() / substeps).max(1) as u64,
             note: None,
-            memory: (planes.map(Buffer::bytes).sum::<usize>() + self.medium.bytes() + self.readback.bytes()) as u64,
+            memory: (planes.map(Buffer::bytes).sum::<usize>()
+                + self.medium.bytes()
+                + self.readback.bytes()
+                + self.summing.as_ref().map_or(0, summing::Summing::bytes)) as u64,
         }
     }
 

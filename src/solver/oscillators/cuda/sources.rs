@@ -1,5 +1,5 @@
-//! The kernels in the binary, made by `kernels/build` from `kernels/oscillators_sweeps.cu`, `oscillators_fused.cu`, `oscillators_line.cu` and `oscillators.cuh`, with
-//! `real.cuh`, `sites.cuh` and `sums.cuh`.
+//! The kernels in the binary, made by `kernels/build` from `kernels/oscillators_sweeps.cu`, `oscillators_fused.cu`, `oscillators_line.cu`, `oscillators_sums.cu`,
+//! `oscillators.cuh` and `oscillators_cells.cuh`, with `real.cuh`, `reduce.cuh`, `sites.cuh` and `sums.cuh`.
 
 use crate::backend::cuda::Source;
 use crate::backend::cuda::manifest::{self, Module};
@@ -53,6 +53,14 @@ pub(super) fn sweeps(precision: Precision) -> Source {
     })
 }
 
+/// What adds up the sums of launches.
+pub(super) fn sums(precision: Precision) -> Source {
+    Source::embedded(match precision {
+        Precision::Single => "oscillators_sums_f32",
+        Precision::Double => "oscillators_sums_f64",
+    })
+}
+
 /// One dimension.
 pub(super) fn line(precision: Precision, medium: Medium) -> Source {
     Source::embedded(match (precision, medium) {
@@ -96,7 +104,7 @@ mod tests {
     fn asked() -> Vec<Source> {
         let mut all = Vec::new();
         for precision in [Precision::Single, Precision::Double] {
-            all.push(sweeps(precision));
+            all.extend([sweeps(precision), sums(precision)]);
             for medium in [Medium::Uniform, Medium::Damped, Medium::Sites] {
                 all.push(line(precision, medium));
                 all.extend(fused(precision, medium).iter().map(|shape| shape.source));

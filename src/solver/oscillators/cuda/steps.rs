@@ -30,6 +30,9 @@ pub(super) struct Fused {
     kernel: Kernel,
     /// For strips whose ends stand inside a lane; none where `kernel` does those as well.
     edge: Option<Kernel>,
+    /// The same with sums over regions.
+    summing: Kernel,
+    summing_edge: Option<Kernel>,
     /// Blocks of two warps that the device holds at once.
     capacity: u32,
 }
@@ -112,13 +115,15 @@ impl Launches {
         let load = |shape: Shape| -> Result<Fused, CudaError> {
             let kernel = stream.kernel(shape.source, "fused_steps", 0)?;
             let capacity = stream.occupancy(&kernel, 64)? * stream.device().multiprocessors;
+            let edge = |entry| match medium {
+                sources::Medium::Sites => Ok(None),
+                _ => stream.kernel(shape.source, entry, 0).map(Some),
+            };
             Ok(Fused {
                 shape,
-                edge: if medium == sources::Medium::Sites {
-                    None
-                } else {
-                    Some(stream.kernel(shape.source, "edge_steps", 0)?)
-                },
+                edge: edge("edge_steps")?,
+                summing: stream.kernel(shape.source, "summing_steps", 0)?,
+                summing_edge: edge("summing_edges")?,
                 capacity: capacity.max(1),
                 kernel,
             })
@@ -155,20 +160,20 @@ impl Launches {
 
 /// Equal sub-steps of one launch.
 #[derive(Clone, Copy, Debug)]
-struct Part {
+pub(super) struct Part {
     /// The number of their length.
     length: usize,
     count: usize,
     /// Whether a step begins with the first.
     begins: bool,
     /// Bit n: a step ends with sub-step n.
-    ends: u32,
+    pub ends: u32,
 }
 
 impl Part {
     /// The next launch of at most `most` sub-steps, from sub-step `at` of a step on, of which `left` are to be taken. `substeps`: numbers of the lengths of a
     /// step's sub-steps.
-    fn next(substeps: &[usize], at: usize, left: usize, most: usize) -> Self {
+    pub(super) fn next(substeps: &[usize], at: usize, left: usize, most: usize) -> Self {
         let of = |n: usize| substeps[(at + n) % substeps.len()];
         let most = most.min(left).min(32);
         let count = (1..most).take_while(|n| of(*n) == of(0)).count() + 1;
@@ -230,6 +235,9 @@ impl<T: OnCuda> Cuda<T> {
         let substeps = self.host.springs.scheme.substeps.len();
         if self.events.is_empty() && taps.is_empty() && self.peak.is_none() && self.potential.is_none() {
             return self.run(steps * substeps);
+        }
+        if self.summed_batch(clock, steps, taps)? {
+            return Ok(());
         }
         let mut clocks = Vec::new();
         // Energies, fluxes and transducers belong between the kick that ends a step and the one that begins the next.
@@ -365,13 +373,25 @@ impl<T: OnCuda> Cuda<T> {
         let mut at = 0;
         while at < count {
             let part = Part::next(&substeps, at, count - at, self.launches.most());
-            at += self.launch(part)?;
+            at += self.launch(part, None)?;
         }
         Ok(())
     }
 
-    /// Takes sub-steps of a part, in one launch if they are fused; returns how many.
-    fn launch(&mut self, part: Part) -> Result<usize, CudaError> {
+    /// Sub-steps of a part that [`Self::launch`] takes.
+    pub(super) fn taken_at_once(&self, part: Part) -> usize {
+        match &self.launches {
+            Launches::Naive => 1,
+            Launches::Line { .. } => part.count,
+            Launches::Fused(all) => {
+                let fused = all.iter().find(|fused| fused.shape.steps <= part.count);
+                fused.map_or(part.count, |fused| fused.shape.steps)
+            }
+        }
+    }
+
+    /// Takes sub-steps of a part, in one launch if they are fused; returns how many. Those of a plane sum what `cells` says.
+    pub(super) fn launch(&mut self, part: Part, cells: Option<&params::Cells>) -> Result<usize, CudaError> {
         let Some(out) = &self.other else {
             self.sweeps(part)?;
             return Ok(1);
@@ -383,7 +403,7 @@ impl<T: OnCuda> Cuda<T> {
                 let Some(fused) = all.iter().find(|fused| fused.shape.steps <= part.count) else {
                     return Ok(part.count);
                 };
-                self.plane_steps(fused, part, out)?;
+                self.plane_steps(fused, part, out, cells)?;
                 fused.shape.steps
             }
             Launches::Line { kernel, core, .. } => {
@@ -399,7 +419,13 @@ impl<T: OnCuda> Cuda<T> {
     }
 
     #[allow(unsafe_code, reason = "kernel launches")]
-    fn plane_steps(&self, fused: &Fused, part: Part, out: [u64; 2]) -> Result<(), CudaError> {
+    fn plane_steps(
+        &self,
+        fused: &Fused,
+        part: Part,
+        out: [u64; 2],
+        cells: Option<&params::Cells>,
+    ) -> Result<(), CudaError> {
         let layout = &self.host.springs.layout;
         let [nx, ny] = layout.size;
         let all = nx.div_ceil(fused.shape.core());
@@ -411,7 +437,11 @@ impl<T: OnCuda> Cuda<T> {
         let across = |strips: usize| u32::try_from(strips.div_ceil(2)).unwrap_or(u32::MAX);
         let steps = u32::try_from(fused.shape.steps).unwrap_or(1);
         let chunk = chunk_of(pairs, fused.capacity / across(all), steps);
-        for (kernel, strips) in [(Some(&fused.kernel), plain), (fused.edge.as_ref(), edges)] {
+        let kernels = match cells {
+            None => [Some(&fused.kernel), fused.edge.as_ref()],
+            Some(_) => [Some(&fused.summing), fused.summing_edge.as_ref()],
+        };
+        for (kernel, strips) in kernels.into_iter().zip([plain, edges]) {
             let Some(kernel) = kernel.filter(|_| strips.count > 0) else {
                 continue;
             };
@@ -429,11 +459,14 @@ impl<T: OnCuda> Cuda<T> {
                 ends: part.ends,
             };
             let grid = (across(strips.count), pairs.div_ceil(chunk), 1);
-            // SAFETY: the parameters are those of `fused_steps` and `edge_steps`; all planes are pitch × ny, those of bonds have a row more before them, and
-            // the kernels stay on sites of the grid, the rest of a lane's columns, and the bonds before the first.
+            // SAFETY: the parameters are those of `fused_steps` and `edge_steps`, or of those that sum; all planes are pitch × ny, those of bonds have a row more before them, and
+            // the kernels stay on sites of the grid, the rest of a lane's columns, and the bonds before the first. There is room for the cells of every step that is summed.
             unsafe {
                 self.stream.launch(kernel, grid, 64, |launch| {
                     launch.arg(&parameters);
+                    if let Some(cells) = cells {
+                        launch.arg(cells);
+                    }
                 })?;
             }
         }

@@ -28,6 +28,7 @@ mod pieces;
 mod prepare;
 mod sources;
 mod space;
+mod state;
 mod stepper;
 mod summing;
 mod transducers;
@@ -135,6 +136,8 @@ pub(super) struct Cuda<T: OnCuda> {
     fault: Mutex<Option<CudaError>>,
     ahead: Mutex<Ahead>,
     summing: Mutex<summing::Summing<T>>,
+    /// What sums over a whole state need, once they were asked for.
+    state: Mutex<state::Kept<T>>,
 }
 
 /// What differs from bond to bond, from site to site, or between components.
@@ -282,6 +285,7 @@ impl<T: OnCuda> Cuda<T> {
                 fault: Mutex::default(),
                 ahead: Mutex::default(),
                 summing: Mutex::new(summing::Summing::none()),
+                state: Mutex::default(),
             })
         };
         make().map_err(SolverError::from)

@@ -3,8 +3,10 @@
 use super::bonds::OwnBonds;
 use super::launch::addresses;
 use super::params::{self, Closing, Factor, SUMS, filled, whole};
-use super::{Ahead, Cuda, OnCuda, Sums};
+use super::{Ahead, Cuda, OnCuda, Planes, Sums};
 use crate::backend::cuda::{Buffer, CudaError, Piece, Pieces, PushKernelArg, Stream};
+use crate::field::FieldData;
+use crate::physics::StateSums;
 use crate::scene::scenario::Quantity;
 use crate::solver::device::texels;
 use crate::solver::device::transducers::DeviceTransducers;
@@ -12,7 +14,7 @@ use crate::solver::trotter::media::{Exponent, Media};
 use crate::solver::trotter::run::{HalfPhase, KEPT, OnDevice, Region, Totals};
 use crate::solver::{Backend, FieldImage, ImageRequest, SolverError, Taps};
 use std::ops::Range;
-use std::sync::{MutexGuard, PoisonError};
+use std::sync::{Arc, MutexGuard, PoisonError};
 
 /// Sites of a row that a block adds instead of a warp, whose loads are too few at a time for it.
 const LONG_ROW: usize = 1 << 14;
@@ -62,6 +64,34 @@ impl<T: OnCuda> Cuda<T> {
         match room {
             Some(buffer) => self.stream.upload(what, &padded, buffer),
             None => Ok(()),
+        }
+    }
+
+    /// Opens or closes planes of the field's size, or conjugates them; walls become zero.
+    #[allow(unsafe_code, reason = "a kernel launch")]
+    pub(super) fn turn(
+        &self,
+        planes: &Planes<T>,
+        half_phase: Option<&HalfPhase>,
+        conjugate: bool,
+    ) -> Result<(), CudaError> {
+        let medium = self.medium(&self.sums());
+        let closing = self.closing(half_phase);
+        let conjugate = i32::from(conjugate);
+        let [re, im] = addresses(planes);
+        debug_assert!(planes.iter().all(|plane| plane.bytes() == self.field[0].bytes()));
+        // SAFETY: the arguments are those of `turn_field`; all planes have the grid's rows and pitch.
+        unsafe {
+            self.stream
+                .launch(self.kernel("turn_field"), self.by_rows(), 128, |launch| {
+                    launch
+                        .arg(&re)
+                        .arg(&im)
+                        .arg(&medium)
+                        .arg(&closing)
+                        .arg(&self.lattice)
+                        .arg(&conjugate);
+                })
         }
     }
 
@@ -314,28 +344,11 @@ impl<T: OnCuda> OnDevice<T> for Cuda<T> {
         });
     }
 
-    #[allow(unsafe_code, reason = "a kernel launch")]
     fn apply_half_phase(&self, half_phase: Option<&HalfPhase>, conjugate: bool) {
         self.changed();
-        let medium = self.medium(&self.sums());
-        let closing = self.closing(half_phase);
-        let conjugate = i32::from(conjugate);
-        let [re, im] = addresses(&self.field);
         self.attempt(|| {
             self.before_writing(None)?;
-            // SAFETY: the arguments are those of `turn_field`; all planes have the grid's rows and pitch.
-            unsafe {
-                self.stream
-                    .launch(self.kernel("turn_field"), self.by_rows(), 128, |launch| {
-                        launch
-                            .arg(&re)
-                            .arg(&im)
-                            .arg(&medium)
-                            .arg(&closing)
-                            .arg(&self.lattice)
-                            .arg(&conjugate);
-                    })
-            }
+            self.turn(&self.field, half_phase, conjugate)
         });
     }
 
@@ -484,6 +497,10 @@ impl<T: OnCuda> OnDevice<T> for Cuda<T> {
     fn take_sums(&self, count: usize) -> Vec<f64> {
         self.attempt(|| self.take_summed(count))
             .unwrap_or_else(|| vec![f64::NAN; count])
+    }
+
+    fn state_sums(&self, start: &Arc<FieldData>, whole: bool, closing: Option<&HalfPhase>) -> Option<StateSums> {
+        self.attempt(|| self.sum_state(start, whole, closing)).flatten()
     }
 
     fn picture(&self, request: &ImageRequest, closing: Option<&HalfPhase>, image: &mut FieldImage) {

@@ -71,6 +71,7 @@ impl<T: OnCuda> Sweeper<T> for Cuda<T> {
             + sums.strengths.as_ref().map_or(0, Buffer::bytes)
             + self.own.bonds.as_ref().map_or(0, OwnBonds::memory)
             + sums.rows.bytes()
+            + self.bytes_of_state()
     }
 
     fn tan_form(&self) -> bool {
