@@ -114,17 +114,26 @@ impl<T: OnCuda> Field<T> {
             + self.state.as_ref().map_or(0, DeviceState::bytes)
     }
 
-    /// The sums over ψ against `start`; `None` where lines are too long for the device.
+    /// The sums over ψ against `start`; `None` where lines are too long for the device, or it has no room for them.
     pub(super) fn state_sums(&mut self, start: &Arc<FieldData>, whole: bool) -> Result<Option<StateSums>, CudaError> {
         if !DeviceState::<T>::reaches(&self.stream, &self.grid, whole) {
             return Ok(None);
         }
+        let found = self.sums_of_state(start, whole);
+        if matches!(found, Err(CudaError::OutOfMemory { .. })) {
+            self.state = None;
+            return Ok(None);
+        }
+        found.map(Some)
+    }
+
+    fn sums_of_state(&mut self, start: &Arc<FieldData>, whole: bool) -> Result<StateSums, CudaError> {
         let state = match &mut self.state {
             Some(state) => state,
             none => none.insert(DeviceState::new(&self.stream, &self.grid)?),
         };
         let psi = Psi::interleaved(&self.psi, &self.grid);
-        state.sums(&self.stream, psi, start, whole).map(Some)
+        state.sums(&self.stream, psi, start, whole)
     }
 
     /// Says that ψ moved on.

@@ -32,7 +32,7 @@ impl<T: OnCuda> Cuda<T> {
         closed + kept.device.as_ref().map_or(0, DeviceState::bytes)
     }
 
-    /// The sums over ψ against `start`; `None` where lines are too long for the device.
+    /// The sums over ψ against `start`; `None` where lines are too long for the device, or it has no room for them.
     pub(super) fn sum_state(
         &self,
         start: &Arc<FieldData>,
@@ -43,7 +43,21 @@ impl<T: OnCuda> Cuda<T> {
             return Ok(None);
         }
         let mut kept = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        let kept = &mut *kept;
+        let found = self.sum_with(&mut kept, start, whole, closing);
+        if matches!(found, Err(CudaError::OutOfMemory { .. })) {
+            *kept = Kept::default();
+            return Ok(None);
+        }
+        found.map(Some)
+    }
+
+    fn sum_with(
+        &self,
+        kept: &mut Kept<T>,
+        start: &Arc<FieldData>,
+        whole: bool,
+        closing: Option<&HalfPhase>,
+    ) -> Result<StateSums, CudaError> {
         let device = match &mut kept.device {
             Some(device) => device,
             none => none.insert(DeviceState::new(&self.stream, &self.grid)?),
@@ -65,6 +79,6 @@ impl<T: OnCuda> Cuda<T> {
             self.turn(planes, closing, false)?;
         }
         let psi = Psi::planes(planes, &self.grid, self.pitch);
-        device.sums(&self.stream, psi, start, whole).map(Some)
+        device.sums(&self.stream, psi, start, whole)
     }
 }
