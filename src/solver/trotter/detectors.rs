@@ -4,7 +4,7 @@ use super::half_phase::HalfPhase;
 use super::measure::ReadRow;
 use super::recorder::Recorder;
 use super::run::{KEPT, Trotter};
-use crate::field::{Real, wide};
+use crate::field::Real;
 use crate::grid::Grid;
 use crate::physics::Measure;
 use crate::solver::Taps;
@@ -12,7 +12,7 @@ use crate::solver::clock::RunClock;
 use crate::solver::taps::{RowNumbers, Tap};
 use crate::solver::totals::{Region, Totals};
 use crate::solver::transducers::Act;
-use num_complex::Complex64;
+use num_complex::Complex;
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -107,19 +107,24 @@ impl<T: Real> Trotter<T> {
         let Some(own) = taps.transducers_mut().as_mut().filter(|own| own.act() == Act::Record) else {
             return;
         };
-        let nx = self.problem.grid.size()[0];
         for step in steps {
-            let psi: Vec<Complex64> = (recorder.heard(step))
-                .map(|(site, phi)| {
-                    let mut psi = [phi];
-                    if let Some(closing) = closing {
-                        closing.apply(&self.media, site / nx, site % nx, &mut psi);
-                    }
-                    wide(psi[0])
-                })
-                .collect();
+            let (sites, phi): (Vec<usize>, Vec<Complex<T>>) = recorder.heard(step).unzip();
+            let mut psi = Vec::with_capacity(phi.len());
+            let mut from = 0;
+            while from < sites.len() {
+                let until = from + self.neighbours(&sites[from..]);
+                psi.extend(self.closed_sites(closing, sites[from], &phi[from..until]));
+                from = until;
+            }
             own.hear(&psi);
         }
+    }
+
+    /// How many of the first of `sites`, which ascend, follow one another in a row.
+    fn neighbours(&self, sites: &[usize]) -> usize {
+        let nx = self.problem.grid.size()[0];
+        let most = (nx - sites[0] % nx).min(sites.len());
+        (1..most).find(|n| sites[*n] != sites[0] + n).unwrap_or(most)
     }
 
     /// The value of tap number `n` after step `step` of the batch that `recorder` has seen.

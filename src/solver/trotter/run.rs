@@ -8,7 +8,7 @@ use super::recorder::Recorder;
 use super::scheme::{PhaseKind, Scheme};
 use crate::backend::simd::Level;
 use crate::backend::threads;
-use crate::field::{Real, narrow};
+use crate::field::{Real, narrow, wide};
 use crate::grid::SiteBox;
 use crate::physics::Initial;
 use crate::solver::SolverError;
@@ -192,6 +192,28 @@ impl<T: Real> Trotter<T> {
                 *out = Complex::new(T::of(*re), T::of(*im));
             }
         }
+    }
+
+    /// ψ at sites of a row, from site `first` on, of which φ is known; rounded to the run's precision.
+    pub(super) fn closed_sites(
+        &self,
+        closing: Option<&HalfPhase>,
+        first: usize,
+        phi: &[Complex<T>],
+    ) -> impl Iterator<Item = Complex64> + use<T> {
+        let nx = self.problem.grid.size()[0];
+        let [mut re, mut im] = [(); 2].map(|()| vec![0.0; phi.len()]);
+        let psi = [&mut re[..], &mut im[..]];
+        closed::close(
+            Level::best(),
+            (closing, &self.media),
+            (first / nx, first % nx),
+            phi,
+            psi,
+        );
+        re.into_iter()
+            .zip(im)
+            .map(|(re, im)| wide(Complex::new(T::of(re), T::of(im))))
     }
 
     /// ψ in a box, x fastest. A site has the same bits in every box.

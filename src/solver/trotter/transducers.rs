@@ -54,10 +54,8 @@ impl<T: Real> Sites for Reached<'_, T> {
         let (row, x) = self.place(site);
         let mut psi = [Complex::default()];
         self.run.stepper.read(row, x..x + 1, &mut psi);
-        if let Some([closing, _]) = &self.phases {
-            closing.apply(&self.run.media, row, x, &mut psi);
-        }
-        wide(psi[0])
+        let closing = self.phases.as_ref().map(|[closing, _]| closing);
+        self.run.closed_sites(closing, site, &psi).next().unwrap_or_default()
     }
 
     fn overwrite(&mut self, site: usize, value: Complex64) {
