@@ -178,7 +178,8 @@ fn michelson(scenario: &Scenario, time: f64) -> Vec<f64> {
     let (mut middle, mut beside, mut alone) = (0.0, 0.0, [0.0; 2]);
     for n in 0..samples {
         let from = time * f64::from(n) / f64::from(samples);
-        psi = own.integrate(&psi, from, time / f64::from(samples), 5);
+        // The strongest layers take 19 J, and a step of 0.1 is stable up to 27.
+        psi = own.integrate(&psi, from, time / f64::from(samples), 10);
         let weight = if n + 1 < samples { 1.0 } else { 0.55 } / 150.1;
         middle += weight * rows(&psi, 99, 0..2);
         beside += weight * rows(&psi, 108, 0..2);
