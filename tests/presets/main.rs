@@ -412,7 +412,7 @@ fn check_written(name: &str, scenario: &Scenario, wrong: &mut Vec<String>) {
     for (expectation, value) in scenario.expectations().iter().zip(predicted) {
         if (expectation.value - value).abs() > 0.1 * expectation.tolerance.min(value.abs()) {
             wrong.push(format!(
-                "{name}: {} at {}: the file says {}, the reference {value:.6}",
+                "{name}: {} at {}: the file says {}, the reference {value:.6e}",
                 subject(scenario, expectation),
                 expectation.at,
                 expectation.value
