@@ -9,6 +9,7 @@ use crate::physics::{Currents, trajectory};
 use crate::solver;
 use crate::solver::transducers::Transducers;
 use num_complex::Complex64;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// Most steps that are taken together: a trajectory may come further in more of them, so that more sites are heard.
@@ -25,6 +26,13 @@ struct Heard {
     rows: Vec<Complex64>,
 }
 
+/// The columns of a box in a row of `nx` sites: along a ring it may go round the end.
+fn along(own: &SiteBox, nx: usize) -> impl Iterator<Item = Range<usize>> + use<> {
+    let [first, size] = [own.first[0], own.size[0]];
+    let until = (first + size).min(nx);
+    [first..until, 0..first + size - until].into_iter()
+}
+
 impl Heard {
     /// What it has in boxes after a step, from 0.
     fn near(&self, step: usize, grid: &Grid, boxes: Vec<SiteBox>) -> Near {
@@ -34,10 +42,7 @@ impl Heard {
         let values = |own: &SiteBox| {
             let mut values = Vec::with_capacity(own.sites());
             for line in own.rows(grid) {
-                // Along a ring a row of a box may go round the end.
-                let [first, size] = [own.first[0], own.size[0]];
-                let until = (first + size).min(nx);
-                for part in [first..until, 0..first + size - until] {
+                for part in along(own, nx) {
                     let from = line * nx + part.start;
                     let place = self.sites.partition_point(|site| *site < from);
                     let part = place..place + part.len();
@@ -63,17 +68,22 @@ impl Paths {
             true => NOWHERE,
         };
         let nx = grid.size()[0];
-        let mut sites = Vec::new();
+        let mut runs = Vec::new();
         for own in self.now().iter().zip(&self.starts).map(around) {
             if own.sites() > grid.sites() / ONE_OF {
                 return None;
             }
             for line in own.rows(grid) {
-                sites.extend((0..own.size[0]).map(|i| line * nx + (own.first[0] + i) % nx));
+                runs.extend(along(&own, nx).map(|part| line * nx + part.start..line * nx + part.end));
             }
         }
-        sites.sort_unstable();
-        sites.dedup();
+        runs.sort_unstable_by_key(|run| run.start);
+        let mut sites: Vec<usize> = Vec::new();
+        for run in runs {
+            // Boxes overlap.
+            let from = sites.last().map_or(run.start, |last| run.start.max(last + 1));
+            sites.extend(from..run.end);
+        }
         (sites.len() <= grid.sites() / ONE_OF).then_some(sites)
     }
 }

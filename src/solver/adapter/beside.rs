@@ -1,5 +1,6 @@
 //! What is kept of every site of a field of sound beside its steps, and its pictures (`kernels/sound.wgsl`).
 
+use super::frame::Frame;
 use super::operations::SOURCE;
 use super::{grow, narrow};
 use crate::backend::wgpu::{Binding, Buffer, Kernel, Stream, WgpuError};
@@ -18,20 +19,6 @@ struct Kept {
     count: u32,
     step: f32,
     rest: [u32; 2],
-}
-
-/// `Frame` of the kernels.
-#[repr(C)]
-#[derive(Clone, Copy, Debug, Pod, Zeroable)]
-struct Frame {
-    size: [u32; 2],
-    x: [u32; 2],
-    y: [u32; 2],
-    z: u32,
-    reduction: u32,
-    texels: [u32; 2],
-    largest: u32,
-    rest: u32,
 }
 
 /// The kernels, with what they need.
@@ -102,16 +89,7 @@ impl Beside {
         image: &mut FieldImage,
     ) -> Result<(), WgpuError> {
         image.prepare(request);
-        let frame = Frame {
-            size: [nx, ny].map(narrow),
-            x: [request.x.start, request.x.end].map(narrow),
-            y: [request.y.start, request.y.end].map(narrow),
-            z: narrow(request.z),
-            reduction: narrow(image.reduction),
-            texels: image.size.map(narrow),
-            largest: u32::from(largest),
-            rest: 0,
-        };
+        let frame = Frame::new([nx, ny], request, image, largest);
         grow::<f32>(stream, "the picture", &mut self.texels, image.value.len())?;
         let constants = stream.list("constants", &[frame])?;
         let buffers = [&constants, plane, &self.texels];

@@ -1,6 +1,7 @@
 //! What methods on a graphics adapter share: its errors as those of solvers, launches that are made ready once, and what is done to a field of sound beside its steps.
 
 pub(super) mod beside;
+pub(super) mod frame;
 pub(super) mod operations;
 pub(super) mod tile;
 

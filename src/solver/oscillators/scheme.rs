@@ -66,8 +66,8 @@ impl Scheme {
     }
 }
 
-/// Equal sub-steps in a row that one launch on an adapter takes.
-#[cfg(all(feature = "gui", not(target_family = "wasm")))]
+/// Equal sub-steps in a row that one launch on a device takes.
+#[cfg(any(feature = "cuda", all(feature = "gui", not(target_family = "wasm"))))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Part {
     /// The number of their length.
@@ -79,7 +79,7 @@ pub(super) struct Part {
     pub ends: u32,
 }
 
-#[cfg(all(feature = "gui", not(target_family = "wasm")))]
+#[cfg(any(feature = "cuda", all(feature = "gui", not(target_family = "wasm"))))]
 impl Part {
     /// The next launch of at most `most` sub-steps, from sub-step `at` on, counted from the beginning of a step, of which `left` are to be taken. `substeps`: numbers of the
     /// lengths of a step's sub-steps.
@@ -98,6 +98,7 @@ impl Part {
     }
 
     /// The same where nothing happens between steps.
+    #[cfg(all(feature = "gui", not(target_family = "wasm")))]
     pub(super) fn unmarked(self) -> Self {
         Self {
             begins: false,
@@ -124,6 +125,8 @@ mod tests {
         assert_eq!(part(3, 17, 4), (0, 4, false, 0b10));
         assert_eq!(part(3, 2, 4), (0, 2, false, 0b10));
         assert_eq!(part(4, 16, 2), (0, 2, false, 0b01));
+        let long = Part::next(&[0], 7, 9, 16);
+        assert_eq!((long.count, long.begins, long.ends), (9, true, 0x1ff));
         let order2 = Part::next(&[0], 7, 9, 6);
         assert_eq!((order2.count, order2.begins, order2.ends), (6, true, 0b11_1111));
         assert_eq!(

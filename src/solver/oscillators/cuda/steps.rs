@@ -10,7 +10,7 @@ use crate::solver::device::readback::{Region, is_kept, sharing_of};
 use crate::solver::device::transducers::DeviceTransducers;
 use crate::solver::device::{OnCuda, chunk_of, whole};
 use crate::solver::gathered::{gathered_places, is_gathered};
-use crate::solver::oscillators::scheme::{Sweep, sweeps};
+use crate::solver::oscillators::scheme::{Part, Sweep, sweeps};
 use crate::solver::setup::Choice;
 use crate::solver::{SolverError, Taps};
 
@@ -154,35 +154,6 @@ impl Launches {
         match self {
             Self::Naive => "one kernel a sweep".to_owned(),
             _ => format!("up to {} equal sub-steps a launch", self.most()),
-        }
-    }
-}
-
-/// Equal sub-steps of one launch.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Part {
-    /// The number of their length.
-    length: usize,
-    count: usize,
-    /// Whether a step begins with the first.
-    begins: bool,
-    /// Bit n: a step ends with sub-step n.
-    pub ends: u32,
-}
-
-impl Part {
-    /// The next launch of at most `most` sub-steps, from sub-step `at` of a step on, of which `left` are to be taken. `substeps`: numbers of the lengths of a
-    /// step's sub-steps.
-    pub(super) fn next(substeps: &[usize], at: usize, left: usize, most: usize) -> Self {
-        let of = |n: usize| substeps[(at + n) % substeps.len()];
-        let most = most.min(left).min(32);
-        let count = (1..most).take_while(|n| of(*n) == of(0)).count() + 1;
-        let ends = (0..count).filter(|n| (at + n + 1).is_multiple_of(substeps.len()));
-        Self {
-            length: of(0),
-            count,
-            begins: at.is_multiple_of(substeps.len()),
-            ends: ends.fold(0, |bits, n| bits | 1 << n),
         }
     }
 }
@@ -556,24 +527,6 @@ impl<T: OnCuda> Cuda<T> {
 mod tests {
     use super::*;
     use crate::field::Precision;
-    use crate::solver::oscillators::scheme::Scheme;
-
-    #[test]
-    fn launches_take_equal_sub_steps_and_know_where_steps_end() {
-        let order4 = Scheme::new(4, 0.1).substeps;
-        let part = |at, left, most| {
-            let part = Part::next(&order4, at, left, most);
-            (part.length, part.count, part.begins, part.ends)
-        };
-        assert_eq!(part(0, 20, 4), (0, 2, true, 0));
-        assert_eq!(part(2, 18, 4), (1, 1, false, 0));
-        // The last two of a step and the first two of the next.
-        assert_eq!(part(3, 17, 4), (0, 4, false, 0b10));
-        assert_eq!(part(3, 2, 4), (0, 2, false, 0b10));
-        assert_eq!(part(4, 16, 2), (0, 2, false, 0b01));
-        let order2 = Part::next(&[0], 7, 9, 16);
-        assert_eq!((order2.count, order2.begins, order2.ends), (9, true, 0x1ff));
-    }
 
     #[test]
     fn every_strip_is_stepped_once_and_by_a_kernel_that_can() {

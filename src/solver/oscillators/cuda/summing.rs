@@ -3,7 +3,7 @@
 //! For means and peaks of the pressure, where nothing else happens between steps: no sources, transducers or gathered sites, and neither largest pressures nor a velocity are kept.
 
 use super::params::{self, REGIONS};
-use super::steps::{Launches, Part};
+use super::steps::Launches;
 use super::{Cuda, sources};
 use crate::backend::cuda::{Buffer, CudaError, Kernel, PushKernelArg, Stream};
 use crate::physics::Measure;
@@ -12,6 +12,7 @@ use crate::solver::clock::RunClock;
 use crate::solver::device::readback::{Region, SUMS};
 use crate::solver::device::rows::grow;
 use crate::solver::device::{OnCuda, whole};
+use crate::solver::oscillators::scheme::Part;
 use crate::solver::taps::Tap;
 
 /// Cells that a block adds, about, and blocks that share a sum at most.

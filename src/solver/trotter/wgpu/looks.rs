@@ -1,6 +1,7 @@
 //! What is summed where the field lies: its norm, and pictures of its density.
 
 use crate::backend::wgpu::{Binding, Buffer, Kernel, Stream, WgpuError};
+use crate::solver::adapter::frame::Frame;
 use crate::solver::adapter::narrow;
 use crate::solver::{FieldImage, ImageRequest};
 use bytemuck::{Pod, Zeroable};
@@ -17,19 +18,6 @@ const BINDINGS: [Binding; 3] = [Binding::Uniform, Binding::Write, Binding::Write
 /// Threads of a block, and sites that a thread of `weigh` sums.
 const THREADS: usize = 256;
 const SITES: usize = 16;
-
-/// `Frame` of `kernels/trotter_sweeps.wgsl`.
-#[repr(C)]
-#[derive(Clone, Copy, Debug, Pod, Zeroable)]
-struct Frame {
-    size: [u32; 2],
-    x: [u32; 2],
-    y: [u32; 2],
-    z: u32,
-    reduction: u32,
-    texels: [u32; 2],
-    rest: [u32; 2],
-}
 
 /// `Whole` of the kernels.
 #[repr(C)]
@@ -111,15 +99,7 @@ impl Looks {
         image.prepare(request);
         let texels = image.value.len();
         let sums = stream.zeros::<f32>("the picture", texels)?;
-        let frame = Frame {
-            size: [nx, ny].map(narrow),
-            x: [request.x.start, request.x.end].map(narrow),
-            y: [request.y.start, request.y.end].map(narrow),
-            z: narrow(request.z),
-            reduction: narrow(image.reduction),
-            texels: image.size.map(narrow),
-            rest: [0; 2],
-        };
+        let frame = Frame::new([nx, ny], request, image, false);
         Self::launch(stream, &self.density, &frame, [field, &sums], texels)?;
         stream.download("the picture", &sums, 0, &mut image.value)
     }

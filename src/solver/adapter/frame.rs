@@ -1,0 +1,41 @@
+//! The part of a field that a picture shows, as kernels are told it.
+
+use super::narrow;
+use crate::solver::{FieldImage, ImageRequest};
+use bytemuck::{Pod, Zeroable};
+
+/// `Frame` of the kernels.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Pod, Zeroable)]
+pub(in crate::solver) struct Frame {
+    size: [u32; 2],
+    x: [u32; 2],
+    y: [u32; 2],
+    z: u32,
+    reduction: u32,
+    texels: [u32; 2],
+    /// Whether a texel has the largest value of its sites, not their mean; what shows densities has means only.
+    largest: u32,
+    rest: u32,
+}
+
+impl Frame {
+    /// For an image that was prepared for the request, of a field with rows of nx sites and planes of ny rows.
+    pub(in crate::solver) fn new(
+        [nx, ny]: [usize; 2],
+        request: &ImageRequest,
+        image: &FieldImage,
+        largest: bool,
+    ) -> Self {
+        Self {
+            size: [nx, ny].map(narrow),
+            x: [request.x.start, request.x.end].map(narrow),
+            y: [request.y.start, request.y.end].map(narrow),
+            z: narrow(request.z),
+            reduction: narrow(image.reduction),
+            texels: image.size.map(narrow),
+            largest: u32::from(largest),
+            rest: 0,
+        }
+    }
+}
