@@ -7,6 +7,7 @@
 //! to the threads that run kernels and to no other.
 
 use crate::platform::THREADS;
+use rayon::prelude::*;
 use std::sync::OnceLock;
 
 /// Most threads a core, and most that any machine starts.
@@ -58,10 +59,27 @@ pub fn limit_others() {
 /// Runs `work` in the pool, where rayon's parallel iterators use its threads; as many as the machine has cores, or
 /// `RAYON_NUM_THREADS`.
 pub fn run<R: Send>(work: impl FnOnce() -> R + Send) -> R {
+    let (mut work, mut result) = (Some(work), None);
+    install(&mut || result = work.take().map(|work| work()));
+    let Some(result) = result else {
+        unreachable!("the pool returns when the work is done, or panics");
+    };
+    result
+}
+
+/// The entrance to the pool, compiled once and not with each work.
+fn install(work: &mut (dyn FnMut() + Send)) {
     match pool() {
         Some(pool) => pool.install(work),
         None => work(),
     }
+}
+
+/// Calls `work` with every number below `count`, on the threads of the pool in whose work it is called.
+///
+/// A parallel iterator is compiled anew for everything that it calls, several kilobytes each; this one once.
+pub fn each(count: usize, work: &(dyn Fn(usize) + Sync)) {
+    (0..count).into_par_iter().for_each(work);
 }
 
 /// Threads in the pool.

@@ -5,7 +5,10 @@
     reason = "functions with target features may only run where the features are, which is checked"
 )]
 
-#[cfg(not(all(target_arch = "wasm32", target_feature = "simd128")))]
+#[cfg(not(any(
+    all(target_arch = "x86_64", not(miri)),
+    all(target_arch = "wasm32", target_feature = "simd128")
+)))]
 use super::Array;
 use super::{Lanes, Level};
 use crate::field::Real;
@@ -21,8 +24,8 @@ pub trait Vectors: Real {
     /// 16 bytes.
     #[cfg(target_arch = "aarch64")]
     type Neon: Lanes<Element = Self>;
-    /// What every machine of the target has: an array of 32 bytes, 16 bytes in a page, which is loaded each time and therefore
-    /// has only this kind.
+    /// What every machine of the target has: SSE2 on x86-64 (16 bytes), SIMD128 in a page, which is loaded each time and therefore
+    /// has only this kind, elsewhere and under Miri an array of 32 bytes.
     type Portable: Lanes<Element = Self>;
 }
 
@@ -33,7 +36,12 @@ impl Vectors for f32 {
     type Avx2 = super::Avx2F32;
     #[cfg(target_arch = "aarch64")]
     type Neon = super::NeonF32;
-    #[cfg(not(all(target_arch = "wasm32", target_feature = "simd128")))]
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
+    type Portable = super::Sse2F32;
+    #[cfg(not(any(
+        all(target_arch = "x86_64", not(miri)),
+        all(target_arch = "wasm32", target_feature = "simd128")
+    )))]
     type Portable = Array<Self, 8>;
     #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
     type Portable = super::WasmF32;
@@ -46,7 +54,12 @@ impl Vectors for f64 {
     type Avx2 = super::Avx2F64;
     #[cfg(target_arch = "aarch64")]
     type Neon = super::NeonF64;
-    #[cfg(not(all(target_arch = "wasm32", target_feature = "simd128")))]
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
+    type Portable = super::Sse2F64;
+    #[cfg(not(any(
+        all(target_arch = "x86_64", not(miri)),
+        all(target_arch = "wasm32", target_feature = "simd128")
+    )))]
     type Portable = Array<Self, 4>;
     #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
     type Portable = super::WasmF64;

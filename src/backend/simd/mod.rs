@@ -9,6 +9,8 @@ mod dispatch;
 #[cfg(target_arch = "aarch64")]
 mod neon;
 mod portable;
+#[cfg(target_arch = "x86_64")]
+mod sse2;
 #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
 mod wasm;
 #[cfg(target_arch = "x86_64")]
@@ -19,6 +21,8 @@ pub use dispatch::{Kernel, Vectors};
 #[cfg(target_arch = "aarch64")]
 pub use neon::{NeonF32, NeonF64};
 pub use portable::Array;
+#[cfg(target_arch = "x86_64")]
+pub use sse2::{Sse2F32, Sse2F64};
 #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
 pub use wasm::{WasmF32, WasmF64};
 #[cfg(target_arch = "x86_64")]
@@ -38,7 +42,8 @@ pub enum Level {
     Neon,
     /// SIMD of WebAssembly: 16 bytes.
     Simd128,
-    /// What the compiler makes of arrays: SSE2 on x86-64, NEON on AArch64. A page built for SIMD has no second kind.
+    /// What every processor of the kind has: SSE2 on x86-64 (16 bytes), elsewhere what the compiler makes of arrays. A page built for SIMD has no
+    /// second kind.
     Portable,
 }
 

@@ -163,18 +163,17 @@ impl<T: Vectors, const H: usize, const D: usize> simd::Kernel<T> for Absorb<'_, 
     unsafe fn run<L: Lanes<Element = T>>(self) {
         // Copies: what lies where nothing is written need not be read again after each vector.
         let all = *self.0;
+        // In three dimensions memory binds, and rows are read from end to end; otherwise factors of columns stay in registers.
+        let high = if D < 3 && matches!(all.parts, Parts::Alike(_)) {
+            all.rows
+        } else {
+            1
+        };
         // SAFETY: the promise of the kernel's caller.
         unsafe {
-            // In three dimensions memory binds, and rows are read from end to end; otherwise factors of columns stay in registers.
-            if let (true, Parts::Alike(segments)) = (D < 3, all.parts) {
-                for segment in segments {
-                    all.segment::<L, H, D>(&segment.clone(), 0..all.rows);
-                }
-            } else {
-                for n in 0..all.rows {
-                    for segment in all.parts.of(n) {
-                        all.segment::<L, H, D>(&segment.clone(), n..n + 1);
-                    }
+            for n in (0..all.rows).step_by(high.max(1)) {
+                for segment in all.parts.of(n) {
+                    all.segment::<L, H, D>(&segment.clone(), n..n + high);
                 }
             }
         }
@@ -261,25 +260,77 @@ impl<T: Real> LayerBox<'_, T> {
                 }
                 return;
             }
-            if dense || look.walled || look.damped {
-                self.part::<L, H, D, false, true, true, true>(segment, rows);
-                return;
-            }
+            let general = dense || look.walled || look.damped;
+            let [x, y, z] = [absorbs(0) && segment.shift.is_some(), absorbs(1), absorbs(2)];
             // Each set of axes has a loop of its own.
-            match (absorbs(0) && segment.shift.is_some(), absorbs(1), absorbs(2)) {
-                (true, false, false) => self.part::<L, H, D, true, true, false, false>(segment, rows),
-                (false, true, false) if D > 1 => self.part::<L, H, D, true, false, true, false>(segment, rows),
-                (true, true, false) if D > 1 => self.part::<L, H, D, true, true, true, false>(segment, rows),
-                (false, false, true) if D > 2 => self.part::<L, H, D, true, false, false, true>(segment, rows),
-                (true, false, true) if D > 2 => self.part::<L, H, D, true, true, false, true>(segment, rows),
-                (false, true, true) if D > 2 => self.part::<L, H, D, true, false, true, true>(segment, rows),
-                (true, true, true) if D > 2 => self.part::<L, H, D, true, true, true, true>(segment, rows),
-                _ => self.part::<L, H, D, false, true, true, true>(segment, rows),
+            let from = match (general, x, y, z) {
+                (false, true, false, false) => self.part::<L, H, D, true, true, false, false>(segment, rows.clone()),
+                (false, false, true, false) if D > 1 => {
+                    self.part::<L, H, D, true, false, true, false>(segment, rows.clone())
+                }
+                (false, true, true, false) if D > 1 => {
+                    self.part::<L, H, D, true, true, true, false>(segment, rows.clone())
+                }
+                (false, false, false, true) if D > 2 => {
+                    self.part::<L, H, D, true, false, false, true>(segment, rows.clone())
+                }
+                (false, true, false, true) if D > 2 => {
+                    self.part::<L, H, D, true, true, false, true>(segment, rows.clone())
+                }
+                (false, false, true, true) if D > 2 => {
+                    self.part::<L, H, D, true, false, true, true>(segment, rows.clone())
+                }
+                (false, true, true, true) if D > 2 => {
+                    self.part::<L, H, D, true, true, true, true>(segment, rows.clone())
+                }
+                _ => self.part::<L, H, D, false, true, true, true>(segment, rows.clone()),
+            };
+            if from < segment.sites.end {
+                self.rest::<L, H, D>(segment, rows, from);
             }
         }
     }
 
-    /// Steps a part of some rows: one that has nothing but layers of axes X, Y and Z if `CLEAN`, otherwise with whatever it has of these.
+    /// What all vectors of a part multiply with.
+    #[inline(always)]
+    unsafe fn squares_of<L: Lanes<Element = T>>(&self, segment: &Segment<T>) -> Squares<L> {
+        let square = segment.look.square.unwrap_or(self.square);
+        // SAFETY: instructions are the caller's promise.
+        unsafe {
+            Squares {
+                square: L::splat(square),
+                inverse: L::splat((square + T::of(SMALLEST_SQUARE)).recip()),
+            }
+        }
+    }
+
+    /// Steps the sites of some rows from `from` on, less than a vector. One for all sets of axes: no more than a vector a row, but as much code as each of them.
+    #[inline(always)]
+    unsafe fn rest<L: Lanes<Element = T>, const H: usize, const D: usize>(
+        &self,
+        segment: &Segment<T>,
+        rows: Range<usize>,
+        from: usize,
+    ) {
+        let count = segment.sites.end - from;
+        debug_assert!(count < L::N, "{count} sites");
+        // SAFETY: vectors reach no further than the part; the rest is the caller's promise.
+        unsafe {
+            let squares = self.squares_of::<L>(segment);
+            for row in rows {
+                let spot = Spot { row, i: from, count };
+                let mut inside = [None; D];
+                for (axis, inside) in inside.iter_mut().enumerate() {
+                    let factors = self.factors::<L, false>(axis, (segment, from, count), row);
+                    *inside = self.inside(axis, (segment, spot), factors);
+                }
+                self.sites::<L, H, D, false, false>(segment, spot, squares, inside);
+            }
+        }
+    }
+
+    /// Steps the whole vectors of a part of some rows: one that has nothing but layers of axes X, Y and Z if `CLEAN`, otherwise with whatever it has of these.
+    /// Returns the first site behind them.
     #[inline(always)]
     unsafe fn part<
         L: Lanes<Element = T>,
@@ -293,15 +344,11 @@ impl<T: Real> LayerBox<'_, T> {
         &self,
         segment: &Segment<T>,
         rows: Range<usize>,
-    ) {
+    ) -> usize {
         let Range { start, end } = segment.sites.clone();
-        let square = segment.look.square.unwrap_or(self.square);
         // SAFETY: vectors reach no further than `end`; the rest is the caller's promise.
         unsafe {
-            let squares = Squares {
-                square: L::splat(square),
-                inverse: L::splat((square + T::of(SMALLEST_SQUARE)).recip()),
-            };
+            let squares = self.squares_of::<L>(segment);
             let mut i = start;
             if CLEAN && X {
                 // Columns of vectors, whose factors along x stay in registers.
@@ -347,19 +394,7 @@ impl<T: Real> LayerBox<'_, T> {
                     }
                 }
             }
-            if i >= end {
-                return;
-            }
-            let count = end - i;
-            for row in rows {
-                let spot = Spot { row, i, count };
-                let mut inside = [None; D];
-                for (axis, inside) in inside.iter_mut().enumerate() {
-                    let factors = self.factors::<L, false>(axis, (segment, i, count), row);
-                    *inside = self.inside(axis, (segment, spot), factors);
-                }
-                self.sites::<L, H, D, false, false>(segment, spot, squares, inside);
-            }
+            i
         }
     }
 
