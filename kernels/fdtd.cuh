@@ -88,6 +88,14 @@ struct Medium {
     Layer layer[3];
 };
 
+// The step of a site, damped where the medium takes energy or the layers of a guide with obstacles damp the pressure: before it is rounded into the pressure, so that zeta
+// takes over the whole of what rounding does (src/solver/fdtd/cpml.rs)
+__device__ __forceinline__ real damped(const Medium &m, size_t place, real step, real speed) {
+    if (!m.damping) return step;
+    const real rate = m.damping[place];
+    return rate == 0 ? step : over(fused(-rate, speed, step), plus((real)1, rate));
+}
+
 struct Step {
     const real *now;
     real *old;
@@ -357,13 +365,9 @@ template <int H, bool FRESH> struct Site {
                 for (int axis = 1; axis < s.grid.rank; axis++) sum = plus(sum, change(axis, here, mark & BESIDE));
             } else
                 sum = m.density ? conservative(here) : mark & BESIDE ? beside_walls(here) : stencil(here);
-            const real step = fused(square, sum, minus(here, before));
+            const real speed = minus(here, before), step = damped(m, place, fused(square, sum, speed), speed);
             next = plus(here, step);
             if (TAKES && layered) take(square, minus(minus(next, here), step));
-            if (m.damping) {
-                const real rate = m.damping[place];
-                if (rate != 0) next = plus(here, over(minus(minus(next, here), times(rate, minus(here, before))), plus((real)1, rate)));
-            }
         }
         old[place] = next;
         if (s.peak) s.peak[place] = max(s.peak[place], abs(next));

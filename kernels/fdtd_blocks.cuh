@@ -263,11 +263,9 @@ struct Cell {
         const Mark mark = room.marks[here];
         if (mark & WALL) return 0;
         const real own = now[here], square = m.squares ? m.squares[place] : m.square;
-        const real step = fused(square, operated(own, mark), minus(own, before)), next = plus(own, step);
+        const real speed = minus(own, before), step = damped(m, place, fused(square, operated(own, mark), speed), speed), next = plus(own, step);
         if (TAKES && layered()) take(square, minus(minus(next, own), step));
-        if (!m.damping) return next;
-        const real rate = m.damping[place];
-        return rate == 0 ? next : plus(own, over(minus(minus(next, own), times(rate, minus(own, before))), plus((real)1, rate)));
+        return next;
     }
 };
 

@@ -385,3 +385,35 @@ pub fn drift_in_layers(size: &[usize], order: usize, backend: &str, variant: &st
     let drifts = (0..settled.len()).map(|n| (later.at(n).re - settled.at(n).re).abs());
     drifts.fold(0.0, f64::max)
 }
+
+/// The largest pressures in a guide that is closed by layers of 20 sites, beside a post, after two numbers of steps from noise in single precision, at a thousandth below the largest step.
+#[allow(
+    dead_code,
+    clippy::cast_precision_loss,
+    reason = "processors are tested in their own way; small numbers"
+)]
+pub fn peaks_beside_a_post(size: &[usize], order: usize, place: (&str, &str), looks: [u64; 2]) -> [f64; 2] {
+    let (backend, variant) = place;
+    let symbol = [4.0, 16.0 / 3.0, 272.0 / 45.0, 2048.0 / 315.0][order / 2 - 1];
+    let step = 0.999 * 0.025 * 2.0 / (size.len() as f64 * symbol).sqrt();
+    let text = format!(
+        "format = 1\n[grid]\nsize = {size:?}\nspacing = 0.025\nedges = [\"absorb\", \"wall\"]\nabsorb_width = 20\n[acoustic]\nspeed = 1.0\ndensity = 1.2\n\
+         [time]\nstep = {step}\n[solver]\nmethod = \"fdtd\"\nbackend = \"{backend}\"\nprecision = \"single\"\nvariant = \"{variant}\"\norder = {order}\n\
+         [[pulse]]\ncenter = [0.1, 0.1]\nwidth = 0.025\n[[layer]]\nsets = \"wall\"\nshape = \"everywhere\"\n\
+         value = \"(abs(x - 0.525) < 0.02)*(abs(y - 0.05) < 0.03)\"\n"
+    );
+    let (_, scenario) = read_scene_text(&text, None, &[]).unwrap_or_else(|faults| panic!("{faults}\n{text}"));
+    let mut run = build(&scenario);
+    assert_eq!(run.report().variant, variant);
+    let clock = Clock {
+        time_step: step,
+        ..Clock::default()
+    };
+    run.set_field(&random(scenario.grid().sites()), clock).expect("a field");
+    let mut done = 0;
+    looks.map(|steps| {
+        run.advance(steps - done, &mut Taps::default()).expect("steps");
+        done = steps;
+        run.observables().expect("sums").peak
+    })
+}
