@@ -3,6 +3,7 @@
 #[path = "../common/npy.rs"]
 mod npy;
 
+use ripplon::engine::sweep::SweepPlan;
 use ripplon::engine::{Checkpoint, Engine, Frame, Notice};
 use ripplon::export::{About, Picture, png};
 use ripplon::physics::Expression;
@@ -13,6 +14,7 @@ use ripplon::remote::picture::Fineness;
 use ripplon::remote::scenes;
 use ripplon::remote::wire::{self, Request, SceneMessage, ToServer, ToWindow};
 use ripplon::scene::Faults;
+use ripplon::scene::lecture::Lecture;
 use ripplon::scene::scenario::Quantity;
 use ripplon::solver::{self, FieldImage};
 use std::fs;
@@ -30,7 +32,7 @@ pub struct Decoder {
 }
 
 /// All of them.
-pub const DECODERS: [Decoder; 10] = [
+pub const DECODERS: [Decoder; 12] = [
     Decoder {
         name: "npy",
         prepare: |folder| {
@@ -88,6 +90,24 @@ pub const DECODERS: [Decoder; 10] = [
         },
     },
     Decoder {
+        name: "lecture",
+        prepare: |_| {
+            b"title = \"Waves\"\n[[scene]]\nscene = \"double-slit\"\nset = [\"time.end=5\"]\nnote = \"Look.\"\nminutes = 2.5\ngoes_on = true\n\
+              [[scene]]\nscene = \"own.toml\"\ntitle = \"Mine\"\n"
+                .to_vec()
+        },
+        read: |_, bytes| drop(Lecture::read_text(&String::from_utf8_lossy(bytes), "lecture", None)),
+    },
+    Decoder {
+        name: "sweep",
+        prepare: |_| {
+            let text = LINE.as_bytes().to_vec();
+            assert!(sweep(LINE), "the sweep has faults");
+            text
+        },
+        read: |_, bytes| _ = sweep(&String::from_utf8_lossy(bytes)),
+    },
+    Decoder {
         name: "checkpoint",
         prepare: |folder| {
             let path = folder.join("input");
@@ -129,6 +149,28 @@ pub fn sound(rest: &str) -> String {
         "format = 1\n[grid]\nsize = [8, 8]\nspacing = 1.0\n[acoustic]\nspeed = 343.0\n[time]\nend = 0.01\n\
          [[pulse]]\ncenter = [3.0, 3.0]\nwidth = 1.0\n{rest}\n"
     )
+}
+
+/// A packet on a line before a step, with a sweep of two keys, their formulas and the theory of it.
+const LINE: &str = "format = 1\n[grid]\nsize = [60]\nspacing = 1.0\n[quantum]\n[time]\nend = 2.0\n[[packet]]\ncenter = [20.0]\nwidth = [5.0]\nmomentum = [1.0]\n\
+    [[layer]]\nsets = \"potential\"\nshape = \"box\"\nmin = [30.0]\nmax = [31.0]\nvalue = 0.6\n\
+    [[detector]]\nname = \"a\"\nregion = { min = [32.0], max = [50.0] }\nmeasure = \"probability\"\n\
+    [[trajectory]]\nname = \"b\"\nfrom = [18.0]\nto = [22.0]\ncount = 3\n\
+    [sweep]\nvary = [\"packet.0.momentum.0=0.5..1.5/5 log & packet.0.center.0=20 - x\", \"layer.0.value=0.1,0.2\"]\n\
+    measure = [\"a@1.5\", \"contrast(a | norm)\"]\ntheory = \"transmission\"\n";
+
+/// Reads a scene with a sweep and looks whether it can be run, as the command does before the first run; whether it can.
+fn sweep(text: &str) -> bool {
+    let Ok((file, scenario)) = solver::read_scene_text(text, None, &[]) else {
+        return false;
+    };
+    let Some(sweep) = scenario.sweep() else { return false };
+    let plan = SweepPlan {
+        text: file.to_toml(),
+        origin: None,
+        sweep: sweep.clone(),
+    };
+    plan.check().is_ok() && plan.theory(&plan.values(0)).is_ok()
 }
 
 /// Writes a scene that names the file `input`, which is taken as it is.

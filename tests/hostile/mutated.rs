@@ -106,6 +106,8 @@ mutants_are_read!(
     scene_in_mp4,
     toml,
     formula,
+    lecture,
+    sweep,
     checkpoint,
     to_server,
     to_window
