@@ -2,7 +2,7 @@
 
 use super::named;
 use super::run::short;
-use super::terminal::{say, tell};
+use super::terminal::{all_told, say, tell};
 use super::{InputError, Interrupt, SceneArgs, scene};
 use crate::engine::EngineError;
 use crate::engine::dispersion::{self, DispersionError, DispersionReport};
@@ -57,13 +57,14 @@ pub(super) fn run(args: &DispersionArgs) -> anyhow::Result<()> {
         error => error.into(),
     })?;
     print(&scenario, &report);
+    let mut failed = Vec::new();
     if let Some(path) = &args.csv {
-        table(path, &report)?;
+        failed.extend(table(path, &report).err());
     }
     if let Some(path) = &args.plot {
-        draw(path, &scenario, &report)?;
+        failed.extend(draw(path, &scenario, &report).err());
     }
-    Ok(())
+    all_told(failed)
 }
 
 fn print(scenario: &Scenario, report: &DispersionReport) {

@@ -2,7 +2,7 @@
 
 use super::named;
 use super::run::short;
-use super::terminal::{say, tell};
+use super::terminal::{all_told, say, tell};
 use super::{InputError, Interrupt, SceneArgs, scene};
 use crate::engine::EngineError;
 use crate::engine::eigen;
@@ -15,7 +15,7 @@ use anyhow::bail;
 use clap::{Args, ValueEnum};
 use indicatif::{ProgressBar, ProgressStyle};
 use std::io::IsTerminal;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Where energies are read from.
@@ -94,17 +94,16 @@ fn of_hamiltonian(args: &EigenArgs, scenario: &Scenario) -> anyhow::Result<()> {
         error @ EigenError::OutOfMemory { .. } => error.into(),
     })?;
     print(scenario, &levels);
+    let mut failed = Vec::new();
     if let Some(path) = &args.csv {
-        let mut csv = CsvWriter::create(path, &["level", "energy", "residual", "degeneracy"])?;
-        for (n, level) in levels.list.iter().enumerate() {
-            #[expect(clippy::cast_precision_loss, reason = "at most 500 levels")]
-            csv.row(&[n as f64, level.energy, level.residual, level.degeneracy as f64])?;
-        }
-        csv.finish()?;
+        failed.extend(write(path, &levels).err());
     }
     if let Some(path) = &args.save {
-        npy::save_states(path, scenario.grid(), levels.list.iter().map(|level| &level.state[..]))?;
+        let states = levels.list.iter().map(|level| &level.state[..]);
+        let saved = npy::save_states(path, scenario.grid(), states);
+        failed.extend(saved.err().map(anyhow::Error::from));
     }
+    all_told(failed)?;
     if !levels.converged {
         bail!(
             "{} of {wanted} levels have converged after {} applications of H; the residuals say how far the others are off",
@@ -113,6 +112,16 @@ fn of_hamiltonian(args: &EigenArgs, scenario: &Scenario) -> anyhow::Result<()> {
         );
     }
     Ok(())
+}
+
+/// Writes the levels as CSV.
+fn write(path: &Path, levels: &Levels) -> anyhow::Result<()> {
+    let mut csv = CsvWriter::create(path, &["level", "energy", "residual", "degeneracy"])?;
+    for (n, level) in levels.list.iter().enumerate() {
+        #[expect(clippy::cast_precision_loss, reason = "at most 500 levels")]
+        csv.row(&[n as f64, level.energy, level.residual, level.degeneracy as f64])?;
+    }
+    Ok(csv.finish()?)
 }
 
 fn print(scenario: &Scenario, levels: &Levels) {

@@ -1,7 +1,7 @@
 //! `ripplon measure`: where the particle of a scene is found, again and again.
 
 use super::run::short;
-use super::terminal::say;
+use super::terminal::{all_told, say};
 use super::{InputError, Interrupt, SceneArgs, named, scene};
 use crate::engine::Engine;
 use crate::export::csv::CsvWriter;
@@ -101,26 +101,40 @@ pub(super) fn run(args: &MeasureArgs) -> anyhow::Result<()> {
         })
         .collect();
     report(args, &engine, born.probability(), &places);
+    let mut failed = Vec::new();
     if let Some(path) = &args.csv {
-        write(path, grid.rank(), &places)?;
+        failed.extend(write(path, grid.rank(), &places).err());
     }
     if let Some(path) = &args.plot {
-        draw(path, &scenario, &measurement, &field, &places)?;
+        failed.extend(draw(path, &scenario, &measurement, &field, &places).err());
     }
     if let Some(path) = &args.save {
-        // The first of the same seed once more, this time with what it leaves.
-        let (outcome, _) = engine.measure_position(&measurement, &mut Noise::new(args.seed))?;
-        if let Some(then) = args.then {
-            step_to(&mut engine, then, interrupt)?;
-        }
-        npy::save(path, grid, &engine.field()?)?;
-        let clock = engine.clock();
-        say!(
-            "first run: {}; the field at t = {} was written",
-            outcome.words(grid.rank()),
-            short(clock.time)
-        );
+        failed.extend(save_after(args, path, &measurement, &mut engine, interrupt).err());
     }
+    all_told(failed)
+}
+
+/// Writes what the first measurement of the seed leaves, at once or at a later time.
+fn save_after(
+    args: &MeasureArgs,
+    path: &Path,
+    measurement: &Measurement,
+    engine: &mut Engine,
+    interrupt: Interrupt,
+) -> anyhow::Result<()> {
+    // The first of the same seed once more, this time with what it leaves.
+    let (outcome, _) = engine.measure_position(measurement, &mut Noise::new(args.seed))?;
+    if let Some(then) = args.then {
+        step_to(engine, then, interrupt)?;
+    }
+    let field = engine.field()?;
+    let grid = engine.scenario().grid();
+    npy::save(path, grid, &field)?;
+    say!(
+        "first run: {}; the field at t = {} was written",
+        outcome.words(grid.rank()),
+        short(engine.clock().time)
+    );
     Ok(())
 }
 

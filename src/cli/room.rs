@@ -1,7 +1,7 @@
 //! `ripplon room`: reverberation, clarity and the impulse response of a place (ISO 3382-1), and how a dry sound would be heard there.
 
 use super::named;
-use super::terminal::{say, tell};
+use super::terminal::{all_told, say, tell};
 use super::{InputError, Interrupt, SceneArgs, scene};
 use crate::engine::EngineError;
 use crate::engine::room::{self, RoomError, RoomReport};
@@ -66,17 +66,20 @@ pub(super) fn run(args: &RoomArgs) -> anyhow::Result<()> {
     } else {
         print(&scenario, &report);
     }
+    let mut failed = Vec::new();
     if let Some(path) = &args.csv {
-        write_curves(path, &report)?;
+        failed.extend(write_curves(path, &report).err());
     }
     if let Some(path) = &args.plot {
-        draw(path, &scenario, &report)?;
+        failed.extend(draw(path, &scenario, &report).err());
     }
     if let Some(path) = &args.wav {
-        let said = heard::save(path, &report.response, dry)?;
-        tell!("{}: {said}", path.display());
+        match heard::save(path, &report.response, dry) {
+            Ok(said) => tell!("{}: {said}", path.display()),
+            Err(error) => failed.push(error.into()),
+        }
     }
-    Ok(())
+    all_told(failed)
 }
 
 /// What is wrong with the input exits with 2.

@@ -5,7 +5,7 @@ use super::phase_space::PhaseSpaceArgs;
 #[cfg(feature = "hdf5")]
 use super::series::SeriesArgs;
 use super::sound::{self, SoundArgs, Sounds};
-use super::terminal::{say, tell};
+use super::terminal::{all_told, say, tell};
 use super::{InputError, Interrupt, SceneArgs, gains, named, scene};
 use crate::backend::ranks;
 use crate::engine::{Engine, Phase, RunEnd, Verdict};
@@ -176,8 +176,9 @@ pub(super) fn run(args: &RunArgs) -> anyhow::Result<()> {
         Ok(end) => end,
         Err(error) => {
             // What was recorded up to here is of use; the field is not.
-            report(outputs.finish_records(&mut engine));
-            return Err(error);
+            let mut failed = outputs.finish_records(&mut engine);
+            failed.push(error);
+            return all_told(failed);
         }
     };
     // Everything is written, each file whatever becomes of the others, before anything is said: nobody may be there to hear it.
@@ -201,10 +202,7 @@ pub(super) fn run(args: &RunArgs) -> anyhow::Result<()> {
         }
     }
     let unsure = print_verdicts(&engine);
-    if let Some(last) = failed.pop() {
-        report(failed);
-        return Err(last);
-    }
+    all_told(failed)?;
     if let Some(path) = args.gains.as_ref().filter(|_| end.reached) {
         say!("{}", gains::write(path, &args.scene, &mut engine)?);
     }
@@ -229,13 +227,6 @@ pub(super) fn run(args: &RunArgs) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Prints all but the last of several errors.
-fn report(errors: Vec<anyhow::Error>) {
-    for error in errors {
-        tell!("error: {error:#}");
-    }
-}
-
 /// Finds out whether every file can be written, and that none is read as well.
 fn check_files(args: &RunArgs, sounds: &Sounds, scenario: &Scenario) -> Result<(), InputError> {
     let mut outputs = Outputs::named(args);
@@ -243,6 +234,8 @@ fn check_files(args: &RunArgs, sounds: &Sounds, scenario: &Scenario) -> Result<(
     outputs.extend(args.phase_space.named());
     let inputs = named::inputs(&args.scene, scenario);
     named::check(&outputs, &inputs)?;
+    #[cfg(feature = "hdf5")]
+    args.series.check_place()?;
     // A checkpoint may follow the one that the run went on from; nothing else may take its place.
     let others: Vec<_> = outputs
         .into_iter()
@@ -270,6 +263,14 @@ fn note_records(args: &RunArgs, scenario: &Scenario, engine: &Engine, total: u64
 /// How many steps were asked for.
 fn steps_to_take(args: &RunArgs, scenario: &Scenario, engine: &Engine) -> anyhow::Result<u64> {
     if let Some(steps) = args.steps {
+        #[expect(clippy::cast_precision_loss, reason = "compared with a round number")]
+        if steps as f64 > solver::MOST_STEPS {
+            let message = format!(
+                "--steps {steps}: a clock tells {:.1e} steps apart; take fewer",
+                solver::MOST_STEPS
+            );
+            return Err(InputError(message).into());
+        }
         return Ok(steps);
     }
     let Some(end) = args.until.or(scenario.time().end) else {
@@ -418,7 +419,12 @@ fn balance(engine: &Engine) -> String {
         return if put_in.is_finite() {
             format!("{what} put in {put_in:.2e}{unit}{less}")
         } else {
-            format!("{what} put in by sources not counted: that takes the medium's velocity, which --observables keeps")
+            // Σp² over the sites is at hand; the energy has a second half, which nobody keeps unless it is asked for.
+            #[expect(clippy::cast_precision_loss, reason = "three digits are shown")]
+            let rms = (last.norm / (grid.cell_volume() * grid.sites() as f64)).sqrt();
+            format!(
+                "pressure {rms:.2e} Pa rms, {what} put in by sources not counted: that takes the medium's velocity, which --observables keeps"
+            )
         };
     }
     if absorbs && !scenario.time().imaginary {

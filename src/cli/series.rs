@@ -3,10 +3,11 @@
 use super::InputError;
 use super::named::Output;
 use super::terminal::tell;
+use crate::atomic_file::AtomicFile;
 use crate::backend::ranks;
 use crate::engine::Engine;
-use crate::export::free_space;
 use crate::export::series::{MOST_SNAPSHOTS, Selection, SeriesWriter};
+use crate::export::{ExportError, free_space};
 use crate::field::Precision;
 use crate::physics::Equation;
 use crate::scene::Scenario;
@@ -46,6 +47,15 @@ impl SeriesArgs {
     /// The file, if there is to be one.
     pub(super) fn named(&self) -> Option<Output<'_>> {
         Some(("--series", self.series.as_deref()?))
+    }
+
+    /// Finds out, before the run, whether the file can be written as such files are: piece by piece, not from its beginning to its end.
+    pub(super) fn check_place(&self) -> Result<(), InputError> {
+        let Some(path) = &self.series else { return Ok(()) };
+        let place = AtomicFile::create(path).and_then(|file| file.part());
+        place
+            .map(|_| ())
+            .map_err(|error| InputError(ExportError::io(path)(error).to_string()))
     }
 
     /// The sites of a snapshot.

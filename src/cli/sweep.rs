@@ -2,14 +2,14 @@
 
 use super::named;
 use super::run::short;
-use super::terminal::{say, tell};
+use super::terminal::{all_told, say, tell};
 use super::{InputError, Interrupt, SceneArgs, scene};
 use crate::engine::sweep::{Stop, SweepPlan, SweepPoint};
 use crate::export::csv::CsvWriter;
 use crate::export::plot::{Curve, Plot, Shown};
 use crate::export::{self, About};
 use crate::scene::sweep::{Axis, Quantity, Sweep, SweepFault, Theory};
-use anyhow::{Context, bail};
+use anyhow::bail;
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use std::io::IsTerminal;
@@ -81,13 +81,15 @@ pub(super) fn run(args: &SweepArgs) -> anyhow::Result<()> {
         say!("{} of them are in the table already", known.len());
     }
     let outcome = go(&plan, known, args.csv.as_deref().map(|path| (path, &table)), &table)?;
+    let mut failed = Vec::new();
     if let Some(path) = &args.csv {
-        table.write(path, &plan, &outcome.points)?;
+        failed.extend(table.write(path, &plan, &outcome.points).err());
     }
     if let Some(path) = &args.plot {
-        draw(path, &plan, &outcome.points, &title)?;
+        failed.extend(draw(path, &plan, &outcome.points, &title).err());
     }
-    conclude(&plan, &outcome, runs)
+    failed.extend(conclude(&plan, &outcome, runs).err());
+    all_told(failed)
 }
 
 /// What a sweep came to.
@@ -282,9 +284,12 @@ impl Table {
 
     /// The runs that a table has already.
     fn read(&self, path: &Path, plan: &SweepPlan) -> anyhow::Result<Vec<SweepPoint>> {
-        let bytes = crate::input_file::read(path, 1 << 30).with_context(|| format!("--csv {}", path.display()))?;
+        let bytes = crate::input_file::read(path, 1 << 30)
+            .map_err(|error| InputError(format!("--csv {}: {error}", path.display())))?;
         let text = String::from_utf8_lossy(&bytes);
-        let mut lines = text.lines();
+        // Without its end a line may have lost digits of its last number: that run is done again.
+        let whole = text.rfind('\n').map_or(0, |end| end + 1);
+        let mut lines = text[..whole].lines();
         let Some(head) = lines.next() else {
             return Ok(Vec::new());
         };

@@ -47,6 +47,15 @@ macro_rules! tell {
 
 pub(super) use {say, tell};
 
+/// Tells all but the last of what went wrong, and gives that one back: every output is tried, whatever became of the others.
+pub(super) fn all_told(mut failed: Vec<anyhow::Error>) -> anyhow::Result<()> {
+    let Some(last) = failed.pop() else { return Ok(()) };
+    for failure in failed {
+        tell!("error: {failure:#}");
+    }
+    Err(last)
+}
+
 /// Lets a write beyond the largest file that the shell allows (`ulimit -f`) fail as any other, instead of ending the program without a word.
 #[cfg(any(target_os = "linux", target_os = "macos"))]
 #[allow(unsafe_code, reason = "a system call that the standard library does not offer")]

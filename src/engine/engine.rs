@@ -19,7 +19,7 @@ use crate::field::FieldData;
 use crate::physics::{Equation, Observables};
 use crate::platform::Instant;
 use crate::scene::Scenario;
-use crate::solver::{Clock, Report, Solver, SolverError, SolverState, Taps};
+use crate::solver::{Clock, MOST_STEPS, Report, Solver, SolverError, SolverState, Taps};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::Duration;
@@ -318,14 +318,22 @@ impl Engine {
     /// Steps from here to the step nearest to time `t`.
     ///
     /// # Errors
-    /// [`EngineError::Behind`] if `t` lies more than half a step behind.
+    /// [`EngineError::Behind`] if `t` lies more than half a step behind, [`EngineError::TooFar`] if more than [`MOST_STEPS`] lie before it.
     pub fn steps_until(&self, t: f64) -> Result<u64, EngineError> {
         let clock = self.clock();
-        if (t - clock.time) / clock.time_step < -0.5 - 1e-9 {
+        let steps = (t - clock.time) / clock.time_step;
+        if steps < -0.5 - 1e-9 {
             return Err(EngineError::Behind {
                 target: t,
                 time: clock.time,
                 direction: if clock.time_step < 0.0 { "backwards" } else { "forwards" },
+            });
+        }
+        if steps > MOST_STEPS {
+            return Err(EngineError::TooFar {
+                target: t,
+                steps,
+                step: clock.time_step,
             });
         }
         Ok(steps_between(clock.time, t, clock.time_step))
@@ -335,7 +343,7 @@ impl Engine {
     /// between two batches.
     ///
     /// # Errors
-    /// As [`Engine::advance`], and [`EngineError::Behind`] if `t` lies more than half a step behind.
+    /// As [`Engine::advance`] and [`Engine::steps_until`].
     pub fn run_until(
         &mut self,
         t: f64,

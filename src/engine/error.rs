@@ -1,7 +1,7 @@
 //! Why a run could not start or go on.
 
 use super::checkpoint::CheckpointError;
-use crate::solver::SolverError;
+use crate::solver::{MOST_STEPS, SolverError};
 
 /// Errors of the engine.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -50,6 +50,16 @@ pub enum EngineError {
         /// `forwards` or `backwards`.
         direction: &'static str,
     },
+    /// A time that more steps lie before than a clock tells apart.
+    #[error("up to t = {target:?} there are {steps:.1e} steps of {step:.6e}; choose an earlier time, such that there are at most {most:.1e}", most = MOST_STEPS)]
+    TooFar {
+        /// The time asked for.
+        target: f64,
+        /// Steps up to there.
+        steps: f64,
+        /// Δt.
+        step: f64,
+    },
     /// The eigenstates that the scene begins with could not be found.
     #[error("the levels of the scene could not be found: {0}")]
     Levels(String),
@@ -76,6 +86,7 @@ impl EngineError {
             | Self::NoState
             | Self::Levels(_)
             | Self::Behind { .. }
+            | Self::TooFar { .. }
             | Self::Solver(SolverError::Unsupported(_)) => true,
             Self::Checkpoint(error) => !matches!(error, CheckpointError::Write { .. }),
             _ => false,

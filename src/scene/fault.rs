@@ -141,9 +141,16 @@ impl Faults {
     }
 }
 
-/// A text for a terminal: control characters but line breaks and tabs, which could move its cursor or recolour it, become `�`.
+/// Whether a character turns round the order in which a terminal shows those behind it, whatever they are (embeddings, overrides and isolates of the Unicode
+/// bidirectional algorithm). Texts that are written from right to left need none of them.
+fn reorders(c: char) -> bool {
+    matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+/// A text for a terminal: what could move its cursor, recolour it or show a line in another order than it is written in becomes `�`: control characters but line
+/// breaks and tabs, and those that turn the order of letters round.
 pub(crate) fn without_controls(text: &str) -> Cow<'_, str> {
-    let harmful = |c: char| c.is_control() && c != '\n' && c != '\t';
+    let harmful = |c: char| c.is_control() && c != '\n' && c != '\t' || reorders(c);
     if text.contains(harmful) {
         Cow::Owned(text.replace(harmful, "\u{fffd}"))
     } else {
@@ -153,7 +160,7 @@ pub(crate) fn without_controls(text: &str) -> Cow<'_, str> {
 
 /// The part of a line that is shown, tabs as single blanks, and the column of the fault in it, from 0.
 fn window(place: &Location) -> (String, usize) {
-    let clean = |c: char| if c.is_control() { ' ' } else { c };
+    let clean = |c: char| if c.is_control() || reorders(c) { ' ' } else { c };
     let column = place.column - 1;
     let count = place.text.chars().count();
     if count <= LINE_LIMIT {

@@ -11,6 +11,10 @@ const FORMAT: i64 = 1;
 /// Bytes that a lecture may have: more than any that was written by hand.
 const MOST: u64 = 1 << 20;
 
+/// Scenes that a lecture may have, and minutes that one may take: more than any that is given.
+const MOST_STOPS: usize = 1000;
+const MOST_MINUTES: f64 = 1440.0;
+
 /// A sequence of scenes.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Lecture {
@@ -110,14 +114,23 @@ impl Lecture {
             }
             root.close(&mut found, |_| None);
         }
+        if lecture.stops.len() > MOST_STOPS {
+            let message = format!("{} scenes are more than a lecture has", lecture.stops.len());
+            found.key("scene", message, format!("take at most {MOST_STOPS}"));
+            lecture.stops.clear();
+        }
         for (n, stop) in lecture.stops.iter().enumerate() {
             if stop.goes_on && stop.minutes.is_none() {
                 let remedy = "write `minutes` too";
                 found.value(format!("scene.{n}.goes_on"), "without a time it never goes on", remedy);
             }
-            if let Some(minutes) = stop.minutes.filter(|minutes| !(minutes.is_finite() && *minutes > 0.0)) {
-                let message = format!("{minutes} is no time");
-                found.value(format!("scene.{n}.minutes"), message, "write minutes above 0, e.g. 2.5");
+            if let Some(minutes) = stop
+                .minutes
+                .filter(|minutes| !(*minutes > 0.0 && *minutes <= MOST_MINUTES))
+            {
+                let message = format!("{minutes:?} is no time that a lecture takes");
+                let remedy = format!("write minutes above 0 and up to {MOST_MINUTES}, e.g. 2.5");
+                found.value(format!("scene.{n}.minutes"), message, remedy);
             }
         }
         if found.faults.is_empty() {
@@ -180,7 +193,9 @@ mod tests {
         for (text, words) in [
             ("title = \"a\"", "scene: is missing"),
             ("[[scene]]\nminutes = 2", "scene.0.scene: is missing"),
-            ("[[scene]]\nscene = \"pond\"\nminutes = 0", "0 is no time"),
+            ("[[scene]]\nscene = \"pond\"\nminutes = 0", "0.0 is no time"),
+            ("[[scene]]\nscene = \"pond\"\nminutes = 1e300", "1e300 is no time"),
+            (&"[[scene]]\nscene = \"pond\"\n".repeat(1001), "1001 scenes"),
             (
                 "[[scene]]\nscene = \"pond\"\ngoes_on = true",
                 "without a time it never goes on",

@@ -11,7 +11,7 @@ use crate::units;
 use std::path::Path;
 
 /// Steps up to which a clock in double precision tells each from the next.
-const MOST_STEPS: f64 = 4.5e15;
+pub const MOST_STEPS: f64 = 4.5e15;
 
 /// [`METHODS`] as scene validation asks it.
 #[derive(Clone, Copy, Debug, Default)]
@@ -167,7 +167,7 @@ impl SolverTable for Table {
             if let Some(end) = end.filter(|end| end / step > MOST_STEPS) {
                 objections.push(Objection {
                     key: key.to_owned(),
-                    message: format!("up to t = {end} there are {:.1e} steps of {step:.6e}", end / step),
+                    message: format!("up to t = {end:?} there are {:.1e} steps of {step:.6e}", end / step),
                     remedy: format!("choose an end or a step such that there are at most {MOST_STEPS:.1e}"),
                 });
                 return objections;

@@ -52,7 +52,7 @@ use crate::scene::Scenario;
 use std::sync::Arc;
 
 pub use crate::backend::host_memory::free as free_memory;
-pub use check::{Table, read_scene, read_scene_text, validate_scene};
+pub use check::{MOST_STEPS, Table, read_scene, read_scene_text, validate_scene};
 pub use cut::{Cutting, cutting, devices_here};
 pub use image::{FieldImage, ImageRequest};
 pub use method::{

@@ -187,18 +187,24 @@ fn strict_makes_a_wrong_or_unreached_prediction_a_failure() {
 #[test]
 fn a_summary_says_what_sources_put_in() {
     let place = Place::new();
-    place.ripplon("run quarter-wave --steps 400").expect(
-        0,
-        &["energy put in by sources not counted: that takes the medium's velocity, which --observables keeps"],
-    );
+    let plain = place.ripplon("run quarter-wave --steps 400");
     let run = place.ripplon("run quarter-wave --steps 400 --observables o.csv");
     let table = fs::read_to_string(place.path("o.csv")).unwrap();
-    let energy = |row: &str| row.split(',').nth(3).unwrap().parse::<f64>().unwrap();
-    let first = energy(table.lines().nth(1).unwrap());
-    let last = energy(table.lines().last().unwrap());
-    assert!(first == 0.0 && last > 0.0, "{first} {last}");
-    let words = format!("energy put in {last:.2e} J/m², less what was absorbed");
+    let number = |row: &str, column| row.split(',').nth(column).unwrap().parse::<f64>().unwrap();
+    let (first, last) = (table.lines().nth(1).unwrap(), table.lines().last().unwrap());
+    let [put_in, norm] = [number(last, 3), number(last, 2)];
+    assert!(number(first, 3) == 0.0 && put_in > 0.0, "{first} {last}");
+    let words = format!("energy put in {put_in:.2e} J/m², less what was absorbed");
     run.expect(0, &[&words]);
+    // Without the table the energy is not known, the mean of p² is: Σp² a over 8000 sites.
+    let rms = (norm / (1.171875e-5 * 8000.0)).sqrt();
+    plain.expect(
+        0,
+        &[
+            &format!("pressure {rms:.2e} Pa rms,"),
+            "energy put in by sources not counted: that takes the medium's velocity, which --observables keeps",
+        ],
+    );
     // Nothing has reached the edges yet: rounding is no negative amount.
     place
         .ripplon("run pond --steps 50")
@@ -375,6 +381,15 @@ fn wrong_input_exits_with_2_and_says_what_to_change() {
     place.ripplon("run small.toml --set nonsense").expect(2, &["nonsense"]);
     place.ripplon("run small.toml --until soon").expect(2, &["soon"]);
     place.ripplon("run small.toml --until NaN").expect(2, &["NaN"]);
+    place
+        .ripplon("run small.toml --until 1e300")
+        .expect(2, &["1e300", "at most 4.5e15"]);
+    place
+        .ripplon("run small.toml --steps 18446744073709551615")
+        .expect(2, &["at most", "4.5e15"]);
+    place
+        .ripplon("sweep small.toml --vary packet.0.width.0=1,2 --measure norm@1e300")
+        .expect(2, &["packet.0.width.0=1", "at most 4.5e15"]);
     place
         .ripplon("run small.toml --until 1 --steps 2")
         .expect(2, &["--steps"]);

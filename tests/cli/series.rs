@@ -78,5 +78,9 @@ fn what_would_fill_a_disk_or_a_file_is_refused_before_the_run() {
     ] {
         place.ripplon(&format!("run small.toml {options}")).expect(2, &[said]);
     }
+    #[cfg(target_os = "linux")]
+    place
+        .ripplon("run small.toml --series /dev/null")
+        .expect(2, &["a device or a pipe", "name a file"]);
     assert_eq!(place.files(), ["small.toml"]);
 }

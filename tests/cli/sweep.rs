@@ -95,6 +95,17 @@ fn a_table_is_gone_on_with_and_the_numbers_are_the_same() {
     let part = place.text("part.csv");
     let found: Vec<&str> = part.lines().collect();
     assert_eq!(found, [lines[0], first, lines[2], lines[3]]);
+    // A last line that was cut off within a number is no row.
+    let cut = &lines[3][..lines[3].len() - 3];
+    fs::write(place.path("cut.csv"), format!("{}\n{}\n{cut}", lines[0], lines[1])).unwrap();
+    place
+        .ripplon("sweep line.toml --csv cut.csv")
+        .expect(0, &["1 of them are in the table already", "3 of 3 runs, 2 of them now"]);
+    assert_eq!(place.text("cut.csv"), whole);
+    #[cfg(target_os = "linux")]
+    place
+        .ripplon("sweep line.toml --csv /dev/full")
+        .expect(2, &["a device or a pipe"]);
     // Side by side or one after the other: the same to the bit.
     let alone = place.ripplon("sweep line.toml --csv one.csv --vary packet.0.momentum.0=1.0 --theory transmission");
     alone.expect(0, &["1 runs"]);

@@ -129,7 +129,8 @@ fn a_file_that_fails_does_not_take_the_others_with_it() {
 #[test]
 fn control_characters_of_a_scene_do_not_reach_the_terminal() {
     let place = Place::new();
-    let red = "\\u001b[31mRed\\u0007";
+    // A colour, a bell, and the order of what follows turned round.
+    let red = "\\u001b[31mRed\\u0007\\u202e\\u2066";
     fs::write(
         place.path("red.toml"),
         SCENE.replace("Small", red).replace("Every step", red),
@@ -142,7 +143,7 @@ fn control_characters_of_a_scene_do_not_reach_the_terminal() {
     let faults = place.ripplon("check faulty.toml");
     faults.expect(2, &["Red"]);
     for text in [run.out(), run.err(), faults.err()] {
-        assert!(!text.contains(['\u{1b}', '\u{7}']), "{text:?}");
+        assert!(!text.contains(['\u{1b}', '\u{7}', '\u{202e}', '\u{2066}']), "{text:?}");
     }
 }
 
