@@ -355,6 +355,31 @@ impl Mapping {
         // Above 0 a conversion is the floor, and without it a call for each pixel.
         (self.offset + self.scale * value + 0.5).clamp(0.0, 255.0) as usize
     }
+
+    /// The entries of a row of values: those of [`Mapping::entry`], in a loop that becomes vectors.
+    #[inline(always)]
+    pub fn entries(self, values: &[f32], entries: &mut [u8]) {
+        for (entry, value) in entries.iter_mut().zip(values) {
+            *entry = low_byte(whole((self.offset + self.scale * value).max(0.0).min(255.0)));
+        }
+    }
+}
+
+/// floor(x + 1/2) of 0…2²²; of anything else no number in particular. Adding 2²³, whose neighbours are whole numbers apart, does it: a conversion
+/// would care for what does not fit, and that keeps a loop from becoming vectors.
+#[must_use]
+#[inline(always)]
+pub fn whole(x: f32) -> u32 {
+    const UNIT: f32 = 8_388_608.0;
+    let even = (x + UNIT) - UNIT;
+    let up = if x - even >= 0.5 { even + 1.0 } else { even };
+    (up + UNIT).to_bits() & 0x007F_FFFF
+}
+
+#[inline(always)]
+#[expect(clippy::cast_possible_truncation, reason = "of a table of 256 entries")]
+fn low_byte(entry: u32) -> u8 {
+    entry as u8
 }
 
 /// The entry of a cyclic map for a phase in radians (any multiple of 2π away as well).
@@ -375,11 +400,7 @@ pub fn phase_entry(phase: f32) -> usize {
 ///
 /// The arc tangent of 0…1 is a polynomial (odd powers to the 11th, least greatest error: 2e-6), a ten-thousandth of an entry.
 #[must_use]
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "a turn times 256, −128…128, wrapped"
-)]
+#[inline(always)]
 pub fn direction_entry(re: f32, im: f32) -> usize {
     let (across, up) = (re.abs(), im.abs());
     let (low, high) = if up > across { (across, up) } else { (up, across) };
@@ -388,18 +409,11 @@ pub fn direction_entry(re: f32, im: f32) -> usize {
     let polynomial = 0.999_977_26
         + t2 * (-0.332_623_47 + t2 * (0.193_543_46 + t2 * (-0.116_432_87 + t2 * (0.052_653_32 - t2 * 0.011_721_2))));
     let entries = 128.0 / std::f32::consts::PI;
-    let mut angle = entries * t * polynomial;
-    if up > across {
-        angle = 64.0 - angle;
-    }
-    if re < 0.0 {
-        angle = 128.0 - angle;
-    }
-    if im < 0.0 {
-        angle = -angle;
-    }
-    // Above 0 a conversion is the floor.
-    (angle + 256.5) as usize % ENTRIES
+    let first = entries * t * polynomial;
+    let second = if up > across { 64.0 - first } else { first };
+    let third = if re < 0.0 { 128.0 - second } else { second };
+    let angle = if im < 0.0 { -third } else { third };
+    whole(angle + 256.0) as usize % ENTRIES
 }
 
 /// The colour of a cyclic map for a phase in radians at a brightness of 0…1.
@@ -412,6 +426,16 @@ pub fn direction_entry(re: f32, im: f32) -> usize {
 pub fn phase_color(map: &Colormap, phase: f32, brightness: f32) -> [u8; 3] {
     let step = (brightness.clamp(0.0, 1.0) * 255.0 + 0.5).floor() as usize;
     dimmed(map.table()[phase_entry(phase)], step)
+}
+
+/// The colours of a cyclic map at every brightness: entry by entry, 256 steps from dark to full each (see [`dimmed`]).
+#[must_use]
+pub fn shades(map: &Colormap) -> Vec<[u8; 3]> {
+    let of = |color: &[u8; 3]| {
+        let color = *color;
+        (0..ENTRIES).map(move |step| dimmed(color, step))
+    };
+    map.table().iter().flat_map(of).collect()
 }
 
 /// A colour at brightness `step`/255: its linear light times (step/255)³.

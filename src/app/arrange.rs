@@ -73,6 +73,14 @@ fn arrange(ui: &Ui, tools: &mut Tools, camera: &Camera, area: Rect, ground: &Gro
     keys(ui, tools, ground);
 }
 
+/// Nothing is in the hand any more: a region that was being drawn is none, a measured length stays.
+pub(super) fn let_go(tools: &mut Tools) {
+    tools.hold.held = None;
+    if matches!(tools.hold.band, Some((Tool::Region, _))) {
+        tools.hold.band = None;
+    }
+}
+
 /// Arrow keys move the chosen part by a site, with Shift by a tenth; Delete takes it away.
 fn keys(ui: &Ui, tools: &mut Tools, ground: &Ground<'_>) {
     let Some(part) = tools.hold.chosen else { return };

@@ -49,8 +49,8 @@ pub struct Carpet {
     serial: u64,
     last_step: Option<u64>,
     texture: Option<TextureHandle>,
-    /// Rows, map and range that the texture shows.
-    drawn: Option<(usize, usize, &'static str, Levels)>,
+    /// Rows that the texture shows, the oldest first, and with which map and range.
+    drawn: Option<(usize, &'static str, Levels)>,
 }
 
 impl Carpet {
@@ -104,6 +104,7 @@ impl Carpet {
                 n % 2 == 1
             });
             self.stride *= 2;
+            self.drawn = None;
         }
     }
 
@@ -119,44 +120,27 @@ impl Carpet {
         self.rows.is_empty()
     }
 
-    /// The texture of the present rows, the latest at the top: they take its upper part. It is made once and written into.
+    /// The texture of the present rows, the oldest first. It is made once, and what is new is written into it.
     fn texture(&mut self, ui: &Ui, map: &'static Colormap, levels: Levels) -> Option<egui::TextureId> {
         let columns = self.rows.first()?.values.len();
-        let key = Some((self.rows.len(), self.seen / self.stride, map.id, levels));
-        if self.drawn != key || self.texture.is_none() {
-            self.drawn = key;
-            let mapping = levels.mapping(map.kind);
-            let table = map.table();
-            let color = |value: f32, phase: Option<&f32>| {
-                if value.is_nan() {
-                    return Color32::TRANSPARENT;
-                }
-                let [r, g, b] = match phase {
-                    Some(phase) if map.kind == Kind::Cyclic => {
-                        let step = (levels.brightness(value) * 255.0 + 0.5) as usize;
-                        dimmed(table[phase_entry(*phase)], step)
-                    }
-                    _ => table[mapping.entry(value)],
-                };
-                Color32::from_rgb(r, g, b)
-            };
-            let pixels = self
-                .rows
-                .iter()
-                .rev()
-                .flat_map(|row| (0..columns).map(move |n| color(row.values[n], row.phases.get(n))))
-                .collect();
-            let image = ColorImage::new([columns, self.rows.len()], pixels);
+        let same = |(_, id, of): &(usize, &'static str, Levels)| *id == map.id && alike(*of, levels);
+        let fits = self
+            .texture
+            .as_ref()
+            .is_some_and(|texture| texture.size()[0] == columns);
+        let known = self.drawn.filter(|drawn| fits && same(drawn));
+        // Rows that stand there keep the range that they were drawn with.
+        let (from, levels) = known.map_or((0, levels), |(rows, _, of)| (rows, of));
+        if from < self.rows.len() {
+            let image = colored(&self.rows[from..], columns, (map, levels));
             let options = egui::TextureOptions::NEAREST;
-            let texture = match self.texture.take() {
-                Some(texture) if texture.size()[0] == columns => texture,
-                _ => {
-                    let empty = ColorImage::filled([columns, ROWS + 1], Color32::TRANSPARENT);
-                    ui.ctx().load_texture("carpet", empty, options)
-                }
-            };
-            self.texture.insert(texture).set_partial([0, 0], image, options);
+            let texture = self.texture.take().filter(|_| fits).unwrap_or_else(|| {
+                let empty = ColorImage::filled([columns, ROWS + 1], Color32::TRANSPARENT);
+                ui.ctx().load_texture("carpet", empty, options)
+            });
+            self.texture.insert(texture).set_partial([0, from], image, options);
         }
+        self.drawn = Some((self.rows.len(), map.id, levels));
         self.texture.as_ref().map(TextureHandle::id)
     }
 
@@ -177,7 +161,8 @@ impl Carpet {
         let painter = ui.painter_at(rect);
         painter.rect_filled(plot, 0.0, theme::of(true).canvas);
         let filled = self.rows.len() as f32 / (ROWS + 1) as f32;
-        let shown = Rect::from_min_max(pos2(0.0, 0.0), pos2(1.0, filled));
+        // Time goes upwards.
+        let shown = Rect::from_min_max(pos2(0.0, filled), pos2(1.0, 0.0));
         painter.image(texture, plot, shown, Color32::WHITE);
         painter.rect_stroke(plot, 0.0, Stroke::new(1.0, palette.line), egui::StrokeKind::Outside);
         let units = Units::of(scenario, frame.clock.time_step);
@@ -258,6 +243,36 @@ impl Carpet {
             *value *= *value;
         }
     }
+}
+
+/// Whether colours of two ranges differ by less than half a step of a map.
+fn alike(a: Levels, b: Levels) -> bool {
+    let step = (a.high - a.low).abs() / 512.0;
+    (a.high - b.high).abs() <= step && (a.low - b.low).abs() <= step
+}
+
+/// Rows as pixels, in their order.
+fn colored(rows: &[Row], columns: usize, (map, levels): (&'static Colormap, Levels)) -> ColorImage {
+    let mapping = levels.mapping(map.kind);
+    let table = map.table();
+    let color = |value: f32, phase: Option<&f32>| {
+        if value.is_nan() {
+            return Color32::TRANSPARENT;
+        }
+        let [r, g, b] = match phase {
+            Some(phase) if map.kind == Kind::Cyclic => {
+                let step = (levels.brightness(value) * 255.0 + 0.5) as usize;
+                dimmed(table[phase_entry(*phase)], step)
+            }
+            _ => table[mapping.entry(value)],
+        };
+        Color32::from_rgb(r, g, b)
+    };
+    let pixels = rows
+        .iter()
+        .flat_map(|row| (0..columns).map(move |n| color(row.values[n], row.phases.get(n))))
+        .collect();
+    ColorImage::new([columns, rows.len()], pixels)
 }
 
 /// The cut through a picture, one value a column.

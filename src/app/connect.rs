@@ -5,7 +5,6 @@ use super::command::Action;
 use super::run_log::RunLog;
 use super::system;
 use super::theme;
-use super::widgets::hint;
 use super::window::{App, Wishes};
 use crate::engine::{Command, LinkState, Worker};
 use egui::{Key, Modifiers};
@@ -102,8 +101,9 @@ impl ConnectDialogue {
         let palette = theme::palette(ui);
         ui.heading(egui::RichText::new("Connect to a run").color(palette.strong));
         ui.add_space(8.0);
-        hint(
+        said(
             ui,
+            palette.weak,
             "Start `ripplon serve SCENE` on the other machine. It prints the `ssh -L` line to type here in a terminal, the port and the token.",
         );
         ui.add_space(8.0);
@@ -128,7 +128,7 @@ impl ConnectDialogue {
             ui.add_space(4.0);
         }
         if let Some(fault) = &self.fault {
-            super::widgets::warning(ui, fault);
+            said(ui, palette.warning, fault);
         }
         ui.add_space(8.0);
         ui.horizontal(|ui| {
@@ -142,6 +142,12 @@ impl ConnectDialogue {
         })
         .inner
     }
+}
+
+/// A text that names commands, in letters of their own.
+fn said(ui: &mut egui::Ui, color: egui::Color32, text: &str) {
+    let job = super::markdown::job(text, theme::palette(ui), 12.0, color);
+    ui.add(egui::Label::new(job).wrap());
 }
 
 impl App {

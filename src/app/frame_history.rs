@@ -65,16 +65,20 @@ impl FrameHistory {
         }
         self.taken = now;
         self.bytes += bytes(&frame.image);
-        self.shots.push_back(Shot {
-            clock: frame.clock,
-            image: frame.image.clone(),
-        });
-        while self.bytes > BUDGET && self.shots.len() > 1 {
+        // The oldest go, and the new picture gets the memory of one of them: fresh memory takes as long as the copy.
+        let mut image = FieldImage::default();
+        while self.bytes > BUDGET && !self.shots.is_empty() {
             if let Some(shot) = self.shots.pop_front() {
                 self.bytes -= bytes(&shot.image);
+                image = shot.image;
             }
             self.at = self.at.map(|at| at.saturating_sub(1));
         }
+        image.copy_from(&frame.image);
+        self.shots.push_back(Shot {
+            clock: frame.clock,
+            image,
+        });
     }
 
     /// How many pictures there are.

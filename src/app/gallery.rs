@@ -417,7 +417,8 @@ fn card(ui: &mut Ui, entry: &Entry, covers: &HashMap<String, ColorImage>, presen
     if !ui.is_rect_visible(rect) {
         return response;
     }
-    let painter = ui.painter_at(rect);
+    // Cards share a clip, and with it drawing commands: what stands in one has its width.
+    let painter = ui.painter().clone();
     let fill = if present {
         palette.accent_ground
     } else if response.hovered() || response.has_focus() {

@@ -10,7 +10,7 @@ use super::tools::{Ground, Tool, Tools, Work};
 use super::view_state::ViewState;
 use super::widgets::figure;
 use crate::scene::file::{PacketFile, PulseFile, ShapeFile, SignalFile, SourceFile, SourcePlace};
-use egui::{Align2, FontId, Painter, Pos2, Rect, Response, Stroke, Ui, vec2};
+use egui::{Align2, Event, FontId, Painter, Pos2, Rect, Response, Stroke, TouchPhase, Ui, vec2};
 use std::f64::consts::{FRAC_PI_2, PI};
 
 /// Points that an arrow is long where its momentum reaches the middle of the band, π/2a.
@@ -36,10 +36,43 @@ pub(super) enum Gesture {
         erases: bool,
         points: Vec<[f64; 2]>,
         begun: bool,
+        press: Press,
     },
     Mirror {
         from: [f64; 2],
     },
+}
+
+/// How hard a pen presses in the course of a stroke.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Press {
+    sum: f64,
+    count: u32,
+}
+
+impl Press {
+    /// Takes over what the events of a frame say; screens and systems that tell no pressure leave it as it is.
+    fn feel(&mut self, events: &[Event]) {
+        for event in events {
+            if let Event::Touch {
+                force: Some(force),
+                phase: TouchPhase::Start | TouchPhase::Move,
+                ..
+            } = event
+            {
+                self.sum += f64::from(force.clamp(0.0, 1.0));
+                self.count += 1;
+            }
+        }
+    }
+
+    /// By how much the line is wider than it was set: half the pressure leaves it, none and all of it make it 0.4 and 1.6 times as wide.
+    fn width(self) -> f64 {
+        if self.count == 0 {
+            return 1.0;
+        }
+        0.4 + 1.2 * self.sum / f64::from(self.count)
+    }
 }
 
 /// Lets the tool in hand work on the picture.
@@ -58,12 +91,13 @@ pub fn interact(ui: &Ui, view: &mut ViewState, area: Rect, ground: &Ground<'_>, 
     if response.hovered() {
         ui.ctx().set_cursor_icon(egui::CursorIcon::Crosshair);
     }
-    if matches!(tools.tool, Tool::Arrange | Tool::Ruler | Tool::Region) {
-        arrange::interact(ui, tools, &camera, area, ground, response);
+    if pinched || is_taken_away(ui, tools) {
+        tools.gesture = None;
+        arrange::let_go(tools);
         return;
     }
-    if pinched {
-        tools.gesture = None;
+    if matches!(tools.tool, Tool::Arrange | Tool::Ruler | Tool::Region) {
+        arrange::interact(ui, tools, &camera, area, ground, response);
         return;
     }
     let modifiers = ui.input(|input| input.modifiers);
@@ -125,24 +159,34 @@ pub fn interact(ui: &Ui, view: &mut ViewState, area: Rect, ground: &Ground<'_>, 
                     _ => Form::Free,
                 };
                 let erases = tools.paint.erases != ui.input(|input| input.pointer.secondary_down());
-                paint(
-                    tools,
-                    ground,
-                    form,
-                    erases,
-                    site_at(origin.unwrap_or(pointer)),
-                    site_at(pointer),
-                );
+                let ends = [site_at(origin.unwrap_or(pointer)), site_at(pointer)];
+                ui.input(|input| paint(tools, ground, (form, erases), ends, &input.events));
             } else {
                 // A finger that was lifted before it moved.
                 if let Some(pointer) = pointer.filter(|_| response.clicked() && tools.gesture.is_none()) {
                     let (erases, at) = (tools.paint.erases, site_at(pointer));
-                    paint(tools, ground, Form::Free, erases, at, at);
+                    ui.input(|input| paint(tools, ground, (Form::Free, erases), [at, at], &input.events));
                 }
                 tools.gesture = None;
             }
         }
     }
+}
+
+/// Whether the system has taken the touch away that had the tool (a palm, a swipe from the edge): it lets no button go, so that what is under way
+/// has no end of its own. It lasts until something is pressed anew.
+fn is_taken_away(ui: &Ui, tools: &mut Tools) -> bool {
+    let cancelled = |event: &Event| {
+        let Event::Touch { phase, .. } = event else {
+            return false;
+        };
+        *phase == TouchPhase::Cancel
+    };
+    ui.input(|input| {
+        let goes = tools.taken_away && input.pointer.any_down() && !input.pointer.any_pressed();
+        tools.taken_away = goes || input.events.iter().any(cancelled);
+    });
+    tools.taken_away
 }
 
 /// Whether the brush is on the picture. A finger paints once it moves: until then a second one may follow.
@@ -155,28 +199,37 @@ fn brushes(ui: &Ui, response: &Response) -> bool {
 }
 
 /// One frame of the brush's gesture, which began at `from` and is at `to` now.
-fn paint(tools: &mut Tools, ground: &Ground<'_>, form: Form, erases: bool, from: [f64; 2], to: [f64; 2]) {
-    let Some(Gesture::Paint { .. }) = &tools.gesture else {
-        if ground.holds(from) {
-            tools.gesture = Some(Gesture::Paint {
-                form,
-                erases,
-                points: vec![from],
-                begun: false,
-            });
-            paint(tools, ground, form, erases, from, to);
+fn paint(
+    tools: &mut Tools,
+    ground: &Ground<'_>,
+    (form, erases): (Form, bool),
+    [from, to]: [[f64; 2]; 2],
+    events: &[Event],
+) {
+    if !matches!(&tools.gesture, Some(Gesture::Paint { .. })) {
+        if !ground.holds(from) {
+            return;
         }
-        return;
-    };
+        tools.gesture = Some(Gesture::Paint {
+            form,
+            erases,
+            points: vec![from],
+            begun: false,
+            press: Press::default(),
+        });
+    }
     let Some(Gesture::Paint {
         form,
         erases,
         points,
         begun,
+        press,
     }) = &mut tools.gesture
     else {
         return;
     };
+    press.feel(events);
+    let width = press.width();
     let step = (tools.paint.radius / 2.0).max(0.5);
     let apart = |a: [f64; 2], b: [f64; 2]| (a[0] - b[0]).hypot(a[1] - b[1]);
     let before = points.clone();
@@ -205,7 +258,7 @@ fn paint(tools: &mut Tools, ground: &Ground<'_>, form: Form, erases: bool, from:
         },
         _ => ShapeFile::Stroke {
             points: places,
-            radius: tidy(tools.paint.radius * ground.spacing),
+            radius: tidy(tools.paint.radius * width * ground.spacing),
         },
     };
     let layer = tools.layer(shape, erases, ground.file);

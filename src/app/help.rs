@@ -11,8 +11,8 @@ const SLIDERS: [(&str, &str); 3] = [
     ("Home, End", "a slider to its ends"),
 ];
 
-/// Gestures of the mouse.
-const GESTURES: [(&str, &str); 8] = [
+/// Gestures of the mouse, and of fingers.
+const GESTURES: [(&str, &str); 10] = [
     ("Wheel", "zoom at the pointer"),
     ("Drag", "move the picture (any button)"),
     ("Drag in space", "turn (left), move (right)"),
@@ -21,6 +21,8 @@ const GESTURES: [(&str, &str); 8] = [
     ("Drag the dashed line", "move the line cut"),
     ("Drag a number", "change it; a double click types it"),
     ("Drop a file", "open a scene"),
+    ("One finger, pen", "as the left button"),
+    ("Two fingers", "move and zoom the picture"),
 ];
 
 /// The overlay, while it is shown.

@@ -63,19 +63,32 @@ impl Series {
         &values[values.len().saturating_sub(most)..]
     }
 
+    /// At most `most` points and the two ends. Of records that share a pixel the least and the greatest stand for all: one of several would make
+    /// a slow wave of a fast one.
     fn points(&self, column: usize, most: usize) -> Vec<[f64; 2]> {
         let Some(values) = self.columns.get(column) else {
             return Vec::new();
         };
-        let step = self.times.len().div_ceil(most.max(1)).max(1);
-        let last = self.times.len().saturating_sub(1);
-        self.times
-            .iter()
-            .zip(values)
-            .enumerate()
-            .filter(|(n, _)| n % step == 0 || *n == last)
-            .map(|(_, (&t, &value))| [t, value])
-            .collect()
+        let count = values.len();
+        let point = |n: usize| [self.times[n], values[n]];
+        if count <= most.max(2) {
+            return (0..count).map(point).collect();
+        }
+        let together = (2 * count).div_ceil(most.max(2));
+        let mut places = vec![0];
+        for first in (0..count).step_by(together) {
+            let part = first..(first + together).min(count);
+            let finite = || part.clone().filter(|n| values[*n].is_finite());
+            let least = finite().min_by(|a, b| values[*a].total_cmp(&values[*b]));
+            let greatest = finite().max_by(|a, b| values[*a].total_cmp(&values[*b]));
+            match (least, greatest) {
+                (Some(least), Some(greatest)) => places.extend([least.min(greatest), least.max(greatest)]),
+                _ => places.push(first),
+            }
+        }
+        places.push(count - 1);
+        places.dedup();
+        places.into_iter().map(point).collect()
     }
 }
 
@@ -276,6 +289,28 @@ mod tests {
         late.clock.time = 5.0;
         history.record(&late);
         assert_eq!(history.points(1, 100), [[2.0, 2.0]]);
+    }
+
+    #[test]
+    fn the_peaks_of_a_fast_wave_are_drawn_whatever_their_number() {
+        let mut history = History::default();
+        for step in 0..3000 {
+            let mut swings = frame(step);
+            // One record in a hundred is a peak, up and down in turn.
+            swings.detectors = vec![match step % 200 {
+                37 => 1.0,
+                137 => -1.0,
+                _ => 0.0,
+            }];
+            history.record(&swings);
+        }
+        let points = history.points(FIXED, 60);
+        assert!(points.len() <= 62, "{}", points.len());
+        assert_eq!((points[0][0], points[points.len() - 1][0]), (0.0, 1499.5));
+        assert!(points.windows(2).all(|pair| pair[0][0] < pair[1][0]), "in turn");
+        for peak in [1.0, -1.0] {
+            assert_eq!(points.iter().filter(|point| point[1] == peak).count(), 15);
+        }
     }
 
     #[test]

@@ -95,7 +95,8 @@ fn flow(ui: &mut Ui, text: &str, palette: &Palette) -> Option<String> {
     clicked
 }
 
-fn job(text: &str, palette: &Palette, size: f32, color: Color32) -> LayoutJob {
+/// A text as it is laid out: its runs in their own letters.
+pub(super) fn job(text: &str, palette: &Palette, size: f32, color: Color32) -> LayoutJob {
     let mut job = LayoutJob::default();
     for span in spans(text) {
         append(&mut job, span, palette, size, color);

@@ -20,6 +20,10 @@ pub struct Cost {
     pub drawing: f64,
     /// How soon the window wants to be drawn again.
     pub again: Duration,
+    /// Meshes that are drawn one by one, and their corners: what layout costs, whatever else runs on the machine.
+    pub meshes: usize,
+    /// Corners of all meshes.
+    pub corners: usize,
 }
 
 /// A window of a fixed size at one pixel a point.
@@ -130,6 +134,11 @@ impl Offscreen {
         let (app, frame) = (&mut self.app, &mut self.frame);
         let output = self.ctx.run_ui(input, |ui| app.ui(ui, frame));
         let shapes = self.ctx.tessellate(output.shapes, output.pixels_per_point);
+        let corners = |shape: &egui::ClippedPrimitive| match &shape.primitive {
+            egui::epaint::Primitive::Mesh(mesh) => mesh.vertices.len(),
+            egui::epaint::Primitive::Callback(_) => 3,
+        };
+        let (meshes, corners) = (shapes.len(), shapes.iter().map(corners).sum());
         self.hand_over(output.textures_delta, &shapes);
         let main = begin.elapsed().as_secs_f64();
         let spent = thread_time()
@@ -144,6 +153,8 @@ impl Offscreen {
             processor: spent,
             drawing: begin.elapsed().as_secs_f64(),
             again: root.map_or(Duration::MAX, |root| root.repaint_delay),
+            meshes,
+            corners,
         })
     }
 

@@ -28,8 +28,12 @@ pub fn holds(ui: &Ui, area: Rect, response: &Response) -> bool {
     let id = response.id.with("pinched");
     let before = ui.data(|data| data.get_temp::<bool>(id)).unwrap_or(false);
     let now = on(ui, area).is_some();
-    let touched = ui.input(|input| input.any_touches() || input.pointer.any_down());
-    let held = now || (before && touched);
+    // A touch that the system takes away lets no button go: then the next press is another gesture.
+    let goes_on = ui.input(|input| {
+        let alone = input.pointer.any_pressed() && !now;
+        (input.any_touches() || input.pointer.any_down()) && !alone
+    });
+    let held = now || (before && goes_on);
     if held != before {
         ui.data_mut(|data| data.insert_temp(id, held));
     }

@@ -2,7 +2,7 @@
 
 use super::overlay::{self, Legend, Room};
 use super::space_view::{TURN, zoom_and_turn};
-use super::theme::over_picture;
+use super::theme::{self, over_picture};
 use super::theory_view;
 use super::units::{Along, Units};
 use super::view_state::ViewState;
@@ -12,7 +12,7 @@ use crate::scene::Scenario;
 use crate::scene::scenario::Orbit;
 use crate::space::camera::turn;
 use crate::space::relief::{self, Paint, Projection, Surface};
-use egui::{Align2, Color32, CursorIcon, FontId, Mesh, PointerButton, Pos2, Response, Sense, Stroke, Ui};
+use egui::{Align2, Color32, CursorIcon, FontId, Mesh, PointerButton, Pos2, Response, Sense, Stroke, Ui, vec2};
 
 /// What the relief is drawn from.
 pub struct Sources<'a> {
@@ -38,7 +38,7 @@ pub fn show(ui: &mut Ui, view: &mut ViewState, sources: &Sources<'_>) -> Respons
     let painter = ui.painter_at(area);
     let image = &sources.frame.image;
     let projection = Projection::new(&view.orbit, image.size, [area.min.into(), area.size().into()]);
-    base(&painter, &projection, sources);
+    outline(&painter, &projection);
     if image.size[0] > 1 && image.size[1] > 1 && image.value.len() == image.size[0] * image.size[1] {
         let paint = Paint {
             map: sources.legend.map,
@@ -48,6 +48,7 @@ pub fn show(ui: &mut Ui, view: &mut ViewState, sources: &Sources<'_>) -> Respons
         };
         painter.add(mesh(&relief::surface(image, &projection, &paint)));
     }
+    axes(&painter, &projection, sources);
     let clock = &sources.frame.clock;
     let room = Room::free(area).with_clock(&painter, clock.time, clock.time_step, sources.units.time);
     overlay::clock(&painter, room, clock.time, clock.time_step, sources.units.time);
@@ -67,7 +68,9 @@ pub fn show(ui: &mut Ui, view: &mut ViewState, sources: &Sources<'_>) -> Respons
 
 fn navigate(ui: &Ui, view: &mut ViewState, response: &Response) {
     let delta = response.drag_delta();
-    if response.dragged_by(PointerButton::Primary) {
+    // Two fingers zoom; the first of them would turn it as well.
+    let zooms = ui.input(|input| input.multi_touch().is_some());
+    if response.dragged_by(PointerButton::Primary) && !zooms {
         turn(&mut view.orbit, -TURN * f64::from(delta.x), TURN * f64::from(delta.y));
         ui.ctx().set_cursor_icon(CursorIcon::Grabbing);
     }
@@ -103,11 +106,15 @@ fn mesh(surface: &Surface) -> Mesh {
     mesh
 }
 
-/// The ground with the names and ends of its axes.
-fn base(painter: &egui::Painter, projection: &Projection, sources: &Sources<'_>) {
+/// The ground.
+fn outline(painter: &egui::Painter, projection: &Projection) {
     let ground = projection.ground().map(Pos2::from).to_vec();
     let stroke = Stroke::new(1.0, over_picture().gamma_multiply(0.35));
     painter.add(egui::Shape::closed_line(ground, stroke));
+}
+
+/// Names and ends of the axes: nearer than the wave, which hangs down before the ground where it is negative, and therefore over it, on a shade.
+fn axes(painter: &egui::Painter, projection: &Projection, sources: &Sources<'_>) {
     for axis in 0..2 {
         let along = Along::of(
             sources.scenario,
@@ -123,13 +130,10 @@ fn base(painter: &egui::Painter, projection: &Projection, sources: &Sources<'_>)
         ];
         for (at, (text, strength)) in projection.labels(axis, 18.0).into_iter().zip(words) {
             let color = over_picture().gamma_multiply(strength);
-            painter.text(
-                at.into(),
-                Align2::CENTER_CENTER,
-                text,
-                FontId::proportional(11.5),
-                color,
-            );
+            let galley = painter.layout_no_wrap(text, FontId::proportional(11.5), color);
+            let rect = Align2::CENTER_CENTER.anchor_size(at.into(), galley.size());
+            painter.rect_filled(rect.expand2(vec2(3.0, 0.0)), 3.0, theme::shade());
+            painter.galley(rect.min, galley, color);
         }
     }
 }

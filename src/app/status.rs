@@ -273,7 +273,8 @@ fn cell(ui: &mut Ui, name: &str, value: &str, widest: &str, about: &str) {
     let name_galley = layout(name, palette.weak);
     let value_galley = layout(value, palette.text);
     let (rect, response) = ui.allocate_exact_size(vec2(width(ui, name, widest), 20.0), Sense::hover());
-    let painter = ui.painter_at(rect.expand(2.0));
+    // A clip of its own would be a drawing command of its own, and the room is that of the widest text.
+    let painter = ui.painter();
     let top = |galley: &egui::Galley| rect.center().y - galley.size().y / 2.0;
     let at = egui::pos2(rect.left(), top(&name_galley));
     painter.galley(at, name_galley, palette.weak);

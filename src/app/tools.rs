@@ -63,7 +63,7 @@ pub const TOOLS: &[Row] = &[
     Row { tool: Tool::Packet, title: "Packet", icon: Icon::MoveUpRight, about: "Press where a wave packet shall start, drag to give it momentum, let go to start it. With Shift it joins those that are there.", fits: [true, false] },
     Row { tool: Tool::Pulse, title: "Pulse", icon: Icon::CircleDot, about: "Click where a pulse of pressure shall start. With Shift it joins those that are there.", fits: [false, true] },
     Row { tool: Tool::Source, title: "Source", icon: Icon::Volume2, about: "Click where a source of sound shall stand.", fits: [false, true] },
-    Row { tool: Tool::Brush, title: "Brush", icon: Icon::Brush, about: "The left button paints, the right one takes away; with Shift a straight line, with Ctrl a box. Works while it runs.", fits: [true, true] },
+    Row { tool: Tool::Brush, title: "Brush", icon: Icon::Brush, about: "The left button paints, the right one takes away; with Shift a straight line, with Ctrl a box. A pen that tells its pressure makes the line narrower or wider. Works while it runs.", fits: [true, true] },
     Row { tool: Tool::Probe, title: "Probe", icon: Icon::Pipette, about: "Click where a detector shall stand; the plots show what it records.", fits: [true, true] },
     Row { tool: Tool::Mirror, title: "Mirror", icon: Icon::FlipHorizontal2, about: "Press and drag where the transducers of a time-reversal mirror shall stand. The wave is recorded and turned round; T turns it at once.", fits: [true, true] },
     Row { tool: Tool::Region, title: "Region", icon: Icon::SquareDashed, about: "Drag a rectangle: a detector records what is in it, probability of ψ or energy of sound.", fits: [true, true] },
@@ -134,6 +134,8 @@ pub struct Tools {
     /// What is taken by the hand, or measured.
     pub hold: Hold,
     pub(super) gesture: Option<Gesture>,
+    /// The touch that had the tool was taken away by the system, which has let no button go.
+    pub(super) taken_away: bool,
     pub(super) work: Vec<Work>,
 }
 
@@ -150,6 +152,7 @@ impl Default for Tools {
             placing: Placing::default(),
             hold: Hold::default(),
             gesture: None,
+            taken_away: false,
             work: Vec::new(),
         }
     }

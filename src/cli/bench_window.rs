@@ -46,7 +46,7 @@ pub fn run(quick: bool) -> anyhow::Result<()> {
                 window.adapter()
             );
             say!(
-                "{:16} {:>11} {:>7} {:>10} {:>10} {:>12} {:>10} {:>14} {:>9}",
+                "{:16} {:>11} {:>7} {:>10} {:>10} {:>12} {:>10} {:>7} {:>8} {:>14} {:>9}",
                 "scene",
                 "first / s",
                 "frames",
@@ -54,6 +54,8 @@ pub fn run(quick: bool) -> anyhow::Result<()> {
                 "95 % / ms",
                 "processor/ms",
                 "draw / ms",
+                "meshes",
+                "corners",
                 "growth/1000",
                 "at rest"
             );
@@ -118,6 +120,7 @@ fn row(played: &Played) -> String {
         1e3 * values[place]
     };
     let main = |cost: &Cost| cost.main;
+    let last = played.costs.last().copied().unwrap_or_default();
     let processor = |cost: &Cost| cost.processor.unwrap_or(f64::NAN);
     #[expect(
         clippy::cast_possible_truncation,
@@ -128,12 +131,14 @@ fn row(played: &Played) -> String {
         .growth
         .map_or("–".to_owned(), |bytes| units::bytes(bytes.max(0.0) as u64));
     format!(
-        "{:7} {:10.2} {:10.2} {:12.2} {:10.2} {growth:>14}",
+        "{:7} {:10.2} {:10.2} {:12.2} {:10.2} {:7} {:8} {growth:>14}",
         played.costs.len(),
         part(&main, 0.5),
         part(&main, 0.95),
         part(&processor, 0.5),
-        part(&|cost| cost.drawing, 0.5)
+        part(&|cost| cost.drawing, 0.5),
+        last.meshes,
+        last.corners
     )
 }
 

@@ -110,18 +110,7 @@ impl RangeKeeper {
 
     /// The levels for the next picture, `seconds` of viewing time after the last one.
     pub fn levels(&mut self, image: &FieldImage, seconds: f32) -> Levels {
-        let now = image
-            .value
-            .iter()
-            .map(|v| v.abs())
-            .filter(|v| v.is_finite())
-            .fold(0.0f32, f32::max);
-        let below = image
-            .value
-            .iter()
-            .copied()
-            .filter(|v| v.is_finite())
-            .fold(0.0f32, f32::min);
+        let (now, below) = extremes(&image.value);
         let mut levels = self.levels_of(image.quantity, now, seconds);
         let one_sided = image.quantity.is_some_and(|q| q.map_kind() == Kind::Sequential);
         if one_sided && !matches!(self.mode, ColorRange::Fixed(..)) {
@@ -162,6 +151,30 @@ impl RangeKeeper {
     }
 }
 
+/// The largest size and the least value of those that are finite; 0 where there are none below or above.
+fn extremes(values: &[f32]) -> (f32, f32) {
+    /// Numbers that are compared side by side: a picture of a window has half a million.
+    const SIDE: usize = 16;
+    let (mut most, mut least) = ([0.0f32; SIDE], [0.0f32; SIDE]);
+    let mut take = |n: usize, value: f32| {
+        let value = if value.abs() < f32::INFINITY { value } else { 0.0 };
+        let size = value.abs();
+        most[n] = if size > most[n] { size } else { most[n] };
+        least[n] = if value < least[n] { value } else { least[n] };
+    };
+    let (rows, rest) = values.as_chunks::<SIDE>();
+    for row in rows {
+        for n in 0..SIDE {
+            take(n, row[n]);
+        }
+    }
+    for (n, value) in rest.iter().enumerate() {
+        take(n, *value);
+    }
+    let largest = most.into_iter().fold(0.0, f32::max);
+    (largest, least.into_iter().fold(0.0, f32::min))
+}
+
 /// The end of a range after `before`, where the largest size is `now`.
 fn follow(mode: ColorRange, before: Option<f32>, now: f32, seconds: f32) -> f32 {
     match (mode, before) {
@@ -181,6 +194,23 @@ mod tests {
             value: value.to_vec(),
             quantity: Some(quantity),
             ..FieldImage::default()
+        }
+    }
+
+    #[test]
+    fn extremes_are_those_of_finite_values_wherever_they_stand() {
+        for count in [0, 1, 15, 16, 17, 40] {
+            let mut values = vec![0.25f32; count];
+            assert_eq!(extremes(&values), (if count == 0 { 0.0 } else { 0.25 }, 0.0));
+            for n in 0..count {
+                values[n] = -3.0;
+                assert_eq!(extremes(&values), (3.0, -3.0), "{n} of {count}");
+                values[n] = f32::NAN;
+                assert!(extremes(&values).0 <= 0.25);
+                values[n] = f32::NEG_INFINITY;
+                assert_eq!(extremes(&values).1, 0.0);
+                values[n] = 0.25;
+            }
         }
     }
 

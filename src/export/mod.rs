@@ -30,6 +30,7 @@ pub mod paint;
 pub mod pair;
 mod palette;
 pub mod picture;
+mod pixels;
 mod plane;
 pub mod plot;
 pub mod png;

@@ -82,6 +82,8 @@ pub struct Painter {
     /// What the engine drew last.
     pub(super) image: FieldImage,
     pub(super) volume: FieldVolume,
+    /// What its colours are worked out in.
+    pub(super) room: super::plane::Room,
     /// What is drawn over it: what flows, and trajectories so far.
     pub(super) flow: Option<FlowMap>,
     pub(super) paths: Vec<ShownPath>,
@@ -177,6 +179,7 @@ impl Painter {
             units,
             image: FieldImage::default(),
             volume: FieldVolume::default(),
+            room: super::plane::Room::default(),
             flow: None,
             paths: Vec::new(),
             progress: Progress::default(),

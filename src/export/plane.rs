@@ -2,9 +2,11 @@
 
 use super::look::index;
 use super::paint::Painter;
+use super::pixels::{Entries, Hues};
 use super::resample::Wide;
 use super::shade::Shade;
-use crate::colormap::{Kind, Levels, dimmed, direction_entry};
+use crate::backend::simd::Level;
+use crate::colormap::{Kind, Levels, shades};
 use crate::scene::scenario::{Flow, Quantity};
 use crate::solver::{Clock, FieldImage};
 use rayon::prelude::*;
@@ -86,53 +88,68 @@ impl Painter {
     /// Colours the pixels of the field.
     fn colors(&mut self, image: &FieldImage, levels: Levels) {
         let (x, y) = self.axes(image);
-        let gamma = self.look.gamma;
-        let wide = |samples| Wide::new(samples, image.size[0], &x, &y);
-        let values = wide(&image.value);
-        let table = self.map.table();
+        let (width, axes, gamma) = (image.size[0], (&x, &y), self.look.gamma);
+        let mut room = std::mem::take(&mut self.room);
+        let [of_values, of_re, of_im] = &mut room.wide;
+        let values = Wide::new(&image.value, width, axes, of_values);
         if image.quantity == Some(Quantity::Phase) {
-            let (re, im) = parts(image);
-            let (re, im) = (wide(&re), wide(&im));
-            let raised = powers(gamma);
-            return self.rows(|n, buffers, row| {
-                let [value, across, up] = buffers;
+            let [re, im] = &mut room.parts;
+            parts_into(image, re, im);
+            let (re, im) = (Wide::new(re, width, axes, of_re), Wide::new(im, width, axes, of_im));
+            let known = room.shades.take().filter(|(map, _)| *map == self.map.id);
+            let (_, shades) = room
+                .shades
+                .insert(known.unwrap_or_else(|| (self.map.id, shades(self.map))));
+            self.rows(|n, lent, row| {
+                let [value, across, up] = &mut lent.numbers;
                 values.row(n, value);
                 re.row(n, across);
                 im.row(n, up);
-                let samples = value.iter().zip(&*across).zip(&*up);
-                for (pixel, ((value, re), im)) in row.iter_mut().zip(samples) {
-                    let step = byte(raised(levels.brightness(*value)));
-                    *pixel = dimmed(table[direction_entry(*re, *im)], step);
+                let hues = Hues {
+                    value,
+                    re: across,
+                    im: up,
+                    places: &mut lent.places,
+                    look: (levels, gamma),
+                };
+                lent.level.run(hues);
+                for (pixel, place) in row.iter_mut().zip(&lent.places) {
+                    *pixel = shades[usize::from(*place)];
+                }
+            });
+        } else {
+            let (table, mapping) = (self.map.table(), levels.mapping(self.map.kind));
+            let bent = self.map.kind == Kind::Sequential && gamma != 1.0;
+            self.rows(|n, lent, row| {
+                let [value, ..] = &mut lent.numbers;
+                values.row(n, value);
+                let entries = Entries {
+                    value,
+                    entries: &mut lent.entries,
+                    mapping,
+                    bent: bent.then_some((levels, gamma)),
+                };
+                lent.level.run(entries);
+                for (pixel, entry) in row.iter_mut().zip(&lent.entries) {
+                    *pixel = table[usize::from(*entry)];
                 }
             });
         }
-        let mapping = levels.mapping(self.map.kind);
-        let bent = self.map.kind == Kind::Sequential && gamma != 1.0;
-        let raised = powers(gamma);
-        self.rows(|n, [value, ..], row| {
-            values.row(n, value);
-            if bent {
-                let span = levels.high - levels.low;
-                for value in &mut *value {
-                    *value = levels.low + span * raised(levels.brightness(*value));
-                }
-            }
-            for (pixel, value) in row.iter_mut().zip(&*value) {
-                *pixel = table[mapping.entry(*value)];
-            }
-        });
+        self.room = room;
     }
 
-    /// Fills the rows of pixels of the field, which are counted from below, side by side; three rows of numbers are lent to each.
-    fn rows(&mut self, fill: impl Fn(usize, &mut [Vec<f32>; 3], &mut [[u8; 3]]) + Sync) {
+    /// Fills the rows of pixels of the field, which are counted from below, side by side.
+    fn rows(&mut self, fill: impl Fn(usize, &mut Lent, &mut [[u8; 3]]) + Sync) {
         let field = self.field;
         let rows = self.picture.rgb.par_chunks_mut(3 * self.picture.width);
         let rows = rows.skip(field.y).take(field.height).enumerate();
-        let buffers = || [(); 3].map(|()| vec![0.0f32; field.width]);
-        rows.for_each_init(buffers, |buffers, (n, row)| {
-            let row = &mut row[3 * field.x..3 * (field.x + field.width)];
-            fill(field.height - 1 - n, buffers, row.as_chunks_mut().0);
-        });
+        rows.for_each_init(
+            || Lent::new(field.width),
+            |lent, (n, row)| {
+                let row = &mut row[3 * field.x..3 * (field.x + field.width)];
+                fill(field.height - 1 - n, lent, row.as_chunks_mut().0);
+            },
+        );
     }
 
     fn drives(&self, time: f64) -> Vec<f64> {
@@ -141,26 +158,57 @@ impl Painter {
     }
 }
 
-/// x ↦ x^gamma for 0…1: the common roots without logarithms.
-fn powers(gamma: f32) -> impl Fn(f32) -> f32 + Sync {
-    move |x| {
-        if gamma == 0.5 {
-            x.sqrt()
-        } else if gamma == 1.0 {
-            x
-        } else {
-            x.powf(gamma)
+/// What pictures of a plane are worked out in, kept from one to the next.
+#[derive(Default)]
+pub(super) struct Room {
+    /// Re and Im of the samples.
+    parts: [Vec<f32>; 2],
+    /// Planes with pixels along x and samples along y.
+    wide: [Vec<f32>; 3],
+    /// The colours of a map of phases at every brightness.
+    shades: Option<(&'static str, Vec<[u8; 3]>)>,
+}
+
+/// What is lent to a row of pixels.
+struct Lent {
+    level: Level,
+    numbers: [Vec<f32>; 3],
+    places: Vec<u16>,
+    entries: Vec<u8>,
+}
+
+impl Lent {
+    fn new(width: usize) -> Self {
+        Self {
+            level: Level::best(),
+            numbers: [(); 3].map(|()| vec![0.0; width]),
+            places: vec![0; width],
+            entries: vec![0; width],
         }
     }
 }
 
 /// Re and Im of the unit phasors times |ψ|: what can be interpolated where a phase cannot.
 pub(super) fn parts(image: &FieldImage) -> (Vec<f32>, Vec<f32>) {
-    let phasor = |(value, phase): (&f32, &f32)| {
-        let [cosine, sine] = direction(*phase);
-        (value * cosine, value * sine)
-    };
-    image.value.par_iter().zip(&image.phase).map(phasor).unzip()
+    let (mut re, mut im) = (Vec::new(), Vec::new());
+    parts_into(image, &mut re, &mut im);
+    (re, im)
+}
+
+/// The same in memory that is there.
+fn parts_into(image: &FieldImage, re: &mut Vec<f32>, im: &mut Vec<f32>) {
+    let width = image.size[0].max(1);
+    re.resize(image.value.len(), 0.0);
+    im.resize(image.value.len(), 0.0);
+    let rows = re.par_chunks_mut(width).zip(im.par_chunks_mut(width));
+    let samples = image.value.par_chunks(width).zip(image.phase.par_chunks(width));
+    rows.zip(samples).for_each(|((re, im), (value, phase))| {
+        let parts = re.iter_mut().zip(im);
+        for ((re, im), (value, phase)) in parts.zip(value.iter().zip(phase)) {
+            let [cosine, sine] = direction(*phase);
+            (*re, *im) = (value * cosine, value * sine);
+        }
+    });
 }
 
 /// Cosine and sine of an angle in −π…π, as close as a colour needs: a polynomial (odd powers to the 9th, least greatest error:
@@ -179,11 +227,6 @@ fn direction(angle: f32) -> [f32; 2] {
 fn sine(x: f32) -> f32 {
     let x2 = x * x;
     x * (0.999_999_98 + x2 * (-0.166_666_48 + x2 * (0.008_332_9 + x2 * (-0.000_198_009 + x2 * 2.590_49e-6))))
-}
-
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0…1 before")]
-fn byte(brightness: f32) -> usize {
-    (brightness * 255.0 + 0.5) as usize
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! A scene of two dimensions as a relief: the triangles of [`crate::space::relief`], filled without graphics hardware.
 
-use super::overlay::{pixel, plain};
+use super::overlay::{ceil, floor, pixel, plain};
 use super::picture::{Picture, Rect};
 use super::plane::parts;
 use super::resample::{Axis, resample};
@@ -121,6 +121,15 @@ pub fn axes(
         for (at, (text, size)) in projection.labels(axis, 1.4 * unit).into_iter().zip(words) {
             let style = theme.label(size * unit);
             let (x, y) = (pixel(rect.x) + at[0], pixel(rect.y) + at[1] + 0.3 * unit);
+            // A wave that is negative hangs down before the ground: words are nearer, and have a shade to be read on.
+            let (wide, high) = (style.width(&text) + 0.5 * unit, 1.15 * size * unit);
+            let shade = Rect {
+                x: floor(x - wide / 2.0),
+                y: floor(y - 0.85 * size * unit),
+                width: ceil(wide),
+                height: ceil(high),
+            };
+            picture.fill(shade, theme.ground, 0.55);
             style.draw(picture, x, y, Align::Center, &text);
         }
     }

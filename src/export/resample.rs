@@ -1,7 +1,6 @@
 //! Planes of values at another size: smooth when enlarged, averaged when reduced.
 
 use rayon::prelude::*;
-use std::borrow::Cow;
 
 /// From this many pixels a site, sites are shown as squares.
 const SQUARES: f64 = 16.0;
@@ -137,26 +136,28 @@ impl Axis {
 
 /// A plane that has its pixels along x, and its samples along y.
 pub struct Wide<'a> {
-    values: Cow<'a, [f32]>,
+    values: &'a [f32],
     columns: usize,
     y: &'a Axis,
 }
 
 impl<'a> Wide<'a> {
-    /// Of `values`, x fastest, `width` samples a row.
+    /// Of `values`, x fastest, `width` samples a row; what has to be worked out is kept in `room`, so that a film takes its memory once.
     #[must_use]
-    pub fn new(values: &'a [f32], width: usize, x: &Axis, y: &'a Axis) -> Self {
+    pub fn new(values: &'a [f32], width: usize, (x, y): (&Axis, &'a Axis), room: &'a mut Vec<f32>) -> Self {
         let columns = x.pixels();
-        let values = if x.exact {
-            Cow::Borrowed(values)
-        } else {
-            let mut wide = vec![0.0f32; columns * (values.len() / width.max(1))];
-            wide.par_chunks_mut(columns.max(1))
-                .zip(values.par_chunks(width.max(1)))
-                .for_each(|(out, row)| x.along(row, out));
-            Cow::Owned(wide)
-        };
-        Self { values, columns, y }
+        if x.exact {
+            return Self { values, columns, y };
+        }
+        room.resize(columns * (values.len() / width.max(1)), 0.0);
+        room.par_chunks_mut(columns.max(1))
+            .zip(values.par_chunks(width.max(1)))
+            .for_each(|(out, row)| x.along(row, out));
+        Self {
+            values: room,
+            columns,
+            y,
+        }
     }
 
     /// Row `n` of pixels, from below.
@@ -180,7 +181,8 @@ impl<'a> Wide<'a> {
 /// `values` (x fastest, `width` samples a row) at x.pixels() × y.pixels().
 #[must_use]
 pub fn resample(values: &[f32], width: usize, x: &Axis, y: &Axis) -> Vec<f32> {
-    let wide = Wide::new(values, width, x, y);
+    let mut room = Vec::new();
+    let wide = Wide::new(values, width, (x, y), &mut room);
     let mut out = vec![0.0f32; x.pixels() * y.pixels()];
     let rows = out.par_chunks_mut(x.pixels().max(1)).enumerate();
     rows.for_each(|(n, row)| wide.row(n, row));

@@ -1,6 +1,12 @@
 //! RGB to Y′CbCr 4:2:0 in limited range, rounded (the encoder's own conversion truncates, half a level too dark).
 
+#![allow(
+    unsafe_code,
+    reason = "a kernel is compiled for instructions that `Level::run` has seen to be there; nothing in it is unsafe by itself"
+)]
+
 use super::Picture;
+use crate::backend::simd::{Kernel, Lanes, Level};
 use rayon::prelude::*;
 
 /// The matrices of ITU-R BT.601-7 and BT.709-6: luma weights of red and blue.
@@ -47,6 +53,7 @@ impl Planes {
         self.cb.resize(width * height / 4, 0);
         self.cr.resize(width * height / 4, 0);
         let weights = matrix.weights();
+        let level = Level::best();
         let row = |y: usize| {
             let across = 3 * picture.width;
             picture.rgb[across * y.min(picture.height - 1)..][..across]
@@ -60,27 +67,55 @@ impl Planes {
             .enumerate()
             .for_each(|(pair, ((luma, cb), cr))| {
                 let rows = [row(2 * pair), row(2 * pair + 1)];
-                let (above, below) = luma.split_at_mut(width);
-                for (luma, row) in [above, below].into_iter().zip(rows) {
-                    for (y, pixel) in luma.iter_mut().zip(row) {
-                        *y = weights.luma(pixel.map(i32::from));
-                    }
-                    if let [.., before, last] = luma
-                        && row.len() < width
-                    {
-                        *last = *before;
-                    }
+                let [above, below] = rows;
+                // The last column of an odd width, which the planes have twice.
+                let last = (above.len() < width).then(|| [above, below].map(|row| row[row.len() - 1]));
+                let (upper, lower) = luma.split_at_mut(width);
+                let of_last = last.map(|[above, below]| {
+                    upper[width - 1] = weights.luma(above.map(i32::from));
+                    lower[width - 1] = weights.luma(below.map(i32::from));
+                    weights.chroma([0, 1, 2].map(|n| 2 * (i32::from(above[n]) + i32::from(below[n]))))
+                });
+                if let Some([blue, red]) = of_last {
+                    (cb[width / 2 - 1], cr[width / 2 - 1]) = (blue, red);
                 }
-                let squares = rows.map(|row| row.chunks(2));
-                let [above, below] = squares;
-                for (((cb, cr), above), below) in cb.iter_mut().zip(cr).zip(above).zip(below) {
-                    let sum = |n: usize| {
-                        let of = |pixels: &[[u8; 3]]| i32::from(pixels[0][n]) + i32::from(pixels[pixels.len() - 1][n]);
-                        of(above) + of(below)
-                    };
-                    [*cb, *cr] = weights.chroma([sum(0), sum(1), sum(2)]);
-                }
+                level.run(Rows {
+                    rows,
+                    luma: [upper, lower],
+                    cb,
+                    cr,
+                    weights,
+                });
             });
+    }
+}
+
+/// Two rows of pixels, and where they go.
+struct Rows<'a> {
+    rows: [&'a [[u8; 3]]; 2],
+    luma: [&'a mut [u8]; 2],
+    cb: &'a mut [u8],
+    cr: &'a mut [u8],
+    weights: Weights,
+}
+
+impl Kernel<f32> for Rows<'_> {
+    // SAFETY: safe on every machine; that it has the instructions is the caller's care.
+    #[inline(always)]
+    unsafe fn run<L: Lanes<Element = f32>>(self) {
+        let weights = self.weights;
+        for (luma, row) in self.luma.into_iter().zip(self.rows) {
+            for (y, &[r, g, b]) in luma.iter_mut().zip(row) {
+                *y = weights.luma([i32::from(r), i32::from(g), i32::from(b)]);
+            }
+        }
+        let (above, below) = (self.rows[0].as_chunks::<2>().0, self.rows[1].as_chunks::<2>().0);
+        for (((cb, cr), [a, b]), [c, d]) in self.cb.iter_mut().zip(self.cr).zip(above).zip(below) {
+            let red = i32::from(a[0]) + i32::from(b[0]) + i32::from(c[0]) + i32::from(d[0]);
+            let green = i32::from(a[1]) + i32::from(b[1]) + i32::from(c[1]) + i32::from(d[1]);
+            let blue = i32::from(a[2]) + i32::from(b[2]) + i32::from(c[2]) + i32::from(d[2]);
+            [*cb, *cr] = weights.chroma([red, green, blue]);
+        }
     }
 }
 
@@ -111,18 +146,24 @@ impl Matrix {
 }
 
 impl Weights {
+    #[inline(always)]
     fn luma(&self, pixel: [i32; 3]) -> u8 {
         byte((dot(self.y, pixel) + (16 << SHIFT) + (1 << (SHIFT - 1))) >> SHIFT)
     }
 
     /// Cb and Cr of sums over four pixels.
+    #[inline(always)]
     fn chroma(&self, sums: [i32; 3]) -> [u8; 2] {
         // Four pixels: two bits more.
-        [self.cb, self.cr]
-            .map(|weights| byte((dot(weights, sums) + (128 << (SHIFT + 2)) + (1 << (SHIFT + 1))) >> (SHIFT + 2)))
+        let half = (128 << (SHIFT + 2)) + (1 << (SHIFT + 1));
+        [
+            byte((dot(self.cb, sums) + half) >> (SHIFT + 2)),
+            byte((dot(self.cr, sums) + half) >> (SHIFT + 2)),
+        ]
     }
 }
 
+#[inline(always)]
 fn dot(weights: [i32; 3], values: [i32; 3]) -> i32 {
     weights[0] * values[0] + weights[1] * values[1] + weights[2] * values[2]
 }
@@ -133,6 +174,7 @@ fn whole(value: f32) -> i32 {
 }
 
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "16…240")]
+#[inline(always)]
 fn byte(value: i32) -> u8 {
     value as u8
 }

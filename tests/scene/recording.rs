@@ -256,10 +256,15 @@ fn plots_and_the_part_that_is_shown() {
         fault(&with_view(view), place, &[part]);
     }
     fault(
-        &in_space("region = { min = [1, 1, 1], max = [2, 2, 2] }"),
-        "10:1",
+        &in_space("mode = \"slices\"\nregion = { min = [1, 1, 1], max = [2, 2, 2] }"),
+        "11:1",
         &["shown as a whole"],
     );
+    // Of every plane, where those are shown: a place along z may be left out.
+    for corners in ["min = [1, 1], max = [2, 3]", "min = [1, 1, 0], max = [2, 3, 0]"] {
+        let (_, scenario) = read(&in_space(&format!("region = {{ {corners} }}"))).unwrap();
+        assert_eq!(scenario.view().region, Some([[1.0, 1.0], [2.0, 3.0]]));
+    }
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use super::window::{SCENE, Window};
 use egui::accesskit::Role;
 use egui::{DroppedFile, Key, Modifiers};
-use egui_kittest::kittest::Queryable;
+use egui_kittest::kittest::{NodeT, Queryable};
 use ripplon::app::{App, AppOptions};
 use ripplon::physics::Sets;
 use ripplon::scene::file::ValueFile;
@@ -325,4 +325,48 @@ fn records_are_written_as_a_table() {
     let lines: Vec<&str> = text.lines().collect();
     assert_eq!((lines.len(), lines[0]), (5, "t,right"), "{text}");
     assert!(lines[1].starts_with("0,") && lines[4].starts_with("0.06,"), "{text}");
+}
+
+/// The question for a run on another machine: what is missing, who does not answer, and how one gives it up.
+#[test]
+fn a_run_on_another_machine_is_asked_for() {
+    let mut window = Window::open();
+    super::experiments::command(&mut window, "connect");
+    let is_open = |window: &Window| window.harness.query_by_label("Connect to a run").is_some();
+    assert!(is_open(&window));
+    let button = |window: &Window| {
+        let button = window.harness.get_by_role_and_label(Role::Button, "Connect");
+        !button.accesskit_node().is_disabled()
+    };
+    assert!(!button(&window), "neither address nor token");
+    let fill = |window: &mut Window, name: &str, text: &str| {
+        window.harness.get_by_role_and_label(Role::TextInput, name).focus();
+        window.settle();
+        window
+            .harness
+            .get_by_role_and_label(Role::TextInput, name)
+            .type_text(text);
+        window.settle();
+    };
+    // A port that was free a moment ago, at which nobody listens.
+    let port = std::net::TcpListener::bind("127.0.0.1:0")
+        .unwrap()
+        .local_addr()
+        .unwrap()
+        .port();
+    fill(&mut window, "Address", &port.to_string());
+    assert!(!button(&window), "no token");
+    fill(&mut window, "Token", &"0123456789abcdef".repeat(2));
+    assert!(button(&window));
+    window.press(Role::Button, "Connect");
+    let started = std::time::Instant::now();
+    while window.harness.query_by_label_contains(&port.to_string()).is_none() {
+        assert!(started.elapsed() < std::time::Duration::from_mins(2), "no answer");
+        window.settle();
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    assert!(is_open(&window) && button(&window), "it can be tried again");
+    window.key(Key::Escape);
+    assert!(!is_open(&window));
+    assert!(window.app().link().is_none());
 }

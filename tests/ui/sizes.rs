@@ -146,6 +146,9 @@ fn nothing_reaches_beyond_the_window() {
         window.keys(Modifiers::COMMAND, Key::P);
         all.look(window, "palette");
         window.key(Key::Escape);
+        command(window, "connect");
+        all.look(window, "connect");
+        window.key(Key::Escape);
         window.press(Role::Button, "View");
         all.look(window, "menu");
         window.key(Key::Escape);

@@ -93,17 +93,25 @@ impl Builder<'_> {
     fn region_shown(&mut self, grid: Option<&Grid>) -> Option<[[f64; 2]; 2]> {
         let [min, max] = self.file.view.region.as_ref()?;
         let grid = grid?;
-        if grid.rank() == 3 {
+        if grid.rank() == 3 && self.file.view.mode != ViewMode::Plane {
             let message = "a box in space is shown as a whole";
             self.found
                 .key("view.region", message, "use `view.camera`, or remove it");
             return None;
         }
+        // Every plane of a box shows the same part: its corners need no place along z.
+        let corner = |given: &Vec<f64>| {
+            let mut at = given.clone();
+            if grid.rank() == 3 && at.len() == 2 {
+                at.push(0.0);
+            }
+            at
+        };
         let (low, high) = (
-            self.point("view.region.min", min, grid)?,
-            self.point("view.region.max", max, grid)?,
+            self.point("view.region.min", &corner(min), grid)?,
+            self.point("view.region.max", &corner(max), grid)?,
         );
-        for axis in 0..grid.rank() {
+        for axis in 0..grid.rank().min(2) {
             if high[axis] - low[axis] < grid.spacing() {
                 let message = "the part that is shown has less than a site";
                 self.found.value(
