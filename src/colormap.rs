@@ -360,7 +360,7 @@ impl Mapping {
     #[inline(always)]
     pub fn entries(self, values: &[f32], entries: &mut [u8]) {
         for (entry, value) in entries.iter_mut().zip(values) {
-            *entry = low_byte(whole((self.offset + self.scale * value).max(0.0).min(255.0)));
+            *entry = low_byte(whole((self.offset + self.scale * value).clamp(0.0, 255.0)));
         }
     }
 }

@@ -20,7 +20,7 @@ pub struct Cost {
     pub drawing: f64,
     /// How soon the window wants to be drawn again.
     pub again: Duration,
-    /// Meshes that are drawn one by one, and their corners: what layout costs, whatever else runs on the machine.
+    /// Meshes that are drawn one by one: like their corners the same whatever else runs on the machine.
     pub meshes: usize,
     /// Corners of all meshes.
     pub corners: usize,
