@@ -7,7 +7,6 @@
 //! to the threads that run kernels and to no other.
 
 use crate::platform::THREADS;
-use rayon::prelude::*;
 use std::sync::OnceLock;
 
 /// Most threads a core, and most that any machine starts.
@@ -73,13 +72,6 @@ fn install(work: &mut (dyn FnMut() + Send)) {
         Some(pool) => pool.install(work),
         None => work(),
     }
-}
-
-/// Calls `work` with every number below `count`, on the threads of the pool in whose work it is called.
-///
-/// A parallel iterator is compiled anew for everything that it calls, several kilobytes each; this one once.
-pub fn each(count: usize, work: &(dyn Fn(usize) + Sync)) {
-    (0..count).into_par_iter().for_each(work);
 }
 
 /// Threads in the pool.

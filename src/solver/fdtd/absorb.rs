@@ -10,13 +10,15 @@
 )]
 
 mod inside;
+mod parts;
 mod single;
 
+pub(super) use parts::{Damping, Parts};
 pub(super) use single::{Own, site_change, site_takes};
 
 use super::bundle::{self, Bundles};
 use super::faces::{SITE, lower};
-use super::segments::{Segment, Segments};
+use super::segments::Segment;
 use super::stencil::{first, load, store, term};
 use crate::backend::simd::{self, Lanes, Level, Vectors};
 use crate::field::{Precision, Real};
@@ -55,48 +57,6 @@ pub(super) struct LayerBox<'a, T> {
     pub(super) faces: Option<(*const u8, usize)>,
     /// γΔt, where rows are damped.
     pub(super) damping: Option<Damping<'a, T>>,
-}
-
-/// Which parts the rows of a box have.
-#[derive(Clone, Copy)]
-pub(super) enum Parts<'a, T> {
-    /// The same.
-    Alike(&'a [Segment<T>]),
-    /// Their own: those of the first row of the box, and how many rows of the grid further the next one is.
-    Own(&'a Segments<T>, usize, usize),
-}
-
-impl<'a, T: Real> Parts<'a, T> {
-    #[inline(always)]
-    fn of(self, n: usize) -> &'a [Segment<T>] {
-        match self {
-            Self::Alike(all) => all,
-            Self::Own(all, first, step) => all.of(first + n * step),
-        }
-    }
-}
-
-/// γΔt of the rows of a box that are damped.
-#[derive(Clone, Copy)]
-pub(super) struct Damping<'a, T> {
-    /// The first row of the box, and how many rows of the grid further the next one is.
-    pub(super) first: usize,
-    pub(super) step: usize,
-    /// Which of the damped rows each row of the grid is.
-    pub(super) rows: &'a [Option<u32>],
-    /// γΔt of these, each as long as a row.
-    pub(super) rates: &'a [T],
-    /// Sites of a row.
-    pub(super) sites: usize,
-}
-
-impl<T: Real> Damping<'_, T> {
-    /// Where the rates of row `n` of the box begin.
-    #[inline(always)]
-    fn of(self, n: usize) -> Option<*const T> {
-        let place = (*self.rows.get(self.first + n * self.step)?)? as usize;
-        Some(self.rates[place * self.sites..][..self.sites].as_ptr())
-    }
 }
 
 /// What a box reads along one axis.
