@@ -173,7 +173,8 @@ pub fn expected(cutting: &Cutting, processes: usize, load: Load, costs: Costs) -
     };
     let slowest = (0..processes).map(time).fold(0.0, f64::max);
     let all = cutting.rows.iter().sum::<usize>() as f64 * load.sites;
-    steps * all / (slowest * processes as f64 * load.rate)
+    // Rounding alone can exceed 1 where nothing is copied.
+    (steps * all / (slowest * processes as f64 * load.rate)).min(1.0)
 }
 
 /// What is measured of a case.
@@ -305,6 +306,12 @@ mod tests {
     fn ghosts_and_messages_cost_what_they_weigh() {
         let one = cut(&[100], &[[0, 0]]);
         assert!((expected(&one, 1, LOAD, FREE) - 1.0).abs() < 1e-12);
+        // Whatever was measured, one part is expected to reach itself and no more.
+        for rate in 1..200 {
+            let rate = 1e7 / f64::from(rate);
+            let found = expected(&one, 1, Load { rate, ..LOAD }, FREE);
+            assert!(found <= 1.0 && found > 1.0 - 1e-12, "{rate}: {found}");
+        }
         // 36 rows more than 100 are stepped, by all threads of one process or by two of them.
         let two = cut(&[50, 50], &[[0, 18], [18, 0]]);
         assert!((expected(&two, 1, LOAD, FREE) - 100.0 / 136.0).abs() < 1e-12);
