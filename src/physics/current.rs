@@ -113,15 +113,17 @@ impl Currents {
     #[expect(clippy::cast_precision_loss, reason = "site numbers are far below 2^52")]
     pub fn through(&self, psi: &impl Psi, site: [usize; 3], axis: usize) -> f64 {
         let Some(next) = self.next(site, axis) else { return 0.0 };
-        let (lower, upper) = (self.grid.index(site), self.grid.index(next));
-        let is_wall = |site: usize| self.walls.get(site).copied().unwrap_or(false);
-        if is_wall(lower) || is_wall(upper) {
+        let lower = self.grid.index(site);
+        if !self.walls.is_empty() && (self.walls[lower] || self.walls[self.grid.index(next)]) {
             return 0.0;
         }
         let coupling = match &self.bonds {
             Some(bonds) => bonds.at(axis, lower),
             None if axis == 0 && self.flux != 0.0 => Complex64::cis(-TAU * self.flux * site[1] as f64),
-            None => Complex64::ONE,
+            None => {
+                let [a, b] = [site, next].map(|site| psi.value(&self.grid, site));
+                return self.factor * (a.conj() * b).im;
+            }
         };
         self.factor * ((coupling * psi.value(&self.grid, site)).conj() * psi.value(&self.grid, next)).im
     }
@@ -148,12 +150,12 @@ impl Currents {
     #[must_use]
     pub fn between(&self, psi: &impl Psi, at: [f64; 3]) -> (f64, [f64; 3]) {
         let rank = self.grid.rank();
-        let density = self.linear(at, [0.0; 3], &|site| psi.value(&self.grid, site).norm_sqr());
+        let density = self.linear(at, [0.0; 3], |site| psi.value(&self.grid, site).norm_sqr());
         let mut current = [0.0; 3];
         for (axis, current) in current.iter_mut().enumerate().take(rank) {
             let mut shift = [0.0; 3];
             shift[axis] = 0.5;
-            *current = self.linear(at, shift, &|site| self.through(psi, site, axis));
+            *current = self.linear(at, shift, |site| self.through(psi, site, axis));
         }
         (density, current)
     }
@@ -165,7 +167,7 @@ impl Currents {
         clippy::cast_sign_loss,
         reason = "places on the grid, far below 2^52"
     )]
-    fn linear(&self, at: [f64; 3], shift: [f64; 3], value: &dyn Fn([usize; 3]) -> f64) -> f64 {
+    fn linear(&self, at: [f64; 3], shift: [f64; 3], value: impl Fn([usize; 3]) -> f64) -> f64 {
         let rank = self.grid.rank();
         let (mut low, mut part) = ([0_usize; 3], [0.0; 3]);
         let mut high = [0_usize; 3];

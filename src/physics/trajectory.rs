@@ -84,7 +84,12 @@ pub fn step<P: Psi>(currents: &Currents, [before, after]: [&P; 2], time_step: f6
     let furthest = reach(currents, time_step) * a;
     let velocity = |at: [f64; 3], part: f64| -> [f64; 3] {
         let sites = at.map(|length| length / a);
-        let (early, late) = (currents.between(before, sites), currents.between(after, sites));
+        let early = currents.between(before, sites);
+        let late = if part == 0.0 {
+            early
+        } else {
+            currents.between(after, sites)
+        };
         let mix = |early: f64, late: f64| early + part * (late - early);
         let density = mix(early.0, late.0);
         if density.is_nan() || density < LEAST {

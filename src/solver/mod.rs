@@ -253,6 +253,11 @@ pub trait Solver: Send {
     /// If the back end fails.
     fn observables(&mut self) -> Result<Observables, SolverError>;
 
+    /// Whether [`Solver::advance`] takes the observables of every n-th step within its steps, where taps ask for them ([`Taps::observe_every`]). They are rounded to the field's precision.
+    fn sums_in_steps(&self) -> bool {
+        false
+    }
+
     /// The sums over ψ against `start`, ψ at t = 0, made where ψ lies; those over momenta and lines only if `whole`. `None` where the field has to be asked for instead.
     ///
     /// # Errors

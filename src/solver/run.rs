@@ -406,6 +406,10 @@ impl<S: Stepper> Solver for Run<S> {
         threads::run(|| self.stepper.sums(&self.clock))
     }
 
+    fn sums_in_steps(&self) -> bool {
+        self.stepper.sums_in_steps()
+    }
+
     fn state_sums(&mut self, start: &Arc<FieldData>, whole: bool) -> Result<Option<StateSums>, SolverError> {
         threads::run(|| self.stepper.state_sums(&self.clock, start, whole))
     }

@@ -155,6 +155,11 @@ pub(super) trait Stepper: Send {
     /// Sums over the field; NaN where it is not finite.
     fn sums(&mut self, clock: &RunClock) -> Result<Observables, SolverError>;
 
+    /// See [`Solver::sums_in_steps`](super::Solver::sums_in_steps).
+    fn sums_in_steps(&self) -> bool {
+        false
+    }
+
     /// Reduces the field to a picture of a quantity that fits the equation.
     fn image(&mut self, clock: &RunClock, request: &ImageRequest, image: &mut FieldImage) -> Result<(), SolverError>;
 

@@ -5,12 +5,14 @@ mod velocity;
 
 pub use tap::Tap;
 
+use super::Clock;
 use super::acoustic::point;
 use super::clock::RunClock;
+use super::row_numbers::NUMBERS;
 use super::transducers::{Act, Sites, Transducers};
 use crate::field::FieldData;
 use crate::grid::Grid;
-use crate::physics::{Detector, Measure, Model, Reading, Region, Sets};
+use crate::physics::{Detector, Measure, Model, Observables, Reading, Region, Sets};
 use crate::scene::Scenario;
 use std::borrow::Cow;
 use velocity::Velocity;
@@ -41,6 +43,11 @@ pub struct Taps {
     transducers: Option<Transducers>,
     /// What the rows of each detector add to a record, record by record, where parts of a grid keep that instead of values.
     rows: Option<Vec<Vec<RowNumbers>>>,
+    /// Steps from one look at the observables to the next, where a method takes them within its steps, and those since [`Taps::take_observed`].
+    observed_every: Option<u64>,
+    observed: Vec<(Clock, Observables)>,
+    /// What every row adds to those, step by step, where parts of a grid keep that.
+    observed_rows: Vec<[f64; NUMBERS]>,
     /// The detectors of the whole grid, where these are those of a part; otherwise empty.
     whole: Vec<Tap>,
 }
@@ -111,6 +118,9 @@ impl Taps {
             times: Vec::new(),
             transducers: None,
             rows: None,
+            observed_every: None,
+            observed: Vec::new(),
+            observed_rows: Vec::new(),
             whole: Vec::new(),
         }
     }
@@ -169,7 +179,49 @@ impl Taps {
     /// Whether there is nothing to record and no transducer.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.taps.is_empty() && !self.transducers_act()
+        self.taps.is_empty() && !self.transducers_act() && self.observed_every.is_none()
+    }
+
+    /// Asks for the observables of every n-th step, or for none; of a method that has them within its steps ([`Solver::sums_in_steps`](super::Solver::sums_in_steps)).
+    pub fn observe_every(&mut self, every: Option<u64>) {
+        self.observed_every = every.map(|every| every.max(1));
+    }
+
+    /// The observables since this was asked last, and where they were taken.
+    pub fn take_observed(&mut self) -> Vec<(Clock, Observables)> {
+        std::mem::take(&mut self.observed)
+    }
+
+    /// Steps from one look at the observables to the next, where they are asked for.
+    pub(super) fn observed_every(&self) -> Option<u64> {
+        self.observed_every
+    }
+
+    /// Whether the observables of a step are asked for.
+    pub(super) fn is_observed(&self, clock: &RunClock) -> bool {
+        self.observed_every
+            .is_some_and(|every| clock.steps().is_multiple_of(every))
+    }
+
+    /// Steps, from 1 to `most`, until they are asked for next.
+    pub(super) fn until_observed(&self, clock: &RunClock, most: u64) -> u64 {
+        let next = self.observed_every.map(|every| every - clock.steps() % every);
+        next.map_or(most, |next| next.min(most)).max(1)
+    }
+
+    /// Keeps the observables of a step.
+    pub(super) fn push_observed(&mut self, clock: &RunClock, observables: Observables) {
+        self.observed.push((clock.public(), observables));
+    }
+
+    /// Keeps what the rows of a part add to the observables of a step.
+    pub(super) fn push_observed_rows(&mut self, rows: impl Iterator<Item = [f64; NUMBERS]>) {
+        self.observed_rows.extend(rows);
+    }
+
+    /// Those of a part, which are forgotten.
+    pub(super) fn take_observed_rows(&mut self) -> Vec<[f64; NUMBERS]> {
+        std::mem::take(&mut self.observed_rows)
     }
 
     /// Whether a detector needs the velocity of the medium.
@@ -419,6 +471,7 @@ impl Taps {
     /// Forgets everything recorded (the geometry changed, or the run starts anew).
     pub fn clear(&mut self) {
         self.times.clear();
+        self.observed.clear();
         for values in &mut self.values {
             values.clear();
         }

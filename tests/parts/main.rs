@@ -5,6 +5,7 @@
 mod mirrors;
 
 use ripplon::field::FieldData;
+use ripplon::physics::Observables;
 use ripplon::scene::scenario::Quantity;
 use ripplon::solver::{self, Edit, FieldImage, ImageRequest, Solver, SolverState, Taps};
 
@@ -150,6 +151,13 @@ fn shake(state: &mut SolverState) {
 /// Everything that can be seen of a run: bits of arrays by name.
 type Seen = Vec<(String, Vec<u8>)>;
 
+fn see_sums(name: &str, sums: &Observables, seen: &mut Seen) {
+    let mut all = vec![sums.norm, sums.energy, sums.peak, sums.invariant];
+    all.extend(sums.position.iter().chain(&sums.spread));
+    let bytes = all.iter().flat_map(|value| value.to_bits().to_le_bytes());
+    seen.push((name.to_owned(), bytes.collect()));
+}
+
 fn look(run: &mut dyn Solver, taps: &Taps, case: &Case, seen: &mut Seen) {
     let state = run.save().unwrap();
     for (name, array) in &state.arrays {
@@ -164,14 +172,12 @@ fn look(run: &mut dyn Solver, taps: &Taps, case: &Case, seen: &mut Seen) {
     for (name, value) in &state.scalars {
         numbers(name.clone(), &[*value]);
     }
-    let sums = run.observables().unwrap();
-    let mut all = vec![sums.norm, sums.energy, sums.peak, sums.invariant];
-    all.extend(sums.position.iter().chain(&sums.spread));
-    numbers(format!("observables at {}", state.clock.steps), &all);
     numbers("times".to_owned(), taps.times());
     for n in 0..taps.taps().len() {
         numbers(format!("detector {n} at {}", state.clock.steps), taps.values(n));
     }
+    let sums = run.observables().unwrap();
+    see_sums(&format!("observables at {}", state.clock.steps), &sums, seen);
     for quantity in case.quantities {
         // Rows of texels that lie across cuts.
         let request = ImageRequest {
@@ -203,8 +209,17 @@ fn follow(text: &str, case: &Case) -> Seen {
         .retain(|(name, _)| name.starts_with("solver.") || name.starts_with("base"));
     run.load(&state).unwrap();
     run.observe(&mut taps).unwrap();
+    taps.observe_every(run.sums_in_steps().then_some(3));
     for steps in [1, 7, 12] {
         run.advance(steps, &mut taps).unwrap();
+    }
+    taps.observe_every(None);
+    for (clock, sums) in taps.take_observed() {
+        see_sums(
+            &format!("observables within steps at {}", clock.steps),
+            &sums,
+            &mut seen,
+        );
     }
     look(run.as_mut(), &taps, case, &mut seen);
     let step = run.clock().time_step;
@@ -298,6 +313,29 @@ fn psi_with_walls_absorption_and_interaction() {
         },
         STEP,
     );
+}
+
+/// Observables that `blocked` takes within its steps.
+#[test]
+fn psi_summed_within_steps() {
+    const SOLVER: &[&str] = &[
+        TROTTER[3],
+        TROTTER[4],
+        "method = \"trotter\"\nvariant = \"blocked\"\nprecision = \"single\"\norder = 1",
+    ];
+    const EDGES: [&[&str]; 3] = [&["wall", "wall"], &["periodic", "periodic"], &["wall", "absorb"]];
+    let solver = SOLVER;
+    for edges in EDGES {
+        let case = Case {
+            edges,
+            name: "summed",
+            solver,
+            ..PLANE
+        };
+        let (run, ..) = build(&text(&case, solver[0], STEP, 2));
+        assert!(run.sums_in_steps(), "{edges:?}");
+        check(&case, STEP);
+    }
 }
 
 #[test]

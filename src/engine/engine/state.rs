@@ -9,9 +9,12 @@ use crate::field::FieldData;
 use crate::physics::noise::Noise;
 use crate::physics::{Equation, Measurement, Observables, Outcome, Refocus, StateMeasures};
 use crate::scene::scenario::Subject;
-use crate::solver::{self, SolverError};
+use crate::solver::{self, Clock, SolverError};
 use num_complex::Complex64;
 use std::sync::Arc;
+
+/// Steps from row to row of the kept observables from which on they are taken between steps: in double precision, and steps are hardly cut short.
+const SELDOM: u64 = 16;
 
 impl Engine {
     /// What ψ tells beside its density, of the present field against that at t = 0; `None` for sound. Where the solver has no sums of its own ([`Solver::state_sums`](crate::solver::Solver::state_sums)), the field is
@@ -135,6 +138,36 @@ impl Engine {
             log.with_state = true;
         }
         self.measure()
+    }
+
+    /// Whether the kept observables are taken within steps: where they are asked for so often that steps would be cut short, and nothing else is.
+    pub(super) fn rows_in_steps(&self) -> bool {
+        let Some(log) = &self.log else { return false };
+        let alone =
+            !log.with_state && !self.maps.watches() && self.paths().is_empty() && self.scenario.mirror().is_none();
+        alone && log.every < SELDOM && self.solver.sums_in_steps()
+    }
+
+    /// Keeps the observables that were taken within steps.
+    pub(super) fn log_observed(&mut self, observed: Vec<(Clock, Observables)>) -> Result<(), EngineError> {
+        let finite = |(_, own): &(_, Observables)| own.norm.is_finite() && own.energy.is_finite();
+        if !observed.iter().all(finite) {
+            // Says so.
+            self.observables()?;
+        }
+        let Some(log) = &mut self.log else { return Ok(()) };
+        for (clock, observables) in observed {
+            if log.is_due(clock.steps) {
+                log.rows.push(Row {
+                    step: clock.steps,
+                    time: clock.time,
+                    observables,
+                    refocus: None,
+                    state: None,
+                });
+            }
+        }
+        Ok(())
     }
 
     /// Measures what is due at the present step: expectations and the kept observables.

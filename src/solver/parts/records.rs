@@ -5,10 +5,11 @@ use super::whole::Whole;
 use crate::physics::Measure;
 use crate::solver::Taps;
 use crate::solver::clock::RunClock;
+use crate::solver::row_numbers::NUMBERS;
 use crate::solver::taps::{RowNumbers, Tap};
 
 impl<S: Cut> Whole<S> {
-    /// Has the parts keep the rows of these detectors.
+    /// Has the parts keep the rows of these detectors, and of the observables where they are asked for.
     pub(super) fn follow(&mut self, taps: &Taps) {
         for n in 0..self.members.len() {
             let own: Vec<Tap> = taps.taps().iter().map(|tap| self.tap_in(n, tap)).collect();
@@ -17,6 +18,7 @@ impl<S: Cut> Whole<S> {
             if !same || !known.keeps_rows() {
                 self.members[n].taps = taps.in_part(own);
             }
+            self.members[n].taps.observe_every(taps.observed_every());
         }
     }
 
@@ -60,7 +62,9 @@ impl<S: Cut> Whole<S> {
     pub(super) fn record(&mut self, clocks: impl Iterator<Item = RunClock>, stepped: bool, taps: &mut Taps) {
         let lines = self.lines();
         let detectors = taps.taps().len();
-        let due: Vec<RunClock> = clocks.filter(|clock| taps.any_due(clock)).collect();
+        let clocks: Vec<RunClock> = clocks.collect();
+        self.record_observed(&clocks, taps);
+        let due: Vec<RunClock> = clocks.into_iter().filter(|clock| taps.any_due(clock)).collect();
         let mut own: Vec<Vec<Vec<RowNumbers>>> = Vec::new();
         for member in &mut self.members {
             let mut records = member.taps.take_rows();
@@ -106,6 +110,40 @@ impl<S: Cut> Whole<S> {
                 })
                 .collect();
             taps.push(clock, &values);
+        }
+    }
+
+    /// Appends the observables that the parts have kept the rows of, at these clocks.
+    fn record_observed(&mut self, clocks: &[RunClock], taps: &mut Taps) {
+        let lines = self.lines();
+        let mut mine: Vec<[f64; NUMBERS]> = Vec::new();
+        for member in &mut self.members {
+            let own = member.core.start * lines..member.core.end * lines;
+            let all = member.taps.take_observed_rows();
+            for rows in all.chunks_exact(member.rows * lines) {
+                mine.extend_from_slice(&rows[own.clone()]);
+            }
+        }
+        let due: Vec<&RunClock> = clocks.iter().filter(|clock| taps.is_observed(clock)).collect();
+        if due.is_empty() {
+            return;
+        }
+        let all = self.all(mine);
+        // Part by part, and step by step in each of them.
+        let mut steps: Vec<Vec<[f64; NUMBERS]>> = vec![Vec::new(); due.len()];
+        let mut left = &all[..];
+        for part in &self.plan.parts {
+            for rows in &mut steps {
+                let Some((own, others)) = left.split_at_checked(part.len() * lines) else {
+                    return;
+                };
+                rows.extend_from_slice(own);
+                left = others;
+            }
+        }
+        let (grid, stepper) = (self.setup.scenario.grid(), &self.members[0].stepper);
+        for (clock, rows) in due.into_iter().zip(&steps) {
+            taps.push_observed(clock, stepper.sums_of(grid, rows));
         }
     }
 }

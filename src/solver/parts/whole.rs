@@ -509,6 +509,10 @@ impl<S: Cut> Stepper for Whole<S> {
         Ok(self.members[0].stepper.sums_of(self.setup.scenario.grid(), &rows))
     }
 
+    fn sums_in_steps(&self) -> bool {
+        self.members[0].stepper.sums_in_steps()
+    }
+
     fn image(&mut self, clock: &RunClock, request: &ImageRequest, image: &mut FieldImage) -> Result<(), SolverError> {
         let quantum = self.is_quantum();
         self.draw(clock, request, image, quantum)

@@ -4,9 +4,10 @@ use super::half_phase::HalfPhase;
 use super::measure::ReadRow;
 use super::recorder::Recorder;
 use super::run::{KEPT, Trotter};
+use super::whole_sums::WholeSums;
 use crate::field::Real;
 use crate::grid::Grid;
-use crate::physics::Measure;
+use crate::physics::{Measure, Observables};
 use crate::solver::Taps;
 use crate::solver::clock::RunClock;
 use crate::solver::taps::{RowNumbers, Tap};
@@ -23,14 +24,14 @@ impl<T: Real> Trotter<T> {
             self.record_steps_on_device(clock, steps, taps);
             return;
         }
-        let recorder = match self.recorder.take() {
+        let mut recorder = match self.recorder.take() {
             Some(recorder) if recorder.fits(taps) => recorder,
             _ => Recorder::new(
                 &self.problem.grid,
                 &self.media,
                 self.scheme.open_damping,
-                taps,
-                self.stepper.fused(),
+                (taps, self.stepper.fused()),
+                self.whole_sums(taps),
             ),
         };
         let mut done = 0;
@@ -40,7 +41,7 @@ impl<T: Real> Trotter<T> {
             let start = clock.after(done);
             let left = steps - done;
             let (unseen, seen) = match (steady, recorder.direct() && !taps.transducers_act()) {
-                (true, true) => (taps.until_due(&start, left) - 1, 1),
+                (true, true) => (taps.until_observed(&start, taps.until_due(&start, left)) - 1, 1),
                 (true, false) => (0, left.min(recorder.depth() as u64)),
                 (false, _) => (0, 1),
             };
@@ -48,20 +49,22 @@ impl<T: Real> Trotter<T> {
                 self.steady_steps(unseen);
             }
             let start = start.after(unseen);
+            let end = if steps > 0 { start.after(seen) } else { start };
+            let after = |step: usize| if steady { start.after(step as u64 + 1) } else { end };
+            let seen_steps = 0..usize::try_from(seen).unwrap_or(1);
+            recorder.begin(seen_steps.len(), |step| taps.is_observed(&after(step)));
             if steady {
                 self.recorded_steps(seen, &recorder);
             } else if steps > 0 {
                 self.single_step(start.time());
             }
-            let end = if steps > 0 { start.after(seen) } else { start };
             if !steady {
                 self.drive_sites(end.time(), taps);
                 recorder.see(0, &|row, x, out| self.stepper.read(row, x, out));
+                self.stepper.add_whole(0, &recorder);
             }
-            let after = |step: usize| if steady { start.after(step as u64 + 1) } else { end };
             let closing = self.last_half_phase(end.time());
             let drives = self.media.drives_at(end.time());
-            let seen_steps = 0..usize::try_from(seen).unwrap_or(1);
             if steady {
                 self.hear(seen_steps.clone(), &recorder, closing.as_ref(), taps);
             }
@@ -70,6 +73,9 @@ impl<T: Real> Trotter<T> {
                     let record =
                         |n: usize, tap: &Tap| self.tap_rows(&recorder, step, n, tap, closing.as_ref(), &drives);
                     taps.push_rows(&after(step), record);
+                    if let Some(sums) = recorder.whole().filter(|_| taps.is_observed(&after(step))) {
+                        taps.push_observed_rows(sums.rows(step).map(Totals::to_numbers));
+                    }
                 }
                 done += unseen + seen;
                 if done >= steps {
@@ -78,7 +84,8 @@ impl<T: Real> Trotter<T> {
                 continue;
             }
             let own = &*taps;
-            let records: Vec<Vec<f64>> = (seen_steps.into_par_iter())
+            let grid = &self.problem.grid;
+            let records: Vec<(Vec<f64>, Option<Observables>)> = (seen_steps.into_par_iter())
                 .map(|step| {
                     let clock = after(step);
                     let value = |(n, tap)| {
@@ -88,11 +95,16 @@ impl<T: Real> Trotter<T> {
                             Taps::ABSENT
                         }
                     };
-                    own.taps().iter().enumerate().map(value).collect()
+                    let values = own.taps().iter().enumerate().map(value).collect();
+                    let sums = recorder.whole().filter(|_| own.is_observed(&clock));
+                    (values, sums.map(|sums| sums.totals(step).observables(grid)))
                 })
                 .collect();
-            for (n, values) in records.iter().enumerate() {
-                taps.push(&after(n), values);
+            for (n, (values, observables)) in records.into_iter().enumerate() {
+                taps.push(&after(n), &values);
+                if let Some(observables) = observables {
+                    taps.push_observed(&after(n), observables);
+                }
             }
             done += unseen + seen;
             if done >= steps {
@@ -100,6 +112,25 @@ impl<T: Real> Trotter<T> {
             }
         }
         self.recorder = Some(recorder);
+    }
+
+    /// Sums over all sites within steps, where they are asked for and the stepper takes them.
+    fn whole_sums(&self, taps: &Taps) -> Option<WholeSums<T>> {
+        taps.observed_every()?;
+        let lanes = self.whole_lanes()?;
+        // Without drives it is the same at all times.
+        let closing = self.last_half_phase(0.0);
+        let (grid, hopping) = (&self.problem.grid, self.problem.quantum.hopping);
+        Some(WholeSums::new(grid, &self.media, closing.as_ref(), hopping, lanes))
+    }
+
+    /// Numbers of the vectors in which the stepper takes sums over all sites within steps, where steps are alike and the energy is that of a potential and of equal bonds.
+    pub(super) fn whole_lanes(&self) -> Option<usize> {
+        let plain = self.is_steady()
+            && self.problem.strengths.is_none()
+            && self.problem.bonds.is_none()
+            && self.problem.medium.cross_interaction() == 0.0;
+        self.stepper.whole_lanes().filter(|_| plain)
     }
 
     /// Appends what transducers heard in steps that `recorder` has seen.

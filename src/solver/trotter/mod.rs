@@ -36,6 +36,7 @@ mod transducers;
 mod vector;
 #[cfg(all(feature = "gui", not(target_family = "wasm")))]
 mod wgpu;
+mod whole_sums;
 
 use super::method::{
     Backend, DEVICES_PARAMETER, Kind, Method, PARTS_PARAMETER, Paper, ParameterSpec, Split, Target, Variant, Work,

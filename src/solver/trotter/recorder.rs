@@ -10,6 +10,7 @@
 
 use super::measure::ReadRow;
 use super::media::Media;
+use super::whole_sums::WholeSums;
 use crate::field::Real;
 use crate::grid::Grid;
 use crate::physics::Measure;
@@ -33,6 +34,8 @@ const NONE: u32 = u32::MAX;
 pub(super) struct Recorder<T> {
     taps: Vec<Tap>,
     readings: Vec<Reading<T>>,
+    /// Sums over all sites, where the stepper takes them within steps.
+    whole: Option<WholeSums<T>>,
     depth: usize,
     /// Copies of even one step would be too large: amplitudes are read from the field itself, step by step.
     direct: bool,
@@ -76,8 +79,15 @@ impl Copies {
 }
 
 impl<T: Real> Recorder<T> {
-    /// Buffers for what `taps` read and hear in at most `fused` steps; `open_damping` is the time of absorption that φ has had and ψ has not.
-    pub(super) fn new(grid: &Grid, media: &Media<T>, open_damping: f64, taps: &Taps, fused: usize) -> Self {
+    /// Buffers for what `taps` read and hear in at most `fused` steps; `open_damping` is the time of absorption that φ has had and ψ has not. `whole`: the sums over all sites that are asked for as
+    /// well.
+    pub(super) fn new(
+        grid: &Grid,
+        media: &Media<T>,
+        open_damping: f64,
+        (taps, fused): (&Taps, usize),
+        mut whole: Option<WholeSums<T>>,
+    ) -> Self {
         let heard = listeners(taps);
         let taps = taps.taps();
         let mut readings: Vec<Reading<T>> = Vec::new();
@@ -107,7 +117,8 @@ impl<T: Real> Recorder<T> {
         if direct {
             readings.retain(|reading| reading.copies().is_none());
         }
-        let bytes = readings.iter().map(|reading| reading.per_step() * 8).sum::<usize>() + heard.len() * 16;
+        let sums = whole.as_ref().map_or(0, WholeSums::per_step);
+        let bytes = (readings.iter().map(Reading::per_step).chain([sums])).sum::<usize>() * 8 + heard.len() * 16;
         let depth = if direct {
             1
         } else {
@@ -119,9 +130,13 @@ impl<T: Real> Recorder<T> {
                 reading.weigh(grid, media, open_damping);
             }
         }
+        if let Some(whole) = &mut whole {
+            whole.make_room(depth);
+        }
         Self {
             taps: taps.to_vec(),
             readings,
+            whole,
             depth,
             direct,
             heard: Heard {
@@ -134,7 +149,8 @@ impl<T: Real> Recorder<T> {
 
     /// Whether it was made for these taps.
     pub(super) fn fits(&self, taps: &Taps) -> bool {
-        self.taps == taps.taps() && self.heard.sites == listeners(taps)
+        let observes = self.whole.is_some() || taps.observed_every().is_none();
+        observes && self.taps == taps.taps() && self.heard.sites == listeners(taps)
     }
 
     /// Columns from the first to the last that transducers hear among those of a row.
@@ -186,6 +202,18 @@ impl<T: Real> Recorder<T> {
     /// Whether amplitudes must be read from the field.
     pub(super) fn direct(&self) -> bool {
         self.direct
+    }
+
+    /// Begins a batch of steps, see [`WholeSums::begin`].
+    pub(super) fn begin(&mut self, steps: usize, due: impl Fn(usize) -> bool) {
+        if let Some(sums) = &mut self.whole {
+            sums.begin(steps, due);
+        }
+    }
+
+    /// Sums over all sites that are taken within steps.
+    pub(super) fn whole(&self) -> Option<&WholeSums<T>> {
+        self.whole.as_ref()
     }
 
     pub(super) fn readings(&self) -> &[Reading<T>] {

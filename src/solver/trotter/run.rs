@@ -6,6 +6,7 @@ use super::media::{Exponent, Media};
 use super::problem::Problem;
 use super::recorder::Recorder;
 use super::scheme::{PhaseKind, Scheme};
+use super::whole_sums::WholeSums;
 use crate::backend::simd::Level;
 use crate::backend::threads;
 use crate::field::{Real, narrow, wide};
@@ -127,7 +128,8 @@ impl<T: Real> Trotter<T> {
     /// Bytes of what is kept beside field, tables and medium.
     pub(super) fn held_bytes(&self) -> usize {
         let moduli: usize = self.moduli.iter().map(|moduli| size_of_val(moduli.as_slice())).sum();
-        moduli + size_of_val(self.density.as_slice())
+        let sums = self.recorder.as_ref().and_then(Recorder::whole);
+        moduli + size_of_val(self.density.as_slice()) + sums.map_or(0, WholeSums::memory)
     }
 
     fn moduli_of(&self, kind: &PhaseKind) -> Vec<f64> {

@@ -145,6 +145,10 @@ impl<T: Real> Stepper for Trotter<T> {
         self.checked(self.measure(clock.time()))
     }
 
+    fn sums_in_steps(&self) -> bool {
+        self.whole_lanes().is_some()
+    }
+
     fn image(&mut self, clock: &RunClock, request: &ImageRequest, image: &mut FieldImage) -> Result<(), SolverError> {
         let closing = self.closing_for(clock, request);
         if let Some(device) = self.stepper.device() {

@@ -95,6 +95,12 @@ pub(super) trait Sweeper<T: Real>: Send + Sync {
             recorder.see(step, &|row, x, out| self.read(row, x, out));
         }
     }
+    /// Numbers of the vectors in which it takes sums over all sites within steps ([`WholeSums`](super::whole_sums::WholeSums)), if it does.
+    fn whole_lanes(&self) -> Option<usize> {
+        None
+    }
+    /// Takes those of `recorder` from the field as it stands, for step `step` of a batch.
+    fn add_whole(&self, _step: usize, _recorder: &Recorder<T>) {}
     /// Whole steps, tables as they are.
     fn steps(&mut self, scheme: &Scheme, steps: u64) {
         for _ in 0..steps {

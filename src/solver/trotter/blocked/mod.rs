@@ -14,6 +14,8 @@ mod frames;
 mod kernel;
 mod plan;
 mod rows;
+mod sums;
+mod sums_in_memory;
 mod tile;
 
 use super::problem::Problem;
@@ -21,6 +23,7 @@ use super::recorder::Recorder;
 use super::run::{Correction, RowChange, Sweeper};
 use super::scheme::{Scheme, Substep, alone};
 use crate::backend::memory::zeros;
+use crate::backend::simd::Level;
 use crate::backend::threads;
 use crate::field::Real;
 use crate::grid::Grid;
@@ -89,6 +92,15 @@ impl<T: Blockwise> Blocked<T> {
 
     fn whole_steps(&self, steps: u64) -> Vec<Stage<T>> {
         (0..steps).flat_map(|_| self.stages.clone()).collect()
+    }
+
+    /// The level whose vectors blocks have ([`Blockwise::run`]).
+    fn vectors(&self) -> Level {
+        match self.plan.level {
+            level @ (Level::Avx512 | Level::Avx2) => level,
+            level if !Level::Portable.is_available() => level,
+            _ => Level::Portable,
+        }
     }
 
     /// Takes these stages in one pass over the grid; `recorder` sees the field after every whole step.
@@ -321,6 +333,22 @@ impl<T: Blockwise> Sweeper<T> for Blocked<T> {
 
     fn recorded(&mut self, _scheme: &Scheme, steps: u64, recorder: &Recorder<T>) {
         self.pass(&self.whole_steps(steps), Some(recorder));
+        self.add_whole(
+            usize::try_from(steps).map_or(0, |steps| steps.saturating_sub(1)),
+            recorder,
+        );
+    }
+
+    fn whole_lanes(&self) -> Option<usize> {
+        let plain = self.grid.rank() == 2 && self.peierls.is_empty() && !self.imaginary && self.interaction == 0.0;
+        plain.then(|| self.vectors().lanes::<T>())
+    }
+
+    fn add_whole(&self, step: usize, recorder: &Recorder<T>) {
+        if let Some(sums) = recorder.whole().filter(|sums| sums.is_due(step)) {
+            let [re, im] = &self.field;
+            sums_in_memory::add_field(sums, step, ([re, im], self.tiling.stride), self.vectors());
+        }
     }
 }
 

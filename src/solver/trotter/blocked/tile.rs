@@ -14,6 +14,7 @@ use super::frames::Frames;
 use super::kernel::{
     OUTER, PairRows, STREAM_ONLY, WHOLE, alone_row, between_rows, interact_row, phase_row, stream_rows, x_row,
 };
+use super::sums;
 use crate::backend::simd::{Lanes, Level, Vectors};
 use crate::field::Real;
 use crate::solver::tiling::{Span, Tiling};
@@ -69,6 +70,7 @@ pub(in super::super) struct Block<'a> {
 #[derive(Default)]
 pub(in super::super) struct Scratch<T> {
     numbers: Vec<T>,
+    sums: Vec<T>,
     bytes: Vec<u8>,
     levels: Vec<u8>,
 }
@@ -136,6 +138,8 @@ pub(super) struct Worker<'a, L: Lanes> {
     carried: *mut L::Element,
     /// Per ring place and table: 2 slabs of phases.
     phases: *mut L::Element,
+    /// What sums over all sites need, see [`sums`](super::sums).
+    pub(super) sums: *mut L::Element,
     pub(super) row_bits: *mut u8,
     /// Bits of the block's columns, apart.
     pub(super) x_bits: *mut u8,
@@ -169,6 +173,11 @@ impl<'a, L: Lanes> Worker<'a, L> {
         let row = row.wrapping_add(row.align_offset(64).min(spare));
         let new = row.wrapping_add(4 * k);
         let carried = new.wrapping_add(2 * slab);
+        scratch.sums.clear();
+        if pass.recorder.is_some_and(|recorder| recorder.whole().is_some()) {
+            let steps = pass.stages.len() / pass.substeps;
+            scratch.sums.resize(sums::scratch(k, L::N, steps), zero);
+        }
         let row_bits = scratch.bytes.as_mut_ptr();
         Self {
             pass,
@@ -181,6 +190,7 @@ impl<'a, L: Lanes> Worker<'a, L> {
             new,
             carried,
             phases: carried.wrapping_add(pass.stages.len() * 2 * slab),
+            sums: scratch.sums.as_mut_ptr(),
             row_bits,
             x_bits: row_bits.wrapping_add(2 * k),
             bits: row_bits.wrapping_add(4 * k),
@@ -234,6 +244,9 @@ impl<'a, L: Lanes> Worker<'a, L> {
                     }
                     self.stage::<MODE>(s, pair);
                     self.show(s, pair - 1);
+                    if self.pass.rank == 2 {
+                        self.add_whole(s, pair - 1);
+                    }
                 }
                 if tick > count {
                     self.store_pair(tick - count);

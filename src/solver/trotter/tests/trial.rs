@@ -45,6 +45,24 @@ impl<T: Real> Trial<T> {
         Ok(())
     }
 
+    pub(super) fn sums_in_steps(&self) -> bool {
+        self.state.sums_in_steps()
+    }
+
+    /// The observables of every `every`-th of so many steps, taken within them by so many threads.
+    pub(super) fn observed(&mut self, threads: usize, steps: &[u64], every: u64) -> Vec<(Clock, Observables)> {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        let mut taps = Taps::default();
+        taps.observe_every(Some(every));
+        for steps in steps {
+            let (clock, state) = (self.clock, &mut self.state);
+            pool.install(|| state.advance_observed(&clock, *steps, &mut taps))
+                .unwrap();
+            self.clock = clock.after(*steps);
+        }
+        taps.take_observed()
+    }
+
     pub(super) fn set_step(&mut self, time_step: f64) {
         threads::run(|| self.state.set_step(&self.clock, time_step)).unwrap();
         self.clock = self.clock.with_step(time_step);
