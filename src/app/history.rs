@@ -1,5 +1,6 @@
 //! What the plots show: sums and detectors as they come, thinned out as they grow.
 
+use super::detector_history::{DetectorHistory, thinned};
 use crate::engine::Frame;
 use crate::physics::StateMeasures;
 
@@ -58,49 +59,22 @@ impl Series {
         self.columns.iter_mut().for_each(keep);
     }
 
-    fn latest(&self, column: usize, most: usize) -> &[f64] {
-        let values = self.columns.get(column).map_or(&[][..], Vec::as_slice);
-        &values[values.len().saturating_sub(most)..]
-    }
-
-    /// At most `most` points and the two ends. Of records that share a pixel the least and the greatest stand for all: one of several would make
-    /// a slow wave of a fast one.
+    /// At most `most` points and the two ends.
     fn points(&self, column: usize, most: usize) -> Vec<[f64; 2]> {
-        let Some(values) = self.columns.get(column) else {
-            return Vec::new();
-        };
-        let count = values.len();
-        let point = |n: usize| [self.times[n], values[n]];
-        if count <= most.max(2) {
-            return (0..count).map(point).collect();
-        }
-        let together = (2 * count).div_ceil(most.max(2));
-        let mut places = vec![0];
-        for first in (0..count).step_by(together) {
-            let part = first..(first + together).min(count);
-            let finite = || part.clone().filter(|n| values[*n].is_finite());
-            let least = finite().min_by(|a, b| values[*a].total_cmp(&values[*b]));
-            let greatest = finite().max_by(|a, b| values[*a].total_cmp(&values[*b]));
-            match (least, greatest) {
-                (Some(least), Some(greatest)) => places.extend([least.min(greatest), least.max(greatest)]),
-                _ => places.push(first),
-            }
-        }
-        places.push(count - 1);
-        places.dedup();
-        places.into_iter().map(point).collect()
+        let values = self.columns.get(column).map_or(&[][..], Vec::as_slice);
+        let points = self.times.iter().zip(values).map(|(time, value)| [*time, *value]);
+        thinned(points.collect(), most)
     }
 }
 
-/// Whole-field sums and detectors over time. The sums are taken less often than the detectors, which come with every
-/// picture.
+/// Whole-field sums and detectors over time. The sums are taken less often than the detectors, of which every record counts.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct History {
     /// The run that the records are of.
     run: u64,
     /// Drift, energy, x, y, z, σx, σy, σz.
     sums: Series,
-    detectors: Series,
+    detectors: DetectorHistory,
     /// Fidelity, error after scaling, contrast of the focus.
     mirror: Series,
     /// The measures of ψ, three axes of each.
@@ -128,9 +102,8 @@ impl History {
             };
         }
         let clock = &frame.clock;
-        if !frame.detectors.is_empty() {
-            self.detectors.record(clock.steps, clock.time, &frame.detectors);
-        }
+        let batches = frame.records.iter().map(|batch| &**batch);
+        self.detectors.record(batches, (clock.steps, clock.time));
         if let Some((step, time, found)) = frame.mirror.as_ref().and_then(|mirror| mirror.refocus) {
             self.mirror
                 .record(step, time, &[found.fidelity, found.scaled_error, found.contrast]);
@@ -193,10 +166,10 @@ impl History {
         place.map_or(Vec::new(), |place| self.state.points(place, most))
     }
 
-    /// The latest records of a detector, at most `most` of them.
+    /// What a detector recorded over the latest frames, at most `most` points: how far back, as a part of their time, and the value.
     #[must_use]
-    pub fn latest(&self, detector: usize, most: usize) -> &[f64] {
-        self.detectors.latest(detector, most)
+    pub fn recent(&self, detector: usize, most: usize) -> Vec<[f64; 2]> {
+        self.detectors.recent(detector, most)
     }
 
     /// The records of one column as points over time, at most `most` of them.
@@ -212,8 +185,10 @@ impl History {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine::Records;
     use crate::physics::Observables;
     use crate::solver::Clock;
+    use std::sync::Arc;
 
     fn frame(step: u64) -> Frame {
         #[expect(clippy::cast_precision_loss, reason = "small numbers")]
@@ -233,6 +208,11 @@ mod tests {
                 },
             )),
             detectors: vec![2.0 * time],
+            records: vec![Arc::new(Records {
+                step,
+                times: vec![time],
+                columns: vec![vec![2.0 * time]],
+            })],
             ..Frame::default()
         }
     }
@@ -289,28 +269,6 @@ mod tests {
         late.clock.time = 5.0;
         history.record(&late);
         assert_eq!(history.points(1, 100), [[2.0, 2.0]]);
-    }
-
-    #[test]
-    fn the_peaks_of_a_fast_wave_are_drawn_whatever_their_number() {
-        let mut history = History::default();
-        for step in 0..3000 {
-            let mut swings = frame(step);
-            // One record in a hundred is a peak, up and down in turn.
-            swings.detectors = vec![match step % 200 {
-                37 => 1.0,
-                137 => -1.0,
-                _ => 0.0,
-            }];
-            history.record(&swings);
-        }
-        let points = history.points(FIXED, 60);
-        assert!(points.len() <= 62, "{}", points.len());
-        assert_eq!((points[0][0], points[points.len() - 1][0]), (0.0, 1499.5));
-        assert!(points.windows(2).all(|pair| pair[0][0] < pair[1][0]), "in turn");
-        for peak in [1.0, -1.0] {
-            assert_eq!(points.iter().filter(|point| point[1] == peak).count(), 15);
-        }
     }
 
     #[test]

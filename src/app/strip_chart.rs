@@ -7,7 +7,7 @@ use super::widgets::figure;
 use crate::physics::{Detector, Region};
 use egui::{Align2, FontId, Painter, Pos2, Rect, Sense, Stroke, Ui, pos2, vec2};
 
-/// Records that are shown: a few seconds of a run.
+/// Points of a curve.
 const RECORDS: usize = 240;
 
 /// A chart's size, and the line of its value above the curve.
@@ -35,8 +35,8 @@ pub fn show(
     let mut taken: Vec<Rect> = Vec::new();
     for (n, detector) in detectors.iter().enumerate() {
         let Region::Point(at) = &detector.region else { continue };
-        let records = history.latest(n, RECORDS);
-        let Some(last) = records.last() else { continue };
+        let records = history.recent(n, RECORDS);
+        let Some([_, last]) = records.last() else { continue };
         // A length to a place in sites: site n stands in the middle of n..n+1.
         let point = camera.point_at(area, [at[0] / spacing + 0.5, at[1] / spacing + 0.5]);
         if !area.contains(point) || taken.len() == MOST {
@@ -60,7 +60,7 @@ pub fn show(
         painter
             .with_clip_rect(clip.intersect(area))
             .galley(head.min, name, theme::marks().accent);
-        curve(painter, rect, records);
+        curve(painter, rect, &records);
         let id = ui.scope_id().with(("strip chart", n));
         let response = ui.interact(rect, id, Sense::hover());
         let words = format!("Chart of {}: {value}", detector.name);
@@ -85,10 +85,11 @@ fn place(area: Rect, point: Pos2, taken: &[Rect]) -> Rect {
 }
 
 /// The records from left to right over the whole of their range; zero is a faint line, where it is within.
-fn curve(painter: &Painter, rect: Rect, records: &[f64]) {
+fn curve(painter: &Painter, rect: Rect, records: &[[f64; 2]]) {
     let plot = Rect::from_min_max(rect.min + vec2(6.0, HEAD + 2.0), rect.max - vec2(6.0, 4.0));
-    let low = records.iter().copied().fold(f64::INFINITY, f64::min);
-    let high = records.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let values = || records.iter().map(|record| record[1]);
+    let low = values().fold(f64::INFINITY, f64::min);
+    let high = values().fold(f64::NEG_INFINITY, f64::max);
     let span = high - low;
     if !span.is_finite() {
         return;
@@ -101,13 +102,10 @@ fn curve(painter: &Painter, rect: Rect, records: &[f64]) {
         let faint = Stroke::new(1.0, over_picture().gamma_multiply(0.25));
         painter.hline(plot.x_range(), height(0.0), faint);
     }
-    let step = plot.width() / (RECORDS - 1) as f32;
     // The latest record stands at the right end.
-    let first = plot.right() - step * (records.len() - 1) as f32;
     let points = records
         .iter()
-        .enumerate()
-        .map(|(n, value)| pos2(first + step * n as f32, height(*value)))
+        .map(|[age, value]| pos2(plot.right() - plot.width() * *age as f32, height(*value)))
         .collect();
     painter.add(egui::Shape::line(points, Stroke::new(1.5, theme::marks().accent)));
 }

@@ -1,7 +1,7 @@
 //! What the worker shows of a run.
 
 use super::trajectories::ShownPath;
-use super::{Compared, MirrorFrame, Verdict};
+use super::{Compared, MirrorFrame, Records, Verdict};
 use crate::physics::{Observables, Spectrum, StateMeasures};
 use crate::scene::Scenario;
 use crate::solver::{Clock, FieldImage, FieldVolume, Report};
@@ -70,6 +70,8 @@ pub struct Frame {
     pub drift: f64,
     /// Latest value of each detector; empty before the first step.
     pub detectors: Vec<f64>,
+    /// What they recorded up to this frame and before some frames back, in batches, so that a window which misses some misses no record.
+    pub records: Vec<Arc<Records>>,
     /// The spectrum of each detector's record, twice a second at most; `None` for one that is too short.
     pub spectra: Arc<[Option<Spectrum>]>,
     /// What ψ tells beside its density, with step and time, where it was asked for.

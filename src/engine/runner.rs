@@ -8,6 +8,7 @@ use super::expectations;
 use super::frame::Notice;
 use super::mirror::shown::Shown;
 use super::pacing::{FRAME, Meter, Pacing, TimeBudget};
+use super::records::RecordBatches;
 use super::spectra::Spectra;
 use super::state_watch::StateWatch;
 use super::task::Watched;
@@ -105,6 +106,8 @@ pub(super) struct Runner {
     last_picture: Instant,
     observables: TimeBudget,
     spectra: Spectra,
+    /// What detectors recorded between pictures.
+    records: RecordBatches,
     state: StateWatch,
     mirror: Shown,
 }
@@ -170,6 +173,7 @@ impl Runner {
             last_picture: now,
             observables: TimeBudget::new(10.0, 0.05),
             spectra: Spectra::default(),
+            records: RecordBatches::default(),
             state: StateWatch::default(),
             mirror: Shown::default(),
         }

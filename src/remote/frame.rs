@@ -10,7 +10,8 @@ mod parts;
 
 use super::picture::{Fineness, PictureMessage, VolumeMessage};
 use super::wire;
-use crate::engine::{Frame, MirrorFrame, Notice, Status, Verdict};
+use crate::engine::records::BATCHES;
+use crate::engine::{Frame, MirrorFrame, Notice, Records, Status, Verdict};
 use crate::physics::{Observables, Spectrum, StateMeasures};
 use crate::scene::Scenario;
 use crate::solver::{Clock, FieldImage};
@@ -63,6 +64,7 @@ pub struct FrameMessage {
     frames_per_second: f64,
     drift: f64,
     detectors: Vec<f64>,
+    records: Vec<Records>,
     state: Option<(u64, f64, StateMeasures)>,
     verdicts: Vec<Verdict>,
     question: Option<usize>,
@@ -85,6 +87,18 @@ enum StatusMessage {
     Running,
     Paused,
     Failed(String),
+}
+
+/// The batches of records that were not sent with the frame before.
+fn new_records(frame: &Frame, before: Option<&Frame>) -> Vec<Records> {
+    let sent = before.map_or(&[][..], |before| &before.records);
+    let is_new = |batch: &&Arc<Records>| !sent.iter().any(|old| Arc::ptr_eq(old, batch));
+    frame
+        .records
+        .iter()
+        .filter(is_new)
+        .map(|batch| Records::clone(batch))
+        .collect()
 }
 
 /// Whether two shared things are one.
@@ -120,6 +134,7 @@ impl FrameMessage {
             frames_per_second: frame.frames_per_second,
             drift: frame.drift,
             detectors: frame.detectors.clone(),
+            records: new_records(frame, before),
             state: frame.state,
             verdicts: frame.verdicts.clone(),
             question: frame.question,
@@ -181,8 +196,8 @@ impl FrameMessage {
     /// Brings a frame up to date; `scenario` is that of its number. `None` if the message is damaged: the frame is then not to be shown.
     #[must_use]
     pub fn apply(self, frame: &mut Frame, scenario: Option<Arc<Scenario>>) -> Option<()> {
+        let run = std::mem::replace(&mut frame.run, self.run);
         frame.serial = self.serial;
-        frame.run = self.run;
         frame.status = match self.status {
             StatusMessage::Starting => Status::Starting,
             StatusMessage::Running => Status::Running,
@@ -196,6 +211,14 @@ impl FrameMessage {
         frame.frames_per_second = self.frames_per_second;
         frame.drift = self.drift;
         frame.detectors = self.detectors;
+        if !self.records.iter().all(Records::is_whole) {
+            return None;
+        }
+        let is_old = |batch: &Arc<Records>| frame.run == run && batch.step <= self.clock.steps;
+        frame.records.retain(is_old);
+        frame.records.extend(self.records.into_iter().map(Arc::new));
+        let surplus = frame.records.len().saturating_sub(BATCHES);
+        frame.records.drain(..surplus);
         frame.state = self.state;
         frame.verdicts = self.verdicts;
         frame.question = self.question;

@@ -4,7 +4,7 @@
 mod npy;
 
 use ripplon::engine::sweep::SweepPlan;
-use ripplon::engine::{Checkpoint, Engine, Frame, Notice};
+use ripplon::engine::{Checkpoint, Engine, Frame, Notice, Records};
 use ripplon::export::{About, Picture, png};
 use ripplon::physics::Expression;
 use ripplon::physics::expression::SPACE;
@@ -245,6 +245,11 @@ fn frame() -> Frame {
         },
         image_serial: 2,
         detectors: vec![1.0, -2.0],
+        records: vec![Arc::new(Records {
+            step: 7,
+            times: vec![0.5, 1.0],
+            columns: vec![vec![1.0, 2.0], vec![-1.0, f64::NAN]],
+        })],
         notice: Some(Notice {
             serial: 1,
             is_error: false,

@@ -193,6 +193,7 @@ impl Runner {
         frame.steps_per_frame = self.steps_shown;
         frame.notice.clone_from(&self.notice);
         frame.detectors.clear();
+        frame.records.clear();
         frame.spectra = self.spectra.latest();
         frame.state = self.state.latest();
         frame.verdicts.clear();
@@ -212,6 +213,11 @@ impl Runner {
             frame
                 .detectors
                 .extend(detectors.filter_map(|place| engine.taps().latest(place)));
+            if count > 0 {
+                let step = engine.clock().steps;
+                let batches = self.records.take(engine.taps(), (self.run, step));
+                frame.records.extend_from_slice(batches);
+            }
             frame.verdicts.extend_from_slice(engine.verdicts());
         } else {
             frame.clock = Clock::default();
