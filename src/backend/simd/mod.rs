@@ -5,18 +5,25 @@
 //! `portable` forces a level that the machine has; the others are then not used.
 
 mod aligned;
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
 mod dispatch;
 #[cfg(target_arch = "aarch64")]
 mod neon;
+mod operations;
 mod portable;
 #[cfg(target_arch = "x86_64")]
 mod sse2;
 #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
 mod wasm;
-#[cfg(target_arch = "x86_64")]
-mod x86;
 
 pub use aligned::Aligned;
+#[cfg(target_arch = "x86_64")]
+pub use avx2::{Avx2F32, Avx2F64};
+#[cfg(target_arch = "x86_64")]
+pub use avx512::{Avx512F32, Avx512F64};
 pub use dispatch::{Kernel, Vectors};
 #[cfg(target_arch = "aarch64")]
 pub use neon::{NeonF32, NeonF64};
@@ -25,8 +32,6 @@ pub use portable::Array;
 pub use sse2::{Sse2F32, Sse2F64};
 #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
 pub use wasm::{WasmF32, WasmF64};
-#[cfg(target_arch = "x86_64")]
-pub use x86::{Avx2F32, Avx2F64, Avx512F32, Avx512F64};
 
 use crate::field::Real;
 use std::sync::OnceLock;

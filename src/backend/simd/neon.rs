@@ -8,6 +8,7 @@
 )]
 
 use super::Lanes;
+use super::operations::plain_operations;
 use std::arch::aarch64::*;
 
 /// 4 singles.
@@ -24,41 +25,17 @@ unsafe impl Lanes for NeonF32 {
     const N: usize = 4;
     const FUSES: bool = true;
 
-    #[inline(always)]
-    unsafe fn load(from: *const f32) -> Self {
-        // SAFETY: the caller has the instructions, and N numbers to read there; the access needs no alignment.
-        unsafe { Self(vld1q_f32(from)) }
-    }
-    #[inline(always)]
-    unsafe fn store(self, to: *mut f32) {
-        // SAFETY: the caller has the instructions, and room for N numbers there; the access needs no alignment.
-        unsafe { vst1q_f32(to, self.0) }
-    }
-    #[inline(always)]
-    unsafe fn splat(value: f32) -> Self {
-        // SAFETY: the caller has the instructions; registers alone are touched.
-        unsafe { Self(vdupq_n_f32(value)) }
-    }
-    #[inline(always)]
-    unsafe fn add(self, b: Self) -> Self {
-        // SAFETY: the caller has the instructions; registers alone are touched.
-        unsafe { Self(vaddq_f32(self.0, b.0)) }
-    }
-    #[inline(always)]
-    unsafe fn sub(self, b: Self) -> Self {
-        // SAFETY: the caller has the instructions; registers alone are touched.
-        unsafe { Self(vsubq_f32(self.0, b.0)) }
-    }
-    #[inline(always)]
-    unsafe fn div(self, b: Self) -> Self {
-        // SAFETY: the caller has the instructions; registers alone are touched.
-        unsafe { Self(vdivq_f32(self.0, b.0)) }
-    }
-    #[inline(always)]
-    unsafe fn mul(self, b: Self) -> Self {
-        // SAFETY: the caller has the instructions; registers alone are touched.
-        unsafe { Self(vmulq_f32(self.0, b.0)) }
-    }
+    plain_operations!(
+        f32,
+        vld1q_f32,
+        vst1q_f32,
+        vdupq_n_f32,
+        vaddq_f32,
+        vsubq_f32,
+        vdivq_f32,
+        vmulq_f32
+    );
+
     #[inline(always)]
     unsafe fn mul_add(self, b: Self, c: Self) -> Self {
         // SAFETY: the caller has the instructions; registers alone are touched.
@@ -122,41 +99,17 @@ unsafe impl Lanes for NeonF64 {
     const N: usize = 2;
     const FUSES: bool = true;
 
-    #[inline(always)]
-    unsafe fn load(from: *const f64) -> Self {
-        // SAFETY: the caller has the instructions, and N numbers to read there; the access needs no alignment.
-        unsafe { Self(vld1q_f64(from)) }
-    }
-    #[inline(always)]
-    unsafe fn store(self, to: *mut f64) {
-        // SAFETY: the caller has the instructions, and room for N numbers there; the access needs no alignment.
-        unsafe { vst1q_f64(to, self.0) }
-    }
-    #[inline(always)]
-    unsafe fn splat(value: f64) -> Self {
-        // SAFETY: the caller has the instructions; registers alone are touched.
-        unsafe { Self(vdupq_n_f64(value)) }
-    }
-    #[inline(always)]
-    unsafe fn add(self, b: Self) -> Self {
-        // SAFETY: the caller has the instructions; registers alone are touched.
-        unsafe { Self(vaddq_f64(self.0, b.0)) }
-    }
-    #[inline(always)]
-    unsafe fn sub(self, b: Self) -> Self {
-        // SAFETY: the caller has the instructions; registers alone are touched.
-        unsafe { Self(vsubq_f64(self.0, b.0)) }
-    }
-    #[inline(always)]
-    unsafe fn div(self, b: Self) -> Self {
-        // SAFETY: the caller has the instructions; registers alone are touched.
-        unsafe { Self(vdivq_f64(self.0, b.0)) }
-    }
-    #[inline(always)]
-    unsafe fn mul(self, b: Self) -> Self {
-        // SAFETY: the caller has the instructions; registers alone are touched.
-        unsafe { Self(vmulq_f64(self.0, b.0)) }
-    }
+    plain_operations!(
+        f64,
+        vld1q_f64,
+        vst1q_f64,
+        vdupq_n_f64,
+        vaddq_f64,
+        vsubq_f64,
+        vdivq_f64,
+        vmulq_f64
+    );
+
     #[inline(always)]
     unsafe fn mul_add(self, b: Self, c: Self) -> Self {
         // SAFETY: the caller has the instructions; registers alone are touched.

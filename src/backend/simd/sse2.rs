@@ -9,6 +9,7 @@
 )]
 
 use super::Lanes;
+use super::operations::plain_operations;
 use std::arch::x86_64::*;
 
 /// 4 singles.
@@ -57,41 +58,17 @@ unsafe impl Lanes for Sse2F32 {
     const N: usize = 4;
     const FUSES: bool = false;
 
-    #[inline(always)]
-    unsafe fn load(from: *const f32) -> Self {
-        // SAFETY: the caller has N numbers to read there; the access needs no alignment.
-        Self(unsafe { _mm_loadu_ps(from) })
-    }
-    #[inline(always)]
-    unsafe fn store(self, to: *mut f32) {
-        // SAFETY: the caller has room for N numbers there; the access needs no alignment.
-        unsafe { _mm_storeu_ps(to, self.0) }
-    }
-    #[inline(always)]
-    unsafe fn splat(value: f32) -> Self {
-        // SAFETY: every x86-64 processor has the instructions; registers alone are touched.
-        Self(unsafe { _mm_set1_ps(value) })
-    }
-    #[inline(always)]
-    unsafe fn add(self, b: Self) -> Self {
-        // SAFETY: every x86-64 processor has the instructions; registers alone are touched.
-        Self(unsafe { _mm_add_ps(self.0, b.0) })
-    }
-    #[inline(always)]
-    unsafe fn sub(self, b: Self) -> Self {
-        // SAFETY: every x86-64 processor has the instructions; registers alone are touched.
-        Self(unsafe { _mm_sub_ps(self.0, b.0) })
-    }
-    #[inline(always)]
-    unsafe fn div(self, b: Self) -> Self {
-        // SAFETY: every x86-64 processor has the instructions; registers alone are touched.
-        Self(unsafe { _mm_div_ps(self.0, b.0) })
-    }
-    #[inline(always)]
-    unsafe fn mul(self, b: Self) -> Self {
-        // SAFETY: every x86-64 processor has the instructions; registers alone are touched.
-        Self(unsafe { _mm_mul_ps(self.0, b.0) })
-    }
+    plain_operations!(
+        f32,
+        _mm_loadu_ps,
+        _mm_storeu_ps,
+        _mm_set1_ps,
+        _mm_add_ps,
+        _mm_sub_ps,
+        _mm_div_ps,
+        _mm_mul_ps
+    );
+
     #[inline(always)]
     unsafe fn mul_add(self, b: Self, c: Self) -> Self {
         // SAFETY: every x86-64 processor has the instructions; registers alone are touched.
@@ -169,41 +146,17 @@ unsafe impl Lanes for Sse2F64 {
     const N: usize = 2;
     const FUSES: bool = false;
 
-    #[inline(always)]
-    unsafe fn load(from: *const f64) -> Self {
-        // SAFETY: the caller has N numbers to read there; the access needs no alignment.
-        Self(unsafe { _mm_loadu_pd(from) })
-    }
-    #[inline(always)]
-    unsafe fn store(self, to: *mut f64) {
-        // SAFETY: the caller has room for N numbers there; the access needs no alignment.
-        unsafe { _mm_storeu_pd(to, self.0) }
-    }
-    #[inline(always)]
-    unsafe fn splat(value: f64) -> Self {
-        // SAFETY: every x86-64 processor has the instructions; registers alone are touched.
-        Self(unsafe { _mm_set1_pd(value) })
-    }
-    #[inline(always)]
-    unsafe fn add(self, b: Self) -> Self {
-        // SAFETY: every x86-64 processor has the instructions; registers alone are touched.
-        Self(unsafe { _mm_add_pd(self.0, b.0) })
-    }
-    #[inline(always)]
-    unsafe fn sub(self, b: Self) -> Self {
-        // SAFETY: every x86-64 processor has the instructions; registers alone are touched.
-        Self(unsafe { _mm_sub_pd(self.0, b.0) })
-    }
-    #[inline(always)]
-    unsafe fn div(self, b: Self) -> Self {
-        // SAFETY: every x86-64 processor has the instructions; registers alone are touched.
-        Self(unsafe { _mm_div_pd(self.0, b.0) })
-    }
-    #[inline(always)]
-    unsafe fn mul(self, b: Self) -> Self {
-        // SAFETY: every x86-64 processor has the instructions; registers alone are touched.
-        Self(unsafe { _mm_mul_pd(self.0, b.0) })
-    }
+    plain_operations!(
+        f64,
+        _mm_loadu_pd,
+        _mm_storeu_pd,
+        _mm_set1_pd,
+        _mm_add_pd,
+        _mm_sub_pd,
+        _mm_div_pd,
+        _mm_mul_pd
+    );
+
     #[inline(always)]
     unsafe fn mul_add(self, b: Self, c: Self) -> Self {
         // SAFETY: every x86-64 processor has the instructions; registers alone are touched.

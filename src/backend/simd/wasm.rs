@@ -8,6 +8,7 @@
 )]
 
 use super::Lanes;
+use super::operations::plain_operations;
 use std::arch::wasm32::*;
 
 /// 4 singles.
@@ -24,36 +25,17 @@ unsafe impl Lanes for WasmF32 {
     const N: usize = 4;
     const FUSES: bool = false;
 
-    #[inline(always)]
-    unsafe fn load(from: *const f32) -> Self {
-        // SAFETY: the caller has N numbers to read there; the access needs no alignment.
-        Self(unsafe { v128_load(from.cast()) })
-    }
-    #[inline(always)]
-    unsafe fn store(self, to: *mut f32) {
-        // SAFETY: the caller has room for N numbers there; the access needs no alignment.
-        unsafe { v128_store(to.cast(), self.0) }
-    }
-    #[inline(always)]
-    unsafe fn splat(value: f32) -> Self {
-        Self(f32x4_splat(value))
-    }
-    #[inline(always)]
-    unsafe fn add(self, b: Self) -> Self {
-        Self(f32x4_add(self.0, b.0))
-    }
-    #[inline(always)]
-    unsafe fn sub(self, b: Self) -> Self {
-        Self(f32x4_sub(self.0, b.0))
-    }
-    #[inline(always)]
-    unsafe fn div(self, b: Self) -> Self {
-        Self(f32x4_div(self.0, b.0))
-    }
-    #[inline(always)]
-    unsafe fn mul(self, b: Self) -> Self {
-        Self(f32x4_mul(self.0, b.0))
-    }
+    plain_operations!(
+        f32,
+        v128_load,
+        v128_store,
+        f32x4_splat,
+        f32x4_add,
+        f32x4_sub,
+        f32x4_div,
+        f32x4_mul
+    );
+
     #[inline(always)]
     unsafe fn mul_add(self, b: Self, c: Self) -> Self {
         Self(f32x4_add(f32x4_mul(self.0, b.0), c.0))
@@ -109,36 +91,17 @@ unsafe impl Lanes for WasmF64 {
     const N: usize = 2;
     const FUSES: bool = false;
 
-    #[inline(always)]
-    unsafe fn load(from: *const f64) -> Self {
-        // SAFETY: the caller has N numbers to read there; the access needs no alignment.
-        Self(unsafe { v128_load(from.cast()) })
-    }
-    #[inline(always)]
-    unsafe fn store(self, to: *mut f64) {
-        // SAFETY: the caller has room for N numbers there; the access needs no alignment.
-        unsafe { v128_store(to.cast(), self.0) }
-    }
-    #[inline(always)]
-    unsafe fn splat(value: f64) -> Self {
-        Self(f64x2_splat(value))
-    }
-    #[inline(always)]
-    unsafe fn add(self, b: Self) -> Self {
-        Self(f64x2_add(self.0, b.0))
-    }
-    #[inline(always)]
-    unsafe fn sub(self, b: Self) -> Self {
-        Self(f64x2_sub(self.0, b.0))
-    }
-    #[inline(always)]
-    unsafe fn div(self, b: Self) -> Self {
-        Self(f64x2_div(self.0, b.0))
-    }
-    #[inline(always)]
-    unsafe fn mul(self, b: Self) -> Self {
-        Self(f64x2_mul(self.0, b.0))
-    }
+    plain_operations!(
+        f64,
+        v128_load,
+        v128_store,
+        f64x2_splat,
+        f64x2_add,
+        f64x2_sub,
+        f64x2_div,
+        f64x2_mul
+    );
+
     #[inline(always)]
     unsafe fn mul_add(self, b: Self, c: Self) -> Self {
         Self(f64x2_add(f64x2_mul(self.0, b.0), c.0))
