@@ -108,6 +108,36 @@ fn draw(window: &mut Window, from: Pos2, points: f32, force: Option<f32>) -> Pos
     from + vec2(points, 0.0)
 }
 
+/// Without a tool one finger moves the view, and two move it without zooming as long as they keep their distance.
+#[test]
+fn fingers_move_the_view() {
+    let mut window = Window::open();
+    let place = |window: &Window| window.app().picture().0;
+    let before = place(&window);
+    // Off the dashed line, which would be what a finger takes.
+    let middle = window.app().picture().1.center() + vec2(0.0, 60.0);
+    let end = draw(&mut window, middle, 60.0, None);
+    window.touch(0, TouchPhase::End, end);
+    window.settle();
+    let after = place(&window);
+    assert!(after.left() > before.left() + 30.0, "{before} {after}");
+    assert!((after.height() - before.height()).abs() < 1.0, "{before} {after}");
+    let pair = |window: &mut Window, phase: TouchPhase, right: f32| {
+        for (finger, beside) in [(0, 0.0), (1, 50.0)] {
+            window.touch(finger, phase, middle + vec2(beside + right, 0.0));
+        }
+    };
+    pair(&mut window, TouchPhase::Start, 0.0);
+    for right in [10.0, 20.0, 30.0, 40.0] {
+        pair(&mut window, TouchPhase::Move, right);
+    }
+    pair(&mut window, TouchPhase::End, 40.0);
+    window.settle();
+    let moved = place(&window);
+    assert!(moved.left() > after.left() + 20.0, "{after} {moved}");
+    assert!((moved.height() / after.height() - 1.0).abs() < 0.1, "{after} {moved}");
+}
+
 /// With three fingers nothing is painted, in whatever order they go; a stroke that the system takes away ends there.
 #[test]
 fn no_stroke_is_left_hanging() {
