@@ -422,6 +422,7 @@ const WITHOUT_BOUND: &[(&str, &str)] = &[
         "src/backend/simd/neon.rs",
         "instructions, whose presence `Level::run` asserts; addresses are the callers'",
     ),
+    ("src/backend/simd/operations.rs", "as neon.rs"),
     ("src/backend/simd/portable.rs", "as neon.rs"),
     ("src/backend/simd/wasm.rs", "as neon.rs"),
     ("src/cli/display.rs", "a library is opened"),

@@ -59,9 +59,14 @@ impl Records {
         }
     }
 
-    /// Appends two rows for a part of some records: at its first and last time the least and the greatest value of each quantity, in the order in which they came.
+    /// Appends two rows for a part of some records: at its first and last time the least and the greatest value of each quantity, in the order in which they came. One or two rows are left
+    /// as they are.
     pub fn push_extremes<C: AsRef<[f64]>>(&mut self, times: &[f64], columns: &[C], part: Range<usize>) {
-        if part.is_empty() {
+        if part.len() <= 2 {
+            self.times.extend_from_slice(&times[part.clone()]);
+            for (own, column) in self.columns.iter_mut().zip(columns) {
+                own.extend_from_slice(&column.as_ref()[part.clone()]);
+            }
             return;
         }
         self.times.extend([times[part.start], times[part.end - 1]]);

@@ -72,9 +72,11 @@ impl Picture {
 
     /// Fills a rectangle with a coverage of 0…1, clipped to the picture.
     pub fn fill(&mut self, rect: Rect, color: [u8; 3], coverage: f32) {
-        for y in rect.y..(rect.y + rect.height).min(self.height) {
-            for x in rect.x..(rect.x + rect.width).min(self.width) {
-                self.set(x, y, mixed(self.at(x, y), color, coverage));
+        let columns = rect.x.min(self.width)..(rect.x + rect.width).min(self.width);
+        let rows = self.rgb.chunks_exact_mut(3 * self.width.max(1));
+        for row in rows.skip(rect.y).take(rect.height) {
+            for pixel in row[3 * columns.start..3 * columns.end].as_chunks_mut::<3>().0 {
+                *pixel = mixed(*pixel, color, coverage);
             }
         }
     }

@@ -1,7 +1,7 @@
 //! The medium over a picture: walls solid, the potential (of sound: speed or density less the background) as a faint tint with contour lines, so that
 //! slits, barriers and interfaces can be seen and the wave still shows through.
 
-use super::picture::{Picture, Rect, mixed};
+use super::picture::{Picture, Rect};
 use super::theme::Theme;
 use crate::physics::{Sets, Value};
 use crate::scene::Scenario;
@@ -30,13 +30,64 @@ pub struct Shade {
     drawn: Option<Drawn>,
 }
 
-/// What lies over each pixel of a rectangle.
+/// What lies over a rectangle, ready to be laid on a picture.
 #[derive(Clone, Debug)]
 struct Drawn {
     rect: Rect,
     drives: Vec<f64>,
-    /// How much a tint covers, −1…1: below 0 that of wells; [`RIM`] and [`INSIDE`] where a wall stands.
-    covers: Vec<f32>,
+    colors: [[u8; 3]; 4],
+    /// Of each row the bytes from the first pixel that is covered to the last.
+    rows: Vec<CoveredRow>,
+}
+
+/// Bytes of a row of pixels, red, green and blue in turn.
+#[derive(Clone, Debug, Default)]
+struct CoveredRow {
+    /// The first of them within the rectangle.
+    first: usize,
+    /// The colour that lies over each.
+    over: Vec<u8>,
+    /// How much it covers of what is under it, of 255.
+    covers: Vec<u8>,
+}
+
+impl CoveredRow {
+    /// Of the covers of a row (see [`Shade::covers`]) and the colours of walls at the rim and inside, hills and wells.
+    fn new(covers: &[f32], [wall, stone, hill, well]: [[u8; 3]; 4]) -> Self {
+        let is_covered = |cover: &f32| *cover != 0.0;
+        let (Some(first), Some(last)) = (covers.iter().position(is_covered), covers.iter().rposition(is_covered))
+        else {
+            return Self::default();
+        };
+        let mut row = Self {
+            first: 3 * first,
+            ..Self::default()
+        };
+        for cover in &covers[first..=last] {
+            let (color, part) = match *cover {
+                RIM => (wall, 1.0),
+                INSIDE => (stone, 1.0),
+                cover if cover < 0.0 => (well, -cover),
+                cover => (hill, cover),
+            };
+            row.over.extend(color);
+            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0…255")]
+            let part = (255.0 * part.min(1.0) + 0.5) as u8;
+            row.covers.extend([part; 3]);
+        }
+        row
+    }
+
+    /// Lays it on the bytes of a row: whole numbers, so that the loop becomes vectors.
+    fn lay(&self, row: &mut [u8]) {
+        let under = row.get_mut(self.first..).unwrap_or_default();
+        for ((under, over), cover) in under.iter_mut().zip(&self.over).zip(&self.covers) {
+            let [below, above, cover] = [*under, *over, *cover].map(u16::from);
+            // Rounded division by 255.
+            let sum = below * (255 - cover) + above * cover + 128;
+            *under = ((sum + (sum >> 8)) >> 8) as u8;
+        }
+    }
 }
 
 /// The cover of walls at their rim, and farther inside: a wall as large as half of the picture is not what one looks at.
@@ -126,34 +177,27 @@ impl Shade {
 
     /// Draws it over a field in `rect`; `drives` are the factors of the driven parts now.
     pub fn draw(&mut self, picture: &mut Picture, rect: Rect, drives: &[f64], theme: &Theme) {
-        let same = |drawn: &Drawn| drawn.rect == rect && drawn.drives == drives;
+        let colors = [theme.wall, theme.stone, theme.hill, theme.well];
+        let same = |drawn: &Drawn| drawn.rect == rect && drawn.drives == drives && drawn.colors == colors;
         if !self.drawn.as_ref().is_some_and(same) {
+            let covers = self.covers(rect, drives);
             self.drawn = Some(Drawn {
                 rect,
                 drives: drives.to_vec(),
-                covers: self.covers(rect, drives),
+                colors,
+                rows: (covers.par_chunks(rect.width.max(1)))
+                    .map(|covers| CoveredRow::new(covers, colors))
+                    .collect(),
             });
         }
         let Some(drawn) = &self.drawn else { return };
         let across = 3 * picture.width;
         let rows = picture.rgb.par_chunks_mut(across).skip(rect.y);
-        rows.zip(drawn.covers.par_chunks(rect.width)).for_each(|(row, covers)| {
-            let pixels = row[3 * rect.x..].chunks_exact_mut(3);
-            for (pixel, cover) in pixels.zip(covers).filter(|(_, cover)| **cover != 0.0) {
-                let color = if *cover == RIM {
-                    theme.wall
-                } else if *cover == INSIDE {
-                    theme.stone
-                } else {
-                    let tint = if *cover < 0.0 { theme.well } else { theme.hill };
-                    mixed([pixel[0], pixel[1], pixel[2]], tint, cover.abs())
-                };
-                pixel.copy_from_slice(&color);
-            }
-        });
+        rows.zip(&drawn.rows)
+            .for_each(|(row, covered)| covered.lay(&mut row[3 * rect.x..]));
     }
 
-    /// What lies over each pixel of `rect`, by rows from the top (see [`Drawn`]).
+    /// What lies over each pixel of `rect`, by rows from the top: how much a tint covers, −1…1, below 0 that of wells; [`RIM`] and [`INSIDE`] where a wall stands.
     fn covers(&self, rect: Rect, drives: &[f64]) -> Vec<f32> {
         let levels = self.levels(rect, drives);
         let contour = levels
@@ -330,4 +374,36 @@ fn small(n: usize) -> f32 {
 )]
 fn floor(value: f32) -> usize {
     value.max(0.0) as usize
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::export::picture::mixed;
+
+    #[test]
+    fn a_row_is_laid_on_as_pixels_are_mixed() {
+        let colors = [[10, 20, 30], [200, 100, 0], [255, 255, 255], [0, 90, 160]];
+        let covers = [0.0, 0.0, RIM, INSIDE, 0.4, -0.16, 0.0, 1.0, 0.003, 0.0];
+        let before: Vec<u8> = (0..30).map(|n| (n * 67 % 256) as u8).collect();
+        let mut row = before.clone();
+        CoveredRow::new(&covers, colors).lay(&mut row);
+        for ((cover, was), is) in covers.iter().zip(before.chunks_exact(3)).zip(row.chunks_exact(3)) {
+            let was = [was[0], was[1], was[2]];
+            let expected = match *cover {
+                RIM => colors[0],
+                INSIDE => colors[1],
+                cover if cover < 0.0 => mixed(was, colors[3], -cover),
+                cover => mixed(was, colors[2], cover),
+            };
+            // A cover in 255 parts is off by 1/510 of a difference of 255, and each way is rounded.
+            let near = |(a, b): (&u8, &u8)| a.abs_diff(*b) <= 1;
+            assert!(is.iter().zip(&expected).all(near), "{cover}: {is:?} {expected:?}");
+            if cover.abs() >= 1.0 || *cover == 0.0 {
+                assert_eq!(is, expected, "{cover}");
+            }
+        }
+        CoveredRow::new(&[0.0; 4], colors).lay(&mut row);
+        CoveredRow::new(&covers, colors).lay(&mut []);
+    }
 }

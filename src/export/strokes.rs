@@ -50,9 +50,13 @@ pub(super) fn line(picture: &mut Picture, from: (f32, f32), to: (f32, f32), colo
             #[expect(clippy::cast_precision_loss, reason = "positions in the picture")]
             let (px, py) = (x as f32 + 0.5 - from.0, y as f32 + 0.5 - from.1);
             let part = ((px * dx + py * dy) / square).clamp(0.0, 1.0);
-            let distance = (px - part * dx).hypot(py - part * dy);
-            let covered = (thick / 2.0 + 0.5 - distance).clamp(0.0, 1.0).min(thick);
-            picture.blend(x, y, color, covered * strength);
+            let (off_x, off_y) = (px - part * dx, py - part * dy);
+            let distance = off_x * off_x + off_y * off_y;
+            // Most pixels around a slanted line are not on it.
+            if distance < reach * reach {
+                let covered = (thick / 2.0 + 0.5 - distance.sqrt()).clamp(0.0, 1.0).min(thick);
+                picture.blend(x, y, color, covered * strength);
+            }
         }
     }
 }

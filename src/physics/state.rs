@@ -5,6 +5,8 @@
 
 mod momenta;
 
+pub(crate) use momenta::wave_number;
+
 use crate::field::FieldData;
 use crate::grid::Grid;
 use num_complex::Complex64;

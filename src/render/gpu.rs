@@ -1,5 +1,6 @@
 //! The little that the drawables share: a textured full-screen pipeline, textures that grow but do not shrink, and both together.
 
+use super::upload::Upload;
 use crate::colormap::Table;
 use crate::solver::FieldImage;
 use bytemuck::Pod;
@@ -11,6 +12,7 @@ struct Texture {
     texture: wgpu::Texture,
     format: wgpu::TextureFormat,
     label: &'static str,
+    upload: Upload,
 }
 
 impl Texture {
@@ -20,6 +22,7 @@ impl Texture {
             texture: create(device, format, label, [1, 1]),
             format,
             label,
+            upload: Upload::default(),
         }
     }
 
@@ -38,20 +41,9 @@ impl Texture {
                 [room(size[0], width), room(size[1], height)],
             );
         }
-        render.queue.write_texture(
-            self.texture.as_image_copy(),
-            bytemuck::cast_slice(texels),
-            wgpu::TexelCopyBufferLayout {
-                offset: 0,
-                bytes_per_row: Some((size[0] * size_of::<T>()) as u32),
-                rows_per_image: None,
-            },
-            wgpu::Extent3d {
-                width: size[0] as u32,
-                height: size[1] as u32,
-                depth_or_array_layers: 1,
-            },
-        );
+        let rows = (bytemuck::cast_slice(texels), size[0] * size_of::<T>());
+        let size = size.map(|side| side as u32);
+        self.upload.write(render, &self.texture, size, rows);
         grows
     }
 

@@ -19,6 +19,7 @@ pub mod gpu;
 #[cfg(not(target_family = "wasm"))]
 pub mod headless;
 pub mod medium;
+mod upload;
 pub mod volume;
 
 pub use curve::Curve;

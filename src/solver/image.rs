@@ -149,35 +149,42 @@ impl FieldImage {
             .enumerate()
             .for_each_init(
                 || {
-                    (
-                        vec![Complex::<f32>::default(); request.x.len()],
-                        vec![(0.0f32, Complex::<f32>::default()); width],
-                    )
+                    let sites = vec![Complex::<f32>::default(); request.x.len()];
+                    (sites, [(); 3].map(|()| vec![0.0f32; width]))
                 },
-                |(sites, sums), (texel_row, (values, phases))| {
-                    sums.fill((0.0, Complex::default()));
+                |(sites, [squares, re, im]), (texel_row, (values, phases))| {
+                    for sums in [&mut *squares, re, im] {
+                        sums.fill(0.0);
+                    }
                     let first = request.y.start + texel_row * n;
                     let last = (first + n).min(request.y.end);
                     for j in first..last {
                         row(j, sites);
-                        for (i, psi) in sites.iter().enumerate() {
-                            let sum = &mut sums[i / n];
-                            sum.0 += psi.norm_sqr();
-                            sum.1 += psi;
+                        let sums = squares.iter_mut().zip(re.iter_mut().zip(im.iter_mut()));
+                        for ((square, (re, im)), sites) in sums.zip(sites.chunks(n)) {
+                            for psi in sites {
+                                *square += psi.norm_sqr();
+                                *re += psi.re;
+                                *im += psi.im;
+                            }
                         }
                     }
-                    for (i, (value, phase)) in values.iter_mut().zip(phases).enumerate() {
+                    let sums = match request.quantity {
+                        Quantity::Real => &re,
+                        Quantity::Imaginary => &im,
+                        _ => &squares,
+                    };
+                    for (i, (value, sum)) in values.iter_mut().zip(sums.iter()).enumerate() {
                         let columns = n.min(request.x.len() - i * n);
-                        let count = (columns * (last - first)) as f32;
-                        let (square, sum) = sums[i];
+                        let mean = sum / (columns * (last - first)) as f32;
                         *value = match request.quantity {
-                            Quantity::Phase => (square / count).sqrt(),
-                            Quantity::Real => sum.re / count,
-                            Quantity::Imaginary => sum.im / count,
-                            _ => square / count,
+                            Quantity::Phase => mean.sqrt(),
+                            _ => mean,
                         };
-                        if with_phase {
-                            *phase = sum.arg();
+                    }
+                    if with_phase {
+                        for (phase, (re, im)) in phases.iter_mut().zip(re.iter().zip(im.iter())) {
+                            *phase = angle(*re, *im);
                         }
                     }
                 },
@@ -206,9 +213,10 @@ impl FieldImage {
                 let last = (first + n).min(request.y.end);
                 for j in first..last {
                     row(j, sites);
-                    for (i, site) in sites.iter().enumerate() {
-                        let value = &mut values[i / n];
-                        *value = if largest { value.max(*site) } else { *value + site };
+                    for (value, sites) in values.iter_mut().zip(sites.chunks(n)) {
+                        for site in sites {
+                            *value = if largest { value.max(*site) } else { *value + site };
+                        }
                     }
                 }
                 if !largest {
@@ -218,6 +226,59 @@ impl FieldImage {
                     }
                 }
             },
+        );
+    }
+}
+
+/// The angle of a complex number, −π…π, to 5·10⁻⁷ without a branch, so that a row of them becomes vectors; 0 of 0.
+///
+/// Source: Abramowitz & Stegun (1964), eq. 4.4.49.
+#[must_use]
+pub fn angle(re: f32, im: f32) -> f32 {
+    use std::f32::consts::{FRAC_PI_2, PI};
+    const TERMS: [f32; 8] = [
+        -0.016_165_737,
+        0.042_909_614,
+        -0.075_289_64,
+        0.106_562_64,
+        -0.142_089,
+        0.199_935_51,
+        -0.333_331_45,
+        1.0,
+    ];
+    let (x, y) = (re.abs(), im.abs());
+    let (less, more) = if x < y { (x, y) } else { (y, x) };
+    let tangent = if more > 0.0 { less / more } else { 0.0 };
+    let square = tangent * tangent;
+    let polynomial = TERMS.iter().fold(0.002_866_225_7, |sum, term| sum * square + term);
+    let within = tangent * polynomial;
+    let steep = if x < y { FRAC_PI_2 - within } else { within };
+    let whole = if re < 0.0 { PI - steep } else { steep };
+    whole.copysign(im)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn angles_are_those_of_the_library() {
+        for n in 0..100_000u32 {
+            let exact = (f64::from(n) / 50_000.0 - 1.0) * std::f64::consts::PI;
+            for size in [1e-20, 1.0, 3e15] {
+                let [re, im] = [exact.cos() * size, exact.sin() * size].map(|part| part as f32);
+                let (found, known) = (angle(re, im), im.atan2(re));
+                // 2·10⁻⁸ of the polynomial, and a few roundings of at most π.
+                assert!((found - known).abs() < 5e-7, "{re} {im}: {found} {known}");
+            }
+        }
+        assert_eq!(
+            [angle(0.0, 0.0), angle(2.0, 0.0), angle(-2.0, 0.0)],
+            [0.0, 0.0, std::f32::consts::PI]
+        );
+        assert_eq!(
+            [angle(0.0, 1.0), angle(0.0, -1.0)],
+            [1.0, -1.0].map(|sign| sign * std::f32::consts::FRAC_PI_2)
         );
     }
 }

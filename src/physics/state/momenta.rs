@@ -14,7 +14,7 @@ const TOGETHER: usize = 16;
 
 /// The momentum of line `n` of a transform over `sites` sites; that at the edge of the band stands for both directions and counts as 0 in the mean.
 #[expect(clippy::cast_precision_loss, reason = "site numbers are far below 2^52")]
-fn wave_number(n: usize, sites: usize, spacing: f64) -> f64 {
+pub(crate) fn wave_number(n: usize, sites: usize, spacing: f64) -> f64 {
     let signed = if 2 * n > sites {
         n as f64 - sites as f64
     } else {
