@@ -42,7 +42,8 @@ impl<T: Real> Trotter<T> {
             let left = steps - done;
             let (unseen, seen) = match (steady, recorder.direct() && !taps.transducers_act()) {
                 (true, true) => (taps.until_observed(&start, taps.until_due(&start, left)) - 1, 1),
-                (true, false) => (0, left.min(recorder.depth() as u64)),
+                // Passes of about equal length: halos are made for as many steps, whatever is taken.
+                (true, false) => (0, left.div_ceil(left.div_ceil(recorder.depth() as u64))),
                 (false, _) => (0, 1),
             };
             if unseen > 0 {

@@ -6,7 +6,7 @@
 //! - *Copies* (value, flux, energy) keep the sites, and those of the neighbours, for formulas that need amplitudes.
 //!
 //! Memory: 8 B a row, chunk and step for sums, 16 B a site and step for copies; [`Recorder::depth`] limits the steps so that all of it
-//! stays small beside the field.
+//! stays small beside the field. Sums over all sites ([`WholeSums`]) take 40 B a row, chunk and step, as much as the field at most, and tables 1.5 times that.
 
 use super::measure::ReadRow;
 use super::media::Media;
@@ -117,12 +117,14 @@ impl<T: Real> Recorder<T> {
         if direct {
             readings.retain(|reading| reading.copies().is_none());
         }
-        let sums = whole.as_ref().map_or(0, WholeSums::per_step);
-        let bytes = (readings.iter().map(Reading::per_step).chain([sums])).sum::<usize>() * 8 + heard.len() * 16;
+        let bytes = readings.iter().map(Reading::per_step).sum::<usize>() * 8 + heard.len() * 16;
+        // Sums over all sites in all steps may become as large as the field: shorter passes would cost more.
+        let field = 4 * room;
+        let sums = whole.as_ref().map_or(1, |whole| 8 * whole.per_step().max(1));
         let depth = if direct {
             1
         } else {
-            (room / bytes.max(1)).clamp(1, fused.max(1))
+            (room / bytes.max(1)).min(field / sums).clamp(1, fused.max(1))
         };
         for reading in &mut readings {
             reading.make_room(depth);
