@@ -180,74 +180,94 @@ __device__ __forceinline__ void four(real (&to)[4], const real *from) {
     for (int k = 0; k < int(4 * sizeof(real) / 16); k++) ((uint4 *)to)[k] = ((const uint4 *)from)[k];
 }
 
-struct Energies {
+// Energies of four columns at a time, none of them beside an edge, where the velocity's potential is kept. Everything that they need is read before anything is reckoned, without a
+// branch in between: what bounds the sum is how many reads are under way.
+template <bool MEDIUM> struct Energies {
     const Seen seen;
+    real q[4], potential[4], q_below[4], potential_below[4], q_above[4], potential_above[4], q_before, potential_before, q_behind, potential_behind;
+    real mass[4], kx[4], ky[4], before_y[4], before_x;
 
-    // What bonds join, at four columns
-    __device__ __forceinline__ void firsts(double (&to)[4], long long place) const {
-        real q[4], potential[4];
-        four(q, seen.l.q + place);
-        if (seen.l.potential) four(potential, seen.l.potential + place);
-#pragma unroll
-        for (int c = 0; c < 4; c++) to[c] = seen.l.potential ? (double)potential[c] - seen.l.time_step / 2 * (double)q[c] : (double)q[c];
+    __device__ __forceinline__ explicit Energies(const Seen &seen) : seen(seen) {}
+
+    __device__ __forceinline__ void read(long long here) {
+        const Look &l = seen.l;
+        const long long pitch = l.plane.pitch;
+        four(q, l.q + here), four(potential, l.potential + here);
+        four(q_below, l.q + here - pitch), four(potential_below, l.potential + here - pitch);
+        four(q_above, l.q + here + pitch), four(potential_above, l.potential + here + pitch);
+        q_before = l.q[here - 1], potential_before = l.potential[here - 1], q_behind = l.q[here + 4], potential_behind = l.potential[here + 4];
+        if (!MEDIUM) return;
+        four(mass, l.mass + here), four(kx, l.x + here), four(ky, l.y + here), four(before_y, l.y + here - pitch);
+        before_x = l.x[here - 1];
     }
 
-    // The energies of four columns, none of them beside an edge
-    __device__ __forceinline__ double of_four(long long here) const {
-        const Look &l = seen.l;
-        double own[4], below[4], above[4], moving[4], x[6];
-        firsts(own, here), firsts(below, here - l.plane.pitch), firsts(above, here + l.plane.pitch);
-        x[0] = seen.first(here - 1), x[5] = seen.first(here + 4);
-        real rates[4];
-        four(rates, (l.potential ? l.q : l.p) + here);
+    // What bonds join
+    __device__ __forceinline__ double first(real q, real potential) const { return (double)potential - seen.l.time_step / 2 * (double)q; }
+
+    __device__ __forceinline__ double sum() const {
+        double x[6], all = 0, bonds = 0, before = MEDIUM ? (double)before_x : 0.0;
+        x[0] = first(q_before, potential_before), x[5] = first(q_behind, potential_behind);
 #pragma unroll
-        for (int c = 0; c < 4; c++) x[c + 1] = own[c], moving[c] = rates[c];
-        double sum = 0;
-        if (l.x) {
-            real mass[4], kx[4], ky[4], before_y[4];
-            four(mass, l.mass + here), four(kx, l.x + here), four(ky, l.y + here), four(before_y, l.y + here - l.plane.pitch);
-            double before = l.x[here - 1];
+        for (int c = 0; c < 4; c++) x[c + 1] = first(q[c], potential[c]);
 #pragma unroll
-            for (int c = 0; c < 4; c++) {
-                const double left = x[c] - own[c], right = x[c + 2] - own[c], down = below[c] - own[c], up = above[c] - own[c], m = mass[c];
-                const double bonds = before * left * left + kx[c] * right * right + before_y[c] * down * down + ky[c] * up * up;
-                sum += (l.potential ? m * moving[c] * moving[c] : moving[c] * moving[c] / m) / 2 + bonds / 4;
+        for (int c = 0; c < 4; c++) {
+            const double own = x[c + 1], moving = q[c], left = x[c] - own, right = x[c + 2] - own;
+            const double down = first(q_below[c], potential_below[c]) - own, up = first(q_above[c], potential_above[c]) - own;
+            if (MEDIUM) {
+                const double all_bonds = before * left * left + kx[c] * right * right + before_y[c] * down * down + ky[c] * up * up;
+                all += mass[c] * moving * moving / 2 + all_bonds / 4;
                 before = kx[c];
-            }
-        } else {
-            double bonds = 0;
-#pragma unroll
-            for (int c = 0; c < 4; c++) {
-                const double left = x[c] - own[c], right = x[c + 2] - own[c], down = below[c] - own[c], up = above[c] - own[c];
+            } else {
                 bonds += left * left + right * right + down * down + up * up;
-                sum += moving[c] * moving[c];
+                all += moving * moving;
             }
-            sum = sum / 2 + l.stiffness * bonds / 4;
         }
-        return sum * seen.by;
+        return (MEDIUM ? all : all / 2 + seen.l.stiffness * bonds / 4) * seen.by;
     }
 };
 
-// Energies alone, of rows that warps share as `measure` has it: four columns a lane at a time; the other sums are 0
-extern "C" __global__ void __launch_bounds__(256) measure_energy(const __grid_constant__ Look l, double *parts) {
+// Two groups of four columns a lane are under way at a time.
+template <bool MEDIUM> __device__ __forceinline__ double energy_of_row(const Seen &seen, int j, int share, int sharing) {
+    const Look &l = seen.l;
+    const int lane = threadIdx.x & 31, step = 128 * sharing;
+    const bool inside = l.potential && l.plane.rank > 1 && j > 0 && j + 1 < l.plane.ny;
+    const int low = max(l.lo[0], 1), high = min(l.hi[0], l.plane.nx - 1);
+    const long long row = (long long)j * l.plane.pitch;
+    double sum = 0;
+    for (int i = (l.lo[0] & ~3) + 4 * (lane + 32 * share); i < l.hi[0]; i += 2 * step) {
+        if (inside && i >= low && i + step + 4 <= high) {
+            Energies<MEDIUM> one(seen), two(seen);
+            one.read(row + i), two.read(row + i + step);
+            sum += one.sum(), sum += two.sum();
+            continue;
+        }
+#pragma unroll 1
+        for (int from = i; from <= i + step; from += step) {
+            if (inside && from >= low && from + 4 <= high) {
+                Energies<MEDIUM> one(seen);
+                one.read(row + from);
+                sum += one.sum();
+                continue;
+            }
+            for (int c = max(from, l.lo[0]); c < min(from + 4, l.hi[0]); c++) {
+                const int at[3] = {c, j, l.lo[2]};
+                sum += seen.energy_at_edge(at);
+            }
+        }
+    }
+    return sum;
+}
+
+// Energies alone, of rows that warps share as `measure` has it; the other sums are 0. Bytes of a site: 8 in single precision, in a medium 24: rows next to each other go to warps
+// of a block, and come from its cache.
+extern "C" __global__ void __launch_bounds__(256, 2) measure_energy(const __grid_constant__ Look l, double *parts) {
     const Seen seen = {l, 1 / l.modulus};
-    const Energies energies = {seen};
     const int lane = threadIdx.x & 31, warp = blockIdx.x * (blockDim.x >> 5) + (threadIdx.x >> 5), warps = gridDim.x * (blockDim.x >> 5);
     const int rows = l.hi[1] - l.lo[1], sharing = max(1, warps / max(1, rows));
     double sum = 0;
     for (int n = warp; n < rows * sharing; n += warps) {
         const int row = n / sharing, share = n - row * sharing, j = l.lo[1] + row;
-        const bool inside = l.plane.rank > 1 && j > 0 && j + 1 < l.plane.ny;
-        for (int i = (l.lo[0] & ~3) + 4 * (lane + 32 * share); i < l.hi[0]; i += 128 * sharing) {
-            if (inside && i >= max(l.lo[0], 1) && i + 4 <= min(l.hi[0], l.plane.nx - 1)) {
-                sum += energies.of_four((long long)j * l.plane.pitch + i);
-                continue;
-            }
-            for (int c = max(i, l.lo[0]); c < min(i + 4, l.hi[0]); c++) {
-                const int at[3] = {c, j, l.lo[2]};
-                sum += seen.energy_at_edge(at);
-            }
-        }
+        sum += l.x ? energy_of_row<true>(seen, j, share, sharing) : energy_of_row<false>(seen, j, share, sharing);
     }
     sum = sum_of_warp(sum);
     if (lane < SUMS) parts[(size_t)warp * SUMS + lane] = lane == ENERGY ? sum : 0;

@@ -259,7 +259,7 @@ __device__ __forceinline__ Gauge gauge(const Fused &p, int y) {
 }
 
 // Adds |psi|^2 of pair j after stage s. Sums of two rows of a lane are rounded the same way in every kernel, everything after that is exact.
-__device__ __forceinline__ void sum_pair(const Row &a, const Row &b, const Fused &p, const Regions &q, Summed &own, int x, int j, int s) {
+template <bool MORE> __device__ __forceinline__ void sum_pair(const Row &a, const Row &b, const Fused &p, const Regions &q, Summed &own, int x, int j, int s) {
     if (j < own.first || j >= own.last || own.columns >> 16 == 0) return;
     const int y = 2 * j;
     const real scale = (real)q.scale;
@@ -283,6 +283,12 @@ __device__ __forceinline__ void sum_pair(const Row &a, const Row &b, const Fused
     for (int k = 0; k < q.count; k++) {
         const bool in_a = y >= q.y0[k] && y < q.y1[k], in_b = y + 1 >= q.y0[k] && y + 1 < q.y1[k];
         if (!(own.columns >> (16 + k) & 1) || !(in_a || in_b)) continue;
+        if (MORE && q.peaks >> k & 1) {
+            const u32 columns = own.columns >> (C * k) & ((1u << C) - 1);
+            long long &most = own.sums[32 * (s * q.count + k)];
+            most = max(most, in_order(peak_of_cell(da, db, in_a ? columns : 0, in_b ? columns : 0)));
+            continue;
+        }
         real sum = own.columns >> (C * k) & 1 ? both : (real)0;
         if (own.columns >> (24 + k) & 1 || !(in_a && in_b)) {
             sum = 0;
@@ -298,10 +304,26 @@ __device__ __forceinline__ void sum_pair(const Row &a, const Row &b, const Fused
     }
 }
 
-// The pair j through all stages
-template <bool MASKED, bool SUMS>
+// Copies what boxes have of pair j after stage s
+__device__ __forceinline__ void copy_pair(const Row &a, const Row &b, const Regions &q, int strip, int x, int j, int s) {
+#pragma unroll 1
+    for (int from = 0; from < q.box_count; from += 32) {
+        u32 hits = boxes_in(q, from, strip, strip + CORE, 2 * j, 2 * j + 2, 0, 1);
+#pragma unroll 1
+        while (hits) {
+            const Box box = q.boxes[from + __ffs(hits) - 1];
+            hits &= hits - 1;
+            if (x < strip || x >= strip + CORE) continue;
+            copy_row(q, box, s, x, 2 * j, 0, a.r, a.i);
+            copy_row(q, box, s, x, 2 * j + 1, 0, b.r, b.i);
+        }
+    }
+}
+
+// The pair j through all stages; bit s + 1 of `marks`: boxes have something of pair j - s - 1
+template <bool MASKED, bool SUMS, bool MORE>
 __device__ __forceinline__ void pipeline(Row &a, Row &b, Row (&u)[STEPS], Row (&v)[STEPS], const Fused &p, const char *ring, const u32 *words, int slot,
-                                         int j, Edges e, const Regions &q, Summed &own, int x) {
+                                         int j, Edges e, const Regions &q, Summed &own, int x, int strip, u32 marks) {
     const char *here = ring + slot * SLOT;
     u32 now = 0, before = 0;
     if (MASKED) now = words[slot * 32];
@@ -322,7 +344,10 @@ __device__ __forceinline__ void pipeline(Row &a, Row &b, Row (&u)[STEPS], Row (&
             phase(a, here, p);
             phase(b, here + 2 * CHUNKS * PART, p);
         }
-        if (SUMS && q.ends >> s & 1) sum_pair(a, b, p, q, own, x, j - s - 1, s);
+        if (SUMS && q.ends >> s & 1) {
+            sum_pair<MORE>(a, b, p, q, own, x, j - s - 1, s);
+            if (MORE && marks >> (s + 1) & 1) copy_pair(a, b, q, strip, x, j - s - 1, s);
+        }
         now = before;
     }
 }
@@ -348,7 +373,8 @@ __device__ __forceinline__ u32 walls(const Fused &p, u32 at) {
     return all;
 }
 
-template <bool SUMS> __device__ __forceinline__ void steps_of(Fused &p, const Regions &q) {
+// MORE than sums: largest values and copies
+template <bool SUMS, bool MORE> __device__ __forceinline__ void steps_of(Fused &p, const Regions &q) {
     const int bytes_of_warp = WARP_BYTES + (SUMS ? N * q.count * 32 * (int)sizeof(long long) : 0);
     if (BARE) {
         const size_t plane = (size_t)blockIdx.z * p.ny * p.pitch;
@@ -412,6 +438,8 @@ template <bool SUMS> __device__ __forceinline__ void steps_of(Fused &p, const Re
             own.columns |= (some ? 1u << (16 + k) : 0) | (differ ? 1u << (24 + k) : 0);
         }
     }
+    const bool copies = MORE && some_box_in(q, strip, strip + CORE, 2 * first, 2 * last, 0, 1);
+    u32 marks = 0;
     int slot = 0, masked = p.periodic_y || first > N ? 0 : N + 1;
     Place at = place(p, first - N, wrapped, inside);
     fetch(next, p.re, p.im, at.a, at.b, at.in_a, at.in_b);
@@ -432,15 +460,16 @@ template <bool SUMS> __device__ __forceinline__ void steps_of(Fused &p, const Re
         at = place(p, j + 1, wrapped, inside);
         fetch(next, p.re, p.im, at.a, at.b, at.in_a, at.in_b);
         asm volatile("cp.async.commit_group;" ::: "memory");
+        if (MORE && copies) marks = marks << 1 | (j >= first && j < last && some_box_in(q, strip, strip + CORE, 2 * j, 2 * j + 2, 0, 1));
         if (__any_sync(all, inside && word != whole)) masked = N + 2;
         u32 l = __shfl_up_sync(all, word, 1), r = __shfl_down_sync(all, word, 1);
         l = lane == 0 ? 0 : l, r = lane == 31 ? 0 : r;
         words[slot * 32] = word | ((l >> C) & 0x10001u) | ((r & 0x20002u) << C);
         if (masked > 0) {
             masked--;
-            pipeline<true, SUMS>(a, b, u, v, p, ring, words, slot, j, e, q, own, x);
+            pipeline<true, SUMS, MORE>(a, b, u, v, p, ring, words, slot, j, e, q, own, x, strip, marks);
         } else {
-            pipeline<false, SUMS>(a, b, u, v, p, ring, words, slot, j, e, q, own, x);
+            pipeline<false, SUMS, MORE>(a, b, u, v, p, ring, words, slot, j, e, q, own, x, strip, marks);
         }
         slot = slot == SLOTS - 1 ? 0 : slot + 1;
         if (j - N >= first && stores) {
@@ -464,16 +493,26 @@ template <bool SUMS> __device__ __forceinline__ void steps_of(Fused &p, const Re
         const bool large = __any_sync(all, too_large(own.most));
         for (int n = lane; n < N * q.count; n += 32) {
             if (!(q.ends >> (n / q.count) & 1)) continue;
-            unsigned long long sum = 0, *to = total_of(q, n / q.count, n % q.count);
-            for (int from = 0; from < 32; from++) sum += own.sums[32 * n - lane + (from + lane) % 32];
-            if (sum) atomicAdd(to, sum);
-            if (large) atomicOr(to + 1, 1ull);
+            const bool peak = MORE && q.peaks >> (n % q.count) & 1;
+            long long sum = 0;
+            for (int from = 0; from < 32; from++) {
+                const long long part = own.sums[32 * n - lane + (from + lane) % 32];
+                sum = peak ? max(sum, part) : sum + part;
+            }
+            unsigned long long *const to = total_of(q, n / q.count, n % q.count);
+            if (MORE)
+                add_to_total(q, n % q.count, to, sum);
+            else if (sum)
+                atomicAdd(to, (unsigned long long)sum);
+            if (large && !peak) atomicOr(to + 1, 1ull);
         }
     }
 }
 
-extern "C" __global__ void __launch_bounds__(64, BLOCKS) fused_steps(Fused p) { steps_of<false>(p, Regions{}); }
+extern "C" __global__ void __launch_bounds__(64, BLOCKS) fused_steps(Fused p) { steps_of<false, false>(p, Regions{}); }
 #if !BARE
 // At most 168 registers a thread, which sums need
-extern "C" __global__ void __launch_bounds__(64, BLOCKS > 6 ? 6 : BLOCKS) summing_steps(Fused p, const __grid_constant__ Regions q) { steps_of<true>(p, q); }
+extern "C" __global__ void __launch_bounds__(64, BLOCKS > 6 ? 6 : BLOCKS) summing_steps(Fused p, const __grid_constant__ Regions q) { steps_of<true, false>(p, q); }
+// The same with what would cost sums alone registers
+extern "C" __global__ void __launch_bounds__(64, BLOCKS > 6 ? 6 : BLOCKS) recording_steps(Fused p, const __grid_constant__ Regions q) { steps_of<true, true>(p, q); }
 #endif

@@ -2,7 +2,7 @@
 //
 // A warp owns 32 x C neighbouring sites with their phases; neighbours across lanes come by shuffle. Warps overlap by HALO sites a side: what is
 // wrong at the rim moves inwards by 2 sites a step. A warp that sees a wall or an edge looks at every bond; sites without partner are
-// multiplied by the secant. `summing_steps` sums |psi|^2 over regions after steps. Compile with -DREAL.
+// multiplied by the secant. `summing_steps` sums |psi|^2 over regions after steps and copies boxes. Compile with -DREAL.
 #include "trotter.cuh"
 #include "trotter_sums.cuh"
 
@@ -46,11 +46,13 @@ template <bool MASKED> __device__ __forceinline__ void odd(real (&r)[C], real (&
     for (int c = 1; c < C - 1; c += 2) pair<MASKED>((open >> (c + 1) & 3) == 3, t, m, r[c], i[c], r[c + 1], i[c + 1]);
 }
 
-// What a warp has summed
+// What a warp has summed, and whether boxes have something of it
 struct Summed {
     long long *sums;        // REGIONS s + k: region k after sub-step s, of the block
     u32 columns[REGIONS];   // bit c: column c of the lane is one of the region; 16: the warp has some of it
     real most;              // the largest number of units that was added
+    int strip;              // its first site
+    bool copies;
 };
 
 // Adds |psi|^2 after sub-step s; x: the lane's first column
@@ -61,6 +63,7 @@ __device__ __forceinline__ void sum_line(const real (&r)[C], const real (&i)[C],
     for (int k = 0; k < q.count; k++) {
         const u32 columns = own.columns[k];
         if (!(columns >> 16)) continue;
+        const bool peak = q.peaks >> k & 1;
         long long sum = 0;
 #pragma unroll
         for (int n = 0; n < C; n += LANES) {
@@ -72,12 +75,30 @@ __device__ __forceinline__ void sum_line(const real (&r)[C], const real (&i)[C],
             if (!ones)
 #pragma unroll
                 for (int c = 0; c < LANES; c++) d[c] = times(d[c], q.weights[x + n + c]);
+            if (peak) {
+                sum = max(sum, in_order(peak_of_cell(d, none, in, 0)));
+                continue;
+            }
             const real units = times(sum_of_cell(d, none, in, 0), scale);
             own.most = larger(own.most, units);
             sum += rounded(units);
         }
-        sum = sum_of_warp(sum);
-        if ((threadIdx.x & 31) == 0 && sum) atomicAdd((unsigned long long *)own.sums + REGIONS * s + k, (unsigned long long)sum);
+        sum = peak ? peak_of_warp(sum) : sum_of_warp(sum);
+        if ((threadIdx.x & 31) == 0) add_to_total(q, k, (unsigned long long *)own.sums + REGIONS * s + k, sum);
+    }
+}
+
+// Copies what boxes have of the warp's sites after sub-step s; x: the lane's first column
+__device__ __forceinline__ void copy_line(const real (&r)[C], const real (&i)[C], const Regions &q, int strip, int x, int s) {
+#pragma unroll 1
+    for (int from = 0; from < q.box_count; from += 32) {
+        u32 hits = boxes_in(q, from, strip, strip + CORE, 0, 1, 0, 1);
+#pragma unroll 1
+        while (hits) {
+            const Box box = q.boxes[from + __ffs(hits) - 1];
+            hits &= hits - 1;
+            if (x >= strip && x < strip + CORE) copy_row(q, box, s, x, 0, 0, r, i);
+        }
     }
 }
 
@@ -95,7 +116,9 @@ __device__ __forceinline__ void run(real (&r)[C], real (&i)[C], const real (&c)[
         else
 #pragma unroll
             for (int n = 0; n < C; n++) multiply(r[n], i[n], c[n], s[n]);
-        if (SUMS && q.ends >> step & 1) sum_line(r, i, p, q, own, x, step);
+        if (!SUMS || !(q.ends >> step & 1)) continue;
+        sum_line(r, i, p, q, own, x, step);
+        if (own.copies) copy_line(r, i, q, own.strip, x, step);
     }
 }
 
@@ -141,7 +164,7 @@ template <bool SUMS> __device__ __forceinline__ void steps_of(const Line &p, con
     left = lane == 0 ? 0 : left, right = lane == 31 ? 0 : right;
     open |= (left >> C & 1) | (right & 2) << C;
     const bool core = x >= strip && x < strip + CORE;
-    Summed own = {sums, {}, 0};
+    Summed own = {sums, {}, 0, strip, SUMS && some_box_in(q, strip, strip + CORE, 0, 1, 0, 1)};
     if (SUMS)
         for (int k = 0; k < q.count; k++) {
             u32 columns = 0;
@@ -156,7 +179,7 @@ template <bool SUMS> __device__ __forceinline__ void steps_of(const Line &p, con
     if (SUMS && too_large(own.most))
         for (int step = 0; step < p.steps; step++)
             for (int k = 0; k < q.count; k++)
-                if (q.ends >> step & 1) atomicOr(total_of(q, step, k) + 1, 1ull);
+                if (q.ends >> step & 1 && !(q.peaks >> k & 1)) atomicOr(total_of(q, step, k) + 1, 1ull);
     if (!core) return;
     if (x + C <= p.nx) {
 #pragma unroll
@@ -179,6 +202,6 @@ extern "C" __global__ void __launch_bounds__(128) summing_steps(const Line p, co
     __syncthreads();
     for (int n = threadIdx.x; n < p.steps * REGIONS; n += blockDim.x) {
         const int step = n / REGIONS, k = n % REGIONS;
-        if (k < q.count && q.ends >> step & 1 && sums[n]) atomicAdd(total_of(q, step, k), (unsigned long long)sums[n]);
+        if (k < q.count && q.ends >> step & 1) add_to_total(q, k, total_of(q, step, k), sums[n]);
     }
 }

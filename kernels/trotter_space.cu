@@ -8,7 +8,7 @@
 // Walls at the edges of the grid only; nx a multiple of COLUMNS. Where an edge in y or z is near, a second body runs that looks at every bond; a site
 // without partner is multiplied by the secant. Both give the same bits for sites with partners.
 //
-// `summing_steps` sums |psi|^2 over regions after steps. Compile with -DREAL, -DCOLUMNS, -DSTEPS.
+// `summing_steps` sums |psi|^2 over regions after steps and copies boxes. Compile with -DREAL, -DCOLUMNS, -DSTEPS.
 #include "trotter.cuh"
 #include "trotter_sums.cuh"
 
@@ -269,6 +269,7 @@ __device__ __forceinline__ void sum_pair(const Part &a, const Part &b, const Spa
     for (int k = 0; k < q.count; k++) {
         const u32 all = (1u << C) - 1, columns = own.columns >> (C * k) & all;
         if (!columns) continue;
+        const bool peak = q.peaks >> k & 1;
         long long sum = 0;
 #pragma unroll
         for (int n = 0; n < R; n++) {
@@ -276,6 +277,12 @@ __device__ __forceinline__ void sum_pair(const Part &a, const Part &b, const Spa
             const bool in_a = own.rows >> r & 1 && y >= q.y0[k] && y < q.y1[k], in_b = own.rows >> (r + 1) & 1 && y + 1 >= q.y0[k] && y + 1 < q.y1[k];
             if (z < q.z0[k] || z >= q.z1[k] || !(in_a || in_b)) continue;
             real cell = cells[n];
+            if (peak) {
+                real da[C], db[C];
+                squares(da, db, n & 1 ? b.row[r] : a.row[r], n & 1 ? b.row[r + 1] : a.row[r + 1], p, q, own, r, z);
+                sum = max(sum, in_order(peak_of_cell(da, db, in_a ? columns : 0, in_b ? columns : 0)));
+                continue;
+            }
             if (columns != all || !(in_a && in_b)) {
                 real da[C], db[C];
                 squares(da, db, n & 1 ? b.row[r] : a.row[r], n & 1 ? b.row[r + 1] : a.row[r + 1], p, q, own, r, z);
@@ -285,14 +292,33 @@ __device__ __forceinline__ void sum_pair(const Part &a, const Part &b, const Spa
             own.most = larger(own.most, units);
             sum += rounded(units);
         }
-        own.sums[s][k] += sum;
+        own.sums[s][k] = peak ? max(own.sums[s][k], sum) : own.sums[s][k] + sum;
     }
 }
 
-// A pair through all stages; `ring` at the phases of the pair that the first one completes
+// Copies what boxes have of the warp's rows of the pair of planes j after stage s
+__device__ __forceinline__ void copy_pair(const Part &a, const Part &b, const Regions &q, const Summed &own, int strip, int j, int s) {
+#pragma unroll 1
+    for (int from = 0; from < q.box_count; from += 32) {
+        u32 hits = boxes_in(q, from, strip, strip + CORE_X, own.y, own.y + R, 2 * j, 2 * j + 2);
+#pragma unroll 1
+        while (hits) {
+            const Box box = q.boxes[from + __ffs(hits) - 1];
+            hits &= hits - 1;
+#pragma unroll
+            for (int r = 0; r < R; r++) {
+                if (!(own.rows >> r & 1)) continue;
+                copy_row(q, box, s, own.x, own.y + r, 2 * j, a.row[r].r, a.row[r].i);
+                copy_row(q, box, s, own.x, own.y + r, 2 * j + 1, b.row[r].r, b.row[r].i);
+            }
+        }
+    }
+}
+
+// A pair through all stages; `ring` at the phases of the pair that the first one completes; bit s + 1 of `marks`: boxes have something of pair j - s - 1
 template <bool MASKED, bool SUMS>
 __device__ __forceinline__ void pipeline(Part &a, Part &b, Part (&u)[STEPS], Part (&v)[STEPS], const Space &p, int j, u32 rows,
-                                         const Sides &e, char *rim, int warp, const char *ring, int slot, const Regions &q, Summed &own) {
+                                         const Sides &e, char *rim, int warp, const char *ring, int slot, const Regions &q, Summed &own, int strip, u32 marks) {
 #pragma unroll
     for (int s = 0; s < N; s++) {
         in_planes<MASKED>(a, b, p, rows, e, rim, warp);
@@ -304,7 +330,10 @@ __device__ __forceinline__ void pipeline(Part &a, Part &b, Part (&u)[STEPS], Par
         const char *here = ring + (N == 1 ? 0 : (slot + s) % N) * PAIR;
 #pragma unroll
         for (int r = 0; r < R; r++) phase(a.row[r], here + r * 2 * PART, p), phase(b.row[r], here + (R + r) * 2 * PART, p);
-        if (SUMS && q.ends >> s & 1) sum_pair(a, b, p, q, own, j - s - 1, s);
+        if (SUMS && q.ends >> s & 1) {
+            sum_pair(a, b, p, q, own, j - s - 1, s);
+            if (marks >> (s + 1) & 1) copy_pair(a, b, q, own, strip, j - s - 1, s);
+        }
     }
 }
 
@@ -360,6 +389,8 @@ template <bool SUMS> __device__ __forceinline__ void steps_of(const Space &p, co
 #pragma unroll
             for (int c = 0; c < C; c++) u[s].row[r].r[c] = u[s].row[r].i[c] = v[s].row[r].r[c] = v[s].row[r].i[c] = 0;
     for (int n = 0; n < N * 4 * R; n++) *(uint4 *)(ring + n * PART) = uint4();
+    const bool copies = SUMS && some_box_in(q, strip, strip + CORE_X, low, low + R, 2 * first, 2 * last);
+    u32 marks = 0;
     int slot = 0;
     fetch(next, p.re, p.im, p, place, first - N);
     // groups take turns: a pair, phases; the first phases are zero
@@ -374,12 +405,13 @@ template <bool SUMS> __device__ __forceinline__ void steps_of(const Space &p, co
         for (int r = 0; r < R; r++) take(a.row[r], next + r * 2 * PART), take(b.row[r], next + (R + r) * 2 * PART);
         fetch(next, p.re, p.im, p, place, j + 1);
         asm volatile("cp.async.commit_group;" ::: "memory");
+        if (SUMS && copies) marks = marks << 1 | (j >= first && j < last && some_box_in(q, strip, strip + CORE_X, low, low + R, 2 * j, 2 * j + 2));
         // The ring holds the newest phases first at `slot`, then older ones.
         // With an interaction the phases are most of the work, and one body serves.
         if (INTERACTION || edge_y || (!p.periodic[2] && (j <= N || 2 * j + 1 >= p.nz)))
-            pipeline<true, SUMS>(a, b, u, v, p, j, place.open, e, rim, warp, ring, slot, q, own);
+            pipeline<true, SUMS>(a, b, u, v, p, j, place.open, e, rim, warp, ring, slot, q, own, strip, marks);
         else
-            pipeline<false, SUMS>(a, b, u, v, p, j, place.open, e, rim, warp, ring, slot, q, own);
+            pipeline<false, SUMS>(a, b, u, v, p, j, place.open, e, rim, warp, ring, slot, q, own, strip, marks);
         // the phases of the pair that entered, over those that the last stage has had
         slot = slot == 0 ? N - 1 : slot - 1;
         fetch(ring + slot * PAIR, p.pc, p.ps, p, place, j);
@@ -400,10 +432,11 @@ template <bool SUMS> __device__ __forceinline__ void steps_of(const Space &p, co
         const bool large = __any_sync(0xffffffffu, too_large(own.most));
         for (int s = 0; s < N; s++)
             for (int k = 0; k < q.count; k++) {
-                const long long sum = sum_of_warp(own.sums[s][k]);
+                const bool peak = q.peaks >> k & 1;
+                const long long sum = peak ? peak_of_warp(own.sums[s][k]) : sum_of_warp(own.sums[s][k]);
                 if (lane || !(q.ends >> s & 1)) continue;
-                if (sum) atomicAdd(total_of(q, s, k), (unsigned long long)sum);
-                if (large) atomicOr(total_of(q, s, k) + 1, 1ull);
+                add_to_total(q, k, total_of(q, s, k), sum);
+                if (large && !peak) atomicOr(total_of(q, s, k) + 1, 1ull);
             }
     }
 }

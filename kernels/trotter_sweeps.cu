@@ -254,6 +254,13 @@ extern "C" __global__ void touch_sites(const TouchSites p) {
     p.re[at] = z.r, p.im[at] = z.i;
 }
 
+// Copies of the sites that a detector reads, after each of some steps: those of a box, and those beyond it that bonds round a ring lead to
+struct Copied {
+    const real *from;   // two numbers a site; null: the field itself
+    Box boxes[2];
+    int sites;          // of a step, whoever reads them
+};
+
 struct Measure {
     const real *re, *im;
     Medium medium;
@@ -267,7 +274,17 @@ struct Measure {
     Place place;       // rows j + ny k
     double cross;      // what the density of the other component multiplies
     const real *bonds[3][2];  // f e^{i phi} of the bonds along each axis, at their lower sites; null = 1, and the flux
+    Copied copied;
 };
+
+// phi at site (i, j, k), which has number n; of copies that of step `step`
+__device__ __forceinline__ Complex open_at(const Measure &p, int step, int i, int j, int k, size_t n) {
+    const Copied &c = p.copied;
+    if (!c.from) return {(double)p.re[n], (double)p.im[n]};
+    const Box &own = c.boxes[0], &b = i >= own.x0 && i < own.x1 && j >= own.y0 && j < own.y1 && k >= own.z0 && k < own.z1 ? own : c.boxes[1];
+    const size_t at = (size_t)step * c.sites + b.first + (size_t)((k - b.z0) * (b.y1 - b.y0) + j - b.y0) * (b.x1 - b.x0) + i - b.x0;
+    return {(double)c.from[2 * at], (double)c.from[2 * at + 1]};
+}
 
 enum { NORM, ENERGY, X, XX, Y, YY, Z, ZZ, PEAK, CURRENT, SUMS };
 
@@ -283,7 +300,8 @@ __device__ __forceinline__ Complex bond(Complex a, Complex g, Complex b) {
     return {a.r * h.r + a.i * h.i, a.r * h.i - a.i * h.r};
 }
 
-// Sums over the rows of a region in double precision: one warp a row, in blocks of 128, or one block a row, in blocks of 1024, for long rows
+// Sums over the rows of a region in double precision: one warp a row, in blocks of 128, or one block a row, in blocks of 1024, for long rows; of copies the rows of all steps,
+// a step after the other along y of the grid
 extern "C" __global__ void __launch_bounds__(1024) measure_rows(const Measure p) {
     const Grid &g = p.grid;
     const bool is_long = blockDim.x > 128;
@@ -294,7 +312,7 @@ extern "C" __global__ void __launch_bounds__(1024) measure_rows(const Measure p)
     // Over the whole grid every bond is the upward one of one site, and counts twice there.
     bool whole = true;
     for (int axis = 0; axis < 3; axis++) whole = whole && p.lo[axis] == 0 && p.hi[axis] == size[axis];
-    const int sides = whole ? 1 : 2;
+    const int sides = whole ? 1 : 2, step = blockIdx.y;
     for (int row = blockIdx.x * at_once + threadIdx.x / lanes; row < rows; row += gridDim.x * at_once) {
         const int j = p.lo[1] + row % rows_y, k = p.lo[2] + row / rows_y;
         const size_t base = offset(g, j + g.ny * k);
@@ -303,7 +321,7 @@ extern "C" __global__ void __launch_bounds__(1024) measure_rows(const Measure p)
         double norm = 0, energy = 0, x = 0, xx = 0, peak = 0, current = 0;
         for (int i = p.lo[0] + lane; i < p.hi[0]; i += lanes) {
             const size_t n = base + i;
-            const Complex here = closed(p.re, p.im, p.medium, p.closing, n);
+            const Complex here = turned(open_at(p, step, i, j, k, n), p.medium, p.closing, n);
             const double d = here.r * here.r + here.i * here.i;
             norm += d, x += i * d, xx += (double)i * i * d, peak = fmax(peak, d);
             if (!p.energy && p.across < 0) continue;
@@ -318,7 +336,8 @@ extern "C" __global__ void __launch_bounds__(1024) measure_rows(const Measure p)
                         to = side ? size[axis] - 1 : 0;
                     }
                     const size_t other = axis == 0 ? base + to : axis == 1 ? offset(g, to + g.ny * k) + i : offset(g, j + g.ny * to) + i;
-                    const Complex next = closed(p.re, p.im, p.medium, p.closing, other);
+                    const Complex open = open_at(p, step, axis == 0 ? to : i, axis == 1 ? to : j, axis == 2 ? to : k, other);
+                    const Complex next = turned(open, p.medium, p.closing, other);
                     Complex coupling = axis ? one : side ? back_x : turn_x;
                     if (p.bonds[axis][0]) {
                         const size_t lower = side ? other : n;
@@ -353,16 +372,17 @@ extern "C" __global__ void __launch_bounds__(1024) measure_rows(const Measure p)
             peak = max_of_warp(peak);
         }
         if (lane == 0) {
-            double *out = p.rows + (size_t)row * SUMS;
+            double *out = p.rows + ((size_t)step * rows + row) * SUMS;
             out[NORM] = norm, out[ENERGY] = energy, out[X] = x, out[XX] = xx, out[PEAK] = peak, out[CURRENT] = 2 * p.hopping * current;
             out[Y] = j * norm, out[YY] = (double)j * j * norm, out[Z] = k * norm, out[ZZ] = (double)k * k * norm;
         }
     }
 }
 
-// Adds the rows, always in the same order; one block of 256
-extern "C" __global__ void measure_total(const double *rows, int count, double *out) {
+// Adds the rows, always in the same order; a block of 256 a step, `apart` numbers from one's result to the next
+extern "C" __global__ void measure_total(const double *rows, int count, double *out, int apart) {
     __shared__ double part[256];
+    rows += (size_t)blockIdx.x * count * SUMS, out += (size_t)blockIdx.x * apart;
     for (int q = 0; q < SUMS; q++) {
         double sum = 0;
         for (int n = threadIdx.x; n < count; n += 256) sum = q == PEAK ? fmax(sum, rows[(size_t)n * SUMS + q]) : sum + rows[(size_t)n * SUMS + q];
@@ -425,6 +445,10 @@ extern "C" __global__ void sum_cells(const __grid_constant__ Sum p) {
                 if (x + c >= q.x0[k] && x + c < q.x1[k]) columns |= 1u << c;
             const bool in_a = y >= q.y0[k] && y < q.y1[k], in_b = y + 1 >= q.y0[k] && y + 1 < q.y1[k];
             if (!columns || !(in_a || in_b)) continue;
+            if (q.peaks >> k & 1) {
+                sums[k] = max(sums[k], in_order(peak_of_cell(da, db, in_a ? columns : 0, in_b ? columns : 0)));
+                continue;
+            }
             const real units = times(sum_of_cell(da, db, in_a ? columns : 0, in_b ? columns : 0), scale);
             most = larger(most, units);
             sums[k] += rounded(units);
@@ -434,16 +458,17 @@ extern "C" __global__ void sum_cells(const __grid_constant__ Sum p) {
     const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
 #pragma unroll
     for (int k = 0; k < REGIONS; k++) {
-        const long long sum = sum_of_warp(sums[k]);
+        const long long sum = q.peaks >> k & 1 ? peak_of_warp(sums[k]) : sum_of_warp(sums[k]);
         if (lane == 0) part[warp][k] = sum;
     }
     const bool large = __syncthreads_or(too_large(most));
     const int k = threadIdx.x;
     if (k >= q.count) return;
+    const bool peak = q.peaks >> k & 1;
     long long sum = 0;
-    for (int n = 0; n < 8; n++) sum += part[n][k];
-    if (sum) atomicAdd(total_of(q, 0, k), (unsigned long long)sum);
-    if (large) atomicOr(total_of(q, 0, k) + 1, 1ull);
+    for (int n = 0; n < 8; n++) sum = peak ? max(sum, part[n][k]) : sum + part[n][k];
+    add_to_total(q, k, total_of(q, 0, k), sum);
+    if (large && !peak) atomicOr(total_of(q, 0, k) + 1, 1ull);
 }
 
 // What total[NORM] of the closed imaginary-time field asks for: scale by sqrt(weight / norm)

@@ -1,8 +1,9 @@
-//! Probabilities of regions, which steps sum on the way.
+//! What detectors record, which steps sum or copy on the way.
 
 use super::cases::{Case, cases, heard, random_field, tolerance};
 use super::device::{build, skip};
 use ripplon::field::Precision;
+use ripplon::physics::Measure;
 use ripplon::scene::Scenario;
 use ripplon::solver::{Clock, Taps};
 
@@ -51,7 +52,6 @@ fn crowd() -> String {
 }
 
 /// A case at an order, stepped in all ways.
-/// A case at an order, stepped in all ways.
 fn check(case: &Case, order: u32, detectors: &str) {
     let expected = records(&heard(case, order, ["cpu", "double", "naive"], detectors), &[47]);
     for (word, precision) in Precision::ALL {
@@ -92,6 +92,86 @@ fn regions_are_summed_on_the_way() {
     for case in cases().iter().filter(|case| !case.imaginary && large(case)) {
         for order in [2, 4].into_iter().filter(|order| case.orders.contains(order)) {
             check(case, order, &regions(case.size.len()));
+            seen[case.size.len() - 1] += 1;
+        }
+    }
+    assert!(seen[0] > 5 && seen[1] > 16 && seen[2] > 12, "{seen:?}");
+}
+
+/// Values, currents and largest values: at sites, along lines over several strips, round the ends of rings, and more points than a warp asks for at a time.
+fn amplitudes(case: &Case) -> String {
+    let rank = case.size.len();
+    #[expect(clippy::cast_precision_loss, reason = "sizes are small")]
+    let last: Vec<f64> = case.size.iter().map(|n| (n - 1) as f64 * 0.5).collect();
+    let line = |name: &str, from: &[f64], to: &[f64], every: &str| {
+        format!("[[detector]]\nname = \"{name}\"\nfrom = {from:?}\nto = {to:?}\nmeasure = \"flux\"\n{every}")
+    };
+    let crest = |max: &[f64], every: &str| {
+        let min = vec![1.0; rank];
+        format!(
+            "[[detector]]\nname = \"crest\"\nregion = {{ min = {min:?}, max = {max:?} }}\nmeasure = \"peak\"\n{every}"
+        )
+    };
+    let points = (0..if rank == 1 { 3 } else { 35 }).map(|n| {
+        let at: Vec<f64> = last.iter().map(|last| f64::from(n) * 2.7 % last).collect();
+        format!("[[detector]]\nname = \"point {n}\"\nat = {at:?}\nmeasure = \"value\"\n")
+    });
+    // Along the last axis at a column, and at the last column; along x at a row, and at the last row.
+    let across = |axis: usize, at: f64| {
+        let (mut from, mut to) = (vec![0.5; rank], last.clone());
+        (from[axis], to[axis]) = (at, at);
+        line(
+            &format!("across {axis} at {at}"),
+            &from,
+            &to,
+            if axis == 0 { "" } else { "every = 3\n" },
+        )
+    };
+    let lines = (0..rank).flat_map(|axis| [across(axis, 3.0), across(axis, last[axis])]);
+    lines.chain(points).collect::<String>() + &crest(&last, "") + &crest(&vec![4.0; rank], "every = 2\n")
+}
+
+/// Records of the moment are those of the step that led to it: copies have the bits of the field itself.
+fn check_moment(case: &Case, detectors: &str) {
+    for (word, _) in Precision::ALL {
+        let scenario = heard(case, 2, ["cuda", word, "fused"], detectors);
+        let mut run = build(&scenario);
+        let start = Clock {
+            time_step: 0.11,
+            ..Clock::default()
+        };
+        run.set_field(&random_field(scenario.grid().sites()), start)
+            .expect("a field");
+        let mut taps = Taps::new(scenario.grid(), scenario.detectors());
+        run.advance(11, &mut taps).expect("steps");
+        let mut now = Taps::new(scenario.grid(), scenario.detectors());
+        run.observe(&mut now).expect("a record");
+        for (n, tap) in taps.taps().iter().enumerate() {
+            // Sums over regions are rounded elsewhere, and others do not record at step 11.
+            if matches!(tap.measure, Measure::Value | Measure::Flux) && scenario.detectors()[n].every == 1 {
+                let [a, b] = [taps.values(n), now.values(n)].map(|all| *all.last().expect("a value"));
+                assert!(
+                    a.to_bits() == b.to_bits(),
+                    "{}, {word}, detector {n}: {a} {b}",
+                    case.name
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn values_currents_and_peaks_are_taken_on_the_way() {
+    if skip() {
+        return;
+    }
+    let mut seen = [0; 3];
+    let large = |case: &Case| case.size[0] > 24 && case.size.get(1).is_none_or(|ny| *ny > 18);
+    for case in cases().iter().filter(|case| !case.imaginary && large(case)) {
+        let detectors = amplitudes(case);
+        check_moment(case, &detectors);
+        for order in [2, 4].into_iter().filter(|order| case.orders.contains(order)) {
+            check(case, order, &detectors);
             seen[case.size.len() - 1] += 1;
         }
     }

@@ -21,9 +21,9 @@ use std::ops::Range;
 
 pub(super) use super::half_phase::HalfPhase;
 pub(super) use super::stepper::KEPT;
-#[cfg(feature = "cuda")]
-pub(super) use super::stepper::OnDevice;
 pub(super) use super::stepper::{Correction, RowChange, Sweeper};
+#[cfg(feature = "cuda")]
+pub(super) use super::stepper::{OnDevice, Watched};
 pub(super) use crate::solver::totals::Region;
 #[cfg(feature = "cuda")]
 pub(super) use crate::solver::totals::Totals;

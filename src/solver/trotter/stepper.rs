@@ -117,6 +117,17 @@ pub(super) const KEPT: usize = 4096;
 /// Regions of [`OnDevice::begin_sums`] that are summed by one kernel.
 pub(super) const SUMMED: usize = 4;
 
+/// What a device takes after every step of a batch.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Watched {
+    /// Where |ψ|² is summed.
+    pub regions: Vec<Region>,
+    /// `peaks[region]`: whether its largest value is taken instead.
+    pub peaks: Vec<bool>,
+    /// Regions of which norm, largest value and current are taken from copies of φ.
+    pub copied: Vec<Region>,
+}
+
 /// What a stepper whose field is on a device does without moving it to the host. A failure is kept until [`OnDevice::fault`] is asked.
 pub(super) trait OnDevice<T: Real>: Sync {
     /// Where it runs.
@@ -157,12 +168,16 @@ pub(super) trait OnDevice<T: Real>: Sync {
     fn keep_totals(&self, place: usize, region: &Region, closing: Option<&HalfPhase>, drives: &[f64]);
     /// The sums at the first `count` places; NaN if the device failed.
     fn kept_totals(&self, count: usize) -> Vec<Totals>;
-    /// Sums |ψ|² over regions after each of the next `steps` whole steps, those from the [`SUMMED`]th on where [`OnDevice::sum_others`] says so; `false` where that cannot be, and nothing was begun. `largest`: Σ|φ|², 2⁸ times of
+    /// The most steps of which a device can copy φ at the sites that sums over `regions` read; 0 where steps copy nothing.
+    fn copied_steps(&self, _regions: &[Region]) -> usize {
+        0
+    }
+    /// Sums |ψ|² over regions, and copies what there is to copy, after each of the next `steps` whole steps, those from the [`SUMMED`]th on where [`OnDevice::sum_others`] says so; `false` where that cannot be, and nothing was begun. `largest`: Σ|φ|², 2⁸ times of
     /// which a sum may come to. `weight`: |ψ|²/|φ|² of a site, where that is not 1, and a number that is another one
     /// for other weights.
     fn begin_sums(
         &self,
-        _regions: &[Region],
+        _watched: &Watched,
         _steps: usize,
         _largest: f64,
         _weight: Option<(u64, &(dyn Fn(usize) -> T + Sync))>,
@@ -174,6 +189,10 @@ pub(super) trait OnDevice<T: Real>: Sync {
     /// Ends that: all `count` sums, in groups of [`SUMMED`] regions, in each of those step by step; NaN if the device failed.
     fn take_sums(&self, count: usize) -> Vec<f64> {
         vec![f64::NAN; count]
+    }
+    /// Sums over the copies of the last `steps` steps, which `closing` closes, step by step, in each the copied regions in their order; nothing if the device failed.
+    fn take_copied(&self, _steps: usize, _closing: Option<&HalfPhase>) -> Vec<Totals> {
+        Vec::new()
     }
     /// The sums over ψ against `start`, ψ at t = 0, without momenta and lines unless `whole`; `None` where they are not made, or the device failed.
     fn state_sums(&self, _start: &Arc<FieldData>, _whole: bool, _closing: Option<&HalfPhase>) -> Option<StateSums> {

@@ -20,6 +20,8 @@ pub(super) struct Fused {
     kernel: (Kernel, Cut),
     /// The same with sums over one region and more, and the blocks that the device holds of it; none in three dimensions.
     summing: Vec<(Kernel, usize)>,
+    /// The same with largest values and copies beside sums over no region and more.
+    recording: Vec<(Kernel, usize)>,
 }
 
 /// Bytes in which the two warps of a block keep the sums of a region and step, each lane its own.
@@ -42,19 +44,36 @@ impl Fused {
         let room = shape.shared(precision);
         let (kernel, blocks) = load("fused_steps", room)?;
         let kernel = (kernel, plane.cut(&shape, Load { blocks, planes }));
-        let mut summing = Vec::new();
+        let (mut summing, mut recording) = (Vec::new(), Vec::new());
         if !shape.source.name.ends_with("_bare") {
-            for regions in 1..=params::REGIONS {
-                let sums = SUMS_OF_BLOCK * shape.steps * whole(regions).unsigned_abs();
-                summing.push(load("summing_steps", room + sums)?);
+            for regions in 0..=params::REGIONS {
+                let room = room + SUMS_OF_BLOCK * shape.steps * whole(regions).unsigned_abs();
+                recording.push(load("recording_steps", room)?);
+                if regions > 0 {
+                    summing.push(load("summing_steps", room)?);
+                }
             }
         }
-        Ok(Self { shape, kernel, summing })
+        Ok(Self {
+            shape,
+            kernel,
+            summing,
+            recording,
+        })
     }
 
-    /// The cut of a plane for the kernel that sums over its regions.
-    pub(super) fn cut_with_sums(&self, plane: &Plane) -> Option<Cut> {
-        let (_, blocks) = self.summing.get(plane.regions.len().checked_sub(1)?)?;
+    /// The kernel that sums over so many regions, and with `more` than sums the one that records, with the blocks that the device holds.
+    fn with_sums(&self, regions: usize, more: bool) -> Option<&(Kernel, usize)> {
+        if more {
+            self.recording.get(regions)
+        } else {
+            self.summing.get(regions.checked_sub(1)?)
+        }
+    }
+
+    /// The cut of a plane for the kernel that sums over its regions, with `more` than sums for the one that records.
+    pub(super) fn cut_with_sums(&self, plane: &Plane, more: bool) -> Option<Cut> {
+        let (_, blocks) = self.with_sums(plane.regions.len(), more)?;
         let load = Load {
             blocks: *blocks,
             planes: 1,
@@ -258,7 +277,7 @@ impl<T: OnCuda> Cuda<T> {
         let planes = u32::try_from(nz).unwrap_or(u32::MAX);
         let regions = regions.and_then(|regions| {
             let count = usize::try_from(regions.count).ok()?;
-            let (kernel, _) = fused.summing.get(count.checked_sub(1)?)?;
+            let (kernel, _) = fused.with_sums(count, regions.ask_more())?;
             let cut = self.summing().cut(fused.shape.source.name)?;
             Some((regions, kernel, cut))
         });
@@ -292,8 +311,8 @@ impl<T: OnCuda> Cuda<T> {
             outer_secants: outer.map(secant),
             interaction: substep.interaction(self.phase_interaction).map(T::of),
         };
-        // SAFETY: the parameters are those of `fused_steps` and `summing_steps`; all planes are pitch × ny, and the kernel reads and writes rows 0..ny and columns 0..pitch
-        // of them only. There is room for the sums of every step of the batch.
+        // SAFETY: the parameters are those of `fused_steps`, `summing_steps` and `recording_steps`; all planes are pitch × ny, and the kernel reads and writes rows 0..ny and columns
+        // 0..pitch of them only. There is room for the sums and copies of every step of the batch.
         unsafe {
             self.stream.launch(kernel, (across, along, planes), 64, |launch| {
                 launch.arg(&parameters);
@@ -338,7 +357,7 @@ impl<T: OnCuda> Cuda<T> {
         let blocks = u32::try_from(nx.div_ceil(LINE_CORE).div_ceil(4)).unwrap_or(u32::MAX);
         let launched = self.attempt(|| {
             self.before_writing(Some(out[0].address()))?;
-            // SAFETY: the parameters are those of `line_steps` and `summing_steps`, which read and write sites 0..nx only. There is room for the sums of every
+            // SAFETY: the parameters are those of `line_steps` and `summing_steps`, which read and write sites 0..nx only. There is room for the sums and copies of every
             // step of the batch.
             unsafe {
                 self.stream.launch(kernel, (blocks, 1, 1), 128, |launch| {

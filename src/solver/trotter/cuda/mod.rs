@@ -8,7 +8,8 @@
 //!   Two steps in three dimensions (`kernels/trotter_space.cu`).
 //! - `full-step`: the same with one step a launch; in three dimensions, where nx is no multiple of 16 bytes or the device has little shared memory,
 //!   two launches: x and y sweeps plane by plane, then z sweeps and phase in place along columns.
-//! - Probabilities of regions are summed inside the launches, or where kernels take no whole steps by one that follows each ([`summing`]).
+//! - Probabilities of regions are summed inside the launches and their largest values taken, or where kernels take no whole steps by one that follows each ([`summing`]); sites at which
+//!   values and currents are read are copied there ([`copies`]).
 //!
 //! - `naive`: one kernel a sweep (Bederián and Dente 2011, section 4.2). One to three dimensions. Layers of hopping, flux and interaction, a frame that rotates and two components that act on
 //!   each other are stepped by it alone, with numbers of each bond and site beside the field ([`bonds`], `kernels/trotter_bonds.cu`).
@@ -21,6 +22,7 @@
 
 mod bonds;
 mod choice;
+mod copies;
 mod launch;
 mod on_device;
 mod params;

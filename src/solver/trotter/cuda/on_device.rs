@@ -11,7 +11,7 @@ use crate::scene::scenario::Quantity;
 use crate::solver::device::texels;
 use crate::solver::device::transducers::DeviceTransducers;
 use crate::solver::trotter::media::{Exponent, Media};
-use crate::solver::trotter::run::{HalfPhase, KEPT, OnDevice, Region, Totals};
+use crate::solver::trotter::run::{HalfPhase, KEPT, OnDevice, Region, Totals, Watched};
 use crate::solver::{Backend, FieldImage, ImageRequest, SolverError, Taps};
 use std::ops::Range;
 use std::sync::{Arc, MutexGuard, PoisonError};
@@ -105,17 +105,14 @@ impl<T: OnCuda> Cuda<T> {
         self.ahead.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Sums over every row of a region, which stay in `sums.rows`; returns how many rows there are.
-    #[allow(unsafe_code, reason = "a kernel launch")]
-    fn sum_rows(
+    /// What sums over the rows of a region are told; these stay in `sums.rows`.
+    pub(super) fn measuring(
         &self,
-        stream: &Stream,
         sums: &Sums<T>,
         region: &Region,
         (closing, drives): (Option<&HalfPhase>, &[f64]),
-    ) -> Result<usize, CudaError> {
-        let rows = (region.hi[1] - region.lo[1]) * (region.hi[2] - region.lo[2]);
-        let parameters = params::Measure {
+    ) -> params::Measure {
+        params::Measure {
             field: addresses(&self.field),
             medium: self.medium(sums),
             closing: self.closing(closing),
@@ -132,22 +129,46 @@ impl<T: OnCuda> Cuda<T> {
             place: params::Place::new(&self.grid),
             cross: self.own.cross,
             bonds: self.own.bonds.as_ref().map_or([[0; 2]; 3], OwnBonds::couplings),
-        };
-        // Which threads add a row depends on its length alone, so that its sum has the same bits in a part and in the whole.
-        let is_long = region.hi[0] - region.lo[0] >= LONG_ROW;
-        let (threads, at_once) = if is_long { (1024, 1) } else { (128, 4) };
-        let blocks = u32::try_from(rows.div_ceil(at_once)).unwrap_or(u32::MAX).min(65535);
+            copied: params::Copied::default(),
+        }
+    }
+
+    /// Sums over every row of a region, which stay in `sums.rows`; returns how many rows there are.
+    fn sum_rows(
+        &self,
+        stream: &Stream,
+        sums: &Sums<T>,
+        region: &Region,
+        seen: (Option<&HalfPhase>, &[f64]),
+    ) -> Result<usize, CudaError> {
+        let rows = (region.hi[1] - region.lo[1]) * (region.hi[2] - region.lo[2]);
         debug_assert!(
             sums.rows.bytes() >= rows * SUMS * size_of::<f64>(),
             "sums of {rows} rows"
         );
-        // SAFETY: the argument is that of the kernel; `rows` has room for every row of the grid.
-        unsafe {
-            stream.launch(self.kernel("measure_rows"), (blocks, 1, 1), threads, |launch| {
-                launch.arg(&parameters);
-            })?;
-        }
+        self.launch_rows(stream, &self.measuring(sums, region, seen), 1)?;
         Ok(rows)
+    }
+
+    /// Puts in sums over the rows of a region; of copies those of `steps` steps, at most 65535.
+    #[allow(unsafe_code, reason = "a kernel launch")]
+    pub(super) fn launch_rows(
+        &self,
+        stream: &Stream,
+        parameters: &params::Measure,
+        steps: usize,
+    ) -> Result<(), CudaError> {
+        let [x, y, z] = [0, 1, 2].map(|axis| (parameters.hi[axis] - parameters.lo[axis]).unsigned_abs() as usize);
+        // Which threads add a row depends on its length alone, so that its sum has the same bits in a part and in the whole.
+        let (threads, at_once) = if x >= LONG_ROW { (1024, 1) } else { (128, 4) };
+        let blocks = u32::try_from((y * z).div_ceil(at_once)).unwrap_or(u32::MAX).min(65535);
+        let steps = u32::try_from(steps).unwrap_or(u32::MAX);
+        // SAFETY: the argument is that of the kernel; at `rows` there is room for every row of the region and step.
+        unsafe {
+            stream.launch(self.kernel("measure_rows"), (blocks, steps, 1), threads, |launch| {
+                launch.arg(parameters);
+            })
+        }
     }
 
     /// Sums over a region, to the address `to` on the device.
@@ -161,10 +182,11 @@ impl<T: OnCuda> Cuda<T> {
         to: u64,
     ) -> Result<(), CudaError> {
         let (count, from) = (whole(self.sum_rows(stream, sums, region, seen)?), sums.rows.address());
+        let apart = whole(SUMS);
         // SAFETY: the arguments are those of the kernel; at `from` there are `count` rows, and at `to` there is room for one.
         unsafe {
             stream.launch(self.kernel("measure_total"), (1, 1, 1), 256, |launch| {
-                launch.arg(&from).arg(&count).arg(&to);
+                launch.arg(&from).arg(&count).arg(&to).arg(&apart);
             })
         }
     }
@@ -266,7 +288,7 @@ impl<T: OnCuda> Cuda<T> {
 }
 
 /// What `measure_total` gives, by name.
-fn totals_of([norm, energy, x, xx, y, yy, z, zz, peak, current]: [f64; SUMS]) -> Totals {
+pub(super) fn totals_of([norm, energy, x, xx, y, yy, z, zz, peak, current]: [f64; SUMS]) -> Totals {
     Totals {
         norm,
         energy,
@@ -479,14 +501,18 @@ impl<T: OnCuda> OnDevice<T> for Cuda<T> {
         records.map(|record| totals_of(*record)).collect()
     }
 
+    fn copied_steps(&self, regions: &[Region]) -> usize {
+        self.most_copied_steps(regions)
+    }
+
     fn begin_sums(
         &self,
-        regions: &[Region],
+        watched: &Watched,
         steps: usize,
         largest: f64,
         weight: Option<(u64, &(dyn Fn(usize) -> T + Sync))>,
     ) -> bool {
-        let begun = self.attempt(|| self.begin_summing(regions, steps, largest, weight));
+        let begun = self.attempt(|| self.begin_summing(watched, steps, largest, weight));
         begun.unwrap_or(false)
     }
 
@@ -497,6 +523,10 @@ impl<T: OnCuda> OnDevice<T> for Cuda<T> {
     fn take_sums(&self, count: usize) -> Vec<f64> {
         self.attempt(|| self.take_summed(count))
             .unwrap_or_else(|| vec![f64::NAN; count])
+    }
+
+    fn take_copied(&self, steps: usize, closing: Option<&HalfPhase>) -> Vec<Totals> {
+        self.attempt(|| self.take_copies(steps, closing)).unwrap_or_default()
     }
 
     fn state_sums(&self, start: &Arc<FieldData>, whole: bool, closing: Option<&HalfPhase>) -> Option<StateSums> {

@@ -73,6 +73,37 @@ pub(super) struct Regions {
     pub weights: u64,
     /// Of each axis, from and to.
     pub ones: [[i32; 2]; 3],
+    /// Bit n: the largest value of region n is wanted.
+    pub peaks: u32,
+    pub box_count: i32,
+    pub sites: i32,
+    pub boxes: u64,
+    pub copies: u64,
+}
+
+impl Regions {
+    /// Whether more than sums is wanted.
+    pub(super) fn ask_more(&self) -> bool {
+        self.peaks != 0 || self.box_count > 0
+    }
+}
+
+/// A box of sites that are copied: of each axis, from and to; the number of its first site.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Boxed {
+    pub bounds: [[i32; 2]; 3],
+    pub first: i32,
+    pub unused: i32,
+}
+
+/// Copies that `measure_rows` reads.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Copied {
+    pub from: u64,
+    pub boxes: [Boxed; 2],
+    pub sites: i32,
 }
 
 /// What `sum_cells` reads.
@@ -262,6 +293,7 @@ pub(super) struct Measure {
     pub place: Place,
     pub cross: f64,
     pub bonds: [[u64; 2]; 3],
+    pub copied: Copied,
 }
 
 #[repr(C)]
@@ -373,7 +405,9 @@ mod tests {
             }
             for shape in sources::shapes(precision, sources::Flags::default()) {
                 assert_eq!(shape.source.declared("fused_steps"), [size]);
-                assert_eq!(shape.source.declared("summing_steps"), [size, size_of::<Regions>()]);
+                for entry in ["summing_steps", "recording_steps"] {
+                    assert_eq!(shape.source.declared(entry), [size, size_of::<Regions>()]);
+                }
             }
         }
     }

@@ -63,6 +63,8 @@ pub(super) struct Plane<'a> {
     pub size: [usize; 2],
     pub periodic: [bool; 2],
     pub walls: Option<&'a WallMap>,
+    /// Whether the kernel is one that sums or copies.
+    pub sums: bool,
     /// What is summed over.
     pub regions: &'a [Region],
 }
@@ -146,7 +148,7 @@ impl Plane<'_> {
             cost: 1.0,
             walled: false,
         };
-        let masked = MASKED[usize::from(!self.regions.is_empty())];
+        let masked = MASKED[usize::from(self.sums)];
         for strip in [2 * number, 2 * number + 1]
             .into_iter()
             .filter(|strip| strip * core < nx)
@@ -193,7 +195,7 @@ impl Plane<'_> {
         } else {
             pairs.div_ceil(blocks / count).max(steps)
         };
-        let by_range = self.regions.is_empty() || (shape.flags.nested && !shape.flags.flux);
+        let by_range = !self.sums || (shape.flags.nested && !shape.flags.flux);
         let ranges = if by_range && steps > 1 && even >= LONG * steps {
             self.ranges(shape)
         } else {
@@ -256,6 +258,7 @@ mod tests {
             size: [4000, 3001],
             periodic: [false, false],
             walls,
+            sums: false,
             regions: &[],
         }
     }
@@ -301,6 +304,7 @@ mod tests {
             for shape in shapes(precision, nested()).into_iter().filter(|shape| shape.steps > 1) {
                 for regions in [&[][..], &[REGION], &[REGION; 3]] {
                     let plane = Plane {
+                        sums: !regions.is_empty(),
                         regions,
                         ..plane(Some(&map))
                     };

@@ -12,14 +12,15 @@ use crate::solver::trotter::problem::Problem;
 use crate::solver::trotter::scheme::Scheme;
 
 impl<T: OnCuda> Cuda<T> {
-    /// The plane of x and y, with what is summed over.
-    pub(super) fn plane_to_cut<'a>(&'a self, regions: &'a [Region]) -> Plane<'a> {
+    /// The plane of x and y, with what is summed over by kernels that do; none: by the others.
+    pub(super) fn plane_to_cut<'a>(&'a self, regions: Option<&'a [Region]>) -> Plane<'a> {
         let [nx, ny, _] = self.grid.size();
         Plane {
             size: [nx, ny],
             periodic: [0, 1].map(|axis| self.grid.is_periodic(axis)),
             walls: self.wall_map.as_ref(),
-            regions,
+            sums: regions.is_some(),
+            regions: regions.unwrap_or_default(),
         }
     }
 
@@ -118,7 +119,7 @@ impl<T: OnCuda> Cuda<T> {
             }
             if self.space.is_empty() {
                 let shape = sources::bare(T::PRECISION);
-                let plane = self.plane_to_cut(&[]);
+                let plane = self.plane_to_cut(None);
                 let planes = self.grid.size()[2];
                 let fused = launch::Fused::new(&self.stream, shape, T::PRECISION, &plane, planes)?;
                 self.fused.push(fused);
@@ -130,7 +131,7 @@ impl<T: OnCuda> Cuda<T> {
             };
             for shape in shapes {
                 if shape.steps == 1 || self.schedule == Schedule::Fused {
-                    let plane = self.plane_to_cut(&[]);
+                    let plane = self.plane_to_cut(None);
                     let fused = launch::Fused::new(&self.stream, shape, T::PRECISION, &plane, 1)?;
                     self.fused.push(fused);
                 }

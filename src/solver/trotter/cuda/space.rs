@@ -125,7 +125,7 @@ impl<T: OnCuda> Cuda<T> {
             &space.kernel
         };
         // SAFETY: the parameters are those of `space_steps` and `summing_steps`; all planes are pitch × ny × nz, and the kernel reads and writes sites of the grid only, of
-        // which a row has a multiple of 16 bytes. There is room for the sums of every step of the batch.
+        // which a row has a multiple of 16 bytes. There is room for the sums and copies of every step of the batch.
         unsafe {
             self.stream.launch(kernel, blocks, Shape::threads(), |launch| {
                 launch.arg(&parameters);

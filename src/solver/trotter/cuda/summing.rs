@@ -1,6 +1,7 @@
-//! |ψ|² summed over regions by the kernels that step (`summing_steps`), or by one that follows a step where these take less than one (`sum_cells`): a sum for each step of a batch, in
+//! |ψ|² summed over regions, or its largest value there, by the kernels that step (`summing_steps`), or by one that follows a step where these take less than one (`sum_cells`): a sum for each step of a batch, in
 //! whole numbers of a unit (`kernels/trotter_sums.cuh`), so that it does not depend on how steps are cut into launches, nor on the variant's.
 
+use super::copies::Copies;
 use super::launch::{BLOCKS, addresses};
 use super::params::{PARTS, REGIONS, Regions, Sum, whole};
 use super::pieces::Cut;
@@ -8,6 +9,7 @@ use super::{Cuda, OnCuda};
 use crate::backend::cuda::{Buffer, CudaError, PushKernelArg};
 use crate::solver::device::rows::grow;
 use crate::solver::totals::Region;
+use crate::solver::trotter::run::Watched;
 use rayon::prelude::*;
 use std::sync::{MutexGuard, PoisonError};
 
@@ -17,7 +19,7 @@ const BITS: i32 = 58;
 type Weights<T> = (Buffer<T>, [[usize; 2]; 3]);
 
 /// How kernels cut the plane, by their names, for regions.
-type Cuts = (Vec<Region>, Vec<(&'static str, Cut)>);
+type Cuts = ((Vec<Region>, bool), Vec<(&'static str, Cut)>);
 
 /// What is summed in this batch.
 pub(super) struct Summing<T: OnCuda> {
@@ -25,6 +27,9 @@ pub(super) struct Summing<T: OnCuda> {
     /// Those that launches do not take, in groups.
     others: Vec<Regions>,
     totals: Option<Buffer<u64>>,
+    /// Of every region, whether its largest value is taken.
+    peaks: Vec<bool>,
+    pub(super) copies: Option<Copies<T>>,
     /// Binary exponent of the unit.
     unit: i32,
     cuts: Option<Cuts>,
@@ -39,6 +44,8 @@ impl<T: OnCuda> Summing<T> {
             regions: None,
             others: Vec::new(),
             totals: None,
+            peaks: Vec::new(),
+            copies: None,
             unit: 0,
             cuts: None,
             weights: None,
@@ -140,12 +147,14 @@ impl<T: OnCuda> Cuda<T> {
     /// See [`OnDevice::begin_sums`](super::super::run::OnDevice::begin_sums).
     pub(super) fn begin_summing(
         &self,
-        regions: &[Region],
+        watched: &Watched,
         steps: usize,
         largest: f64,
         weight: Option<(u64, &(dyn Fn(usize) -> T + Sync))>,
     ) -> Result<bool, CudaError> {
-        if regions.is_empty() {
+        let regions = &watched.regions[..];
+        debug_assert_eq!(regions.len(), watched.peaks.len());
+        if regions.is_empty() && watched.copied.is_empty() {
             return Ok(false);
         }
         let exponent = if largest > 0.0 { largest.log2().ceil() } else { 0.0 };
@@ -154,25 +163,32 @@ impl<T: OnCuda> Cuda<T> {
         }
         let mut summing = self.summing();
         if let Some((key, weight)) =
-            weight.filter(|(key, _)| summing.weights.as_ref().is_none_or(|(own, _)| own != key))
+            weight.filter(|(key, _)| !regions.is_empty() && summing.weights.as_ref().is_none_or(|(own, _)| own != key))
         {
             summing.weights = None;
             summing.weights = Some((key, self.weights(weight)?));
         }
         let first = &regions[..regions.len().min(REGIONS)];
-        if summing.cuts.as_ref().is_none_or(|(own, _)| own != first) {
-            let plane = self.plane_to_cut(first);
-            let cut = |fused: &super::launch::Fused| Some((fused.shape.source.name, fused.cut_with_sums(&plane)?));
+        let more = !watched.copied.is_empty() || watched.peaks.iter().take(REGIONS).any(|peak| *peak);
+        let is_so = |(of, is_more): &(Vec<Region>, bool)| of == first && *is_more == more;
+        if !summing.cuts.as_ref().is_some_and(|(own, _)| is_so(own)) {
+            let plane = self.plane_to_cut(Some(first));
+            let cut =
+                |fused: &super::launch::Fused| Some((fused.shape.source.name, fused.cut_with_sums(&plane, more)?));
             let all = self.fused.iter().filter_map(cut).collect();
-            summing.cuts = Some((first.to_vec(), all));
+            summing.cuts = Some(((first.to_vec(), more), all));
         }
+        summing.copies = self.begin_copies(summing.copies.take(), &watched.copied, steps)?;
+        summing.peaks.clone_from(&watched.peaks);
         let mut totals = match summing.totals.take() {
             Some(totals) => totals,
             None => self.stream.zeros("records", 1)?,
         };
         let numbers = steps * regions.len() * PARTS;
         grow(&self.stream, "records", &mut totals, numbers)?;
-        self.stream.upload("records", &vec![0_u64; numbers], &totals)?;
+        if numbers > 0 {
+            self.stream.upload("records", &vec![0_u64; numbers], &totals)?;
+        }
         #[expect(clippy::cast_possible_truncation, reason = "the exponent of a double")]
         let exponent = exponent as i32;
         // Kernels in single precision multiply by a number of single precision.
@@ -185,6 +201,7 @@ impl<T: OnCuda> Cuda<T> {
             Some((_, (weights, ones))) if weight.is_some() => (weights.address(), ones.map(|range| range.map(whole))),
             _ => (0, [[0; 2]; 3]),
         };
+        let copies = (summing.copies.as_ref()).filter(|copies| copies.are_of(&watched.copied));
         let group = |(n, regions): (usize, &[Region])| {
             let before = steps * n * REGIONS * PARTS * size_of::<u64>();
             let mut asked = Regions {
@@ -200,11 +217,23 @@ impl<T: OnCuda> Cuda<T> {
                     (bounds[0][n], bounds[1][n]) = (whole(region.lo[axis]), whole(region.hi[axis]));
                 }
             }
+            let peaks = watched.peaks.iter().skip(n * REGIONS).take(REGIONS).enumerate();
+            asked.peaks = peaks.map(|(n, peak)| u32::from(*peak) << n).sum();
+            if let Some(copies) = copies.filter(|_| n == 0) {
+                copies.tell(&mut asked);
+            }
             asked
         };
-        let mut groups = regions.chunks(REGIONS).enumerate().map(group);
-        summing.regions = groups.next();
-        summing.others = groups.collect();
+        // Copies alone are made beside no region.
+        let all = if regions.is_empty() {
+            vec![regions]
+        } else {
+            regions.chunks(REGIONS).collect()
+        };
+        let mut groups: Vec<Regions> = all.into_iter().enumerate().map(group).collect();
+        let others = groups.split_off(1);
+        summing.regions = groups.pop();
+        summing.others = others;
         summing.totals = Some(totals);
         Ok(true)
     }
@@ -249,16 +278,21 @@ impl<T: OnCuda> Cuda<T> {
         summing.regions = None;
         summing.others.clear();
         let mut numbers = vec![0_u64; count * PARTS];
-        if let Some(totals) = &summing.totals {
+        if let Some(totals) = summing.totals.as_ref().filter(|_| count > 0) {
             self.stream.download("records", totals, &mut numbers)?;
         }
-        let value = |[sum, large]: &[u64; PARTS]| {
-            if *large == 0 {
+        let all = summing.peaks.chunks(REGIONS);
+        let steps = count / summing.peaks.len().max(1);
+        let peaks = all.flat_map(|group| std::iter::repeat_n(group, steps).flatten().copied());
+        let value = |([sum, large], peak): (&[u64; PARTS], bool)| {
+            if peak {
+                f64::from_bits(*sum)
+            } else if *large == 0 {
                 *sum as f64 * f64::from(summing.unit).exp2()
             } else {
                 f64::NAN
             }
         };
-        Ok(numbers.as_chunks::<PARTS>().0.iter().map(value).collect())
+        Ok(numbers.as_chunks::<PARTS>().0.iter().zip(peaks).map(value).collect())
     }
 }
