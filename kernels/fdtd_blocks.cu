@@ -79,7 +79,7 @@ template <int KIND> struct Column {
     const Block &b;
     bool in_x;
     u32 in_y, marked;  // which rows are in the layers of y, and which have marks; the same for the warp
-    real before[EACH], squares[EACH], potential[EACH];
+    real before[EACH], squares[EACH], kept[EACH];
     real remembered[2][3][EACH];
     RowFactors factors;  // of the layer of x
 
@@ -98,10 +98,10 @@ template <int KIND> struct Column {
         factors = KIND & ALONG_X && in_x ? factors_of(m.layer[0], b.slot_across) : RowFactors{};
 #pragma unroll
         for (int n = 0; n < EACH; n++) {
-            before[n] = old[b.here + n * COLUMNS], squares[n] = m.square, potential[n] = 0;
+            before[n] = old[b.here + n * COLUMNS], squares[n] = m.square, kept[n] = 0;
             const bool inside = b.inside(n);
             if (inside && m.squares) squares[n] = m.squares[b.place(n)];
-            if (inside && b.p.potential) potential[n] = b.p.potential[b.place(n)];
+            if (inside && b.p.kept) kept[n] = b.p.kept[b.place(n)];
             if (KIND & ALONG_Y && b.top + n < b.along.count && b.slot(1, n) >= 0) in_y |= 1u << n;
             if (KIND & CLOSED && __any_sync(0xffffffffu, inside && b.room.marks[b.here + n * COLUMNS])) marked |= 1u << n;
 #pragma unroll
@@ -162,23 +162,23 @@ template <int KIND> struct Column {
         }
     }
 
-    // Operations, and the integral of what was stepped
+    // Operations, and what is kept of what was stepped
     __device__ __forceinline__ void finish(real *stepped, int number) {
         if (b.operates)
 #pragma unroll 1
             for (int n = 0; n < EACH; n++) {
                 if (b.inside(n)) b.operate_at(n, number, stepped[b.here + n * COLUMNS]);
             }
-        if (b.p.potential)
+        if (b.p.kept)
 #pragma unroll
-            for (int n = 0; n < EACH; n++) potential[n] = plus(potential[n], times(b.p.time_step, stepped[b.here + n * COLUMNS]));
+            for (int n = 0; n < EACH; n++) kept[n] = kept_on(b.p.peaks, kept[n], b.p.time_step, stepped[b.here + n * COLUMNS]);
     }
 
     __device__ __forceinline__ void store() const {
 #pragma unroll
         for (int n = 0; n < EACH; n++) {
             if (!b.own(n)) continue;
-            if (b.p.potential) b.p.potential[b.place(n)] = potential[n];
+            if (b.p.kept) b.p.kept[b.place(n)] = kept[n];
             const bool wall = KIND & CLOSED && b.room.marks[b.here + n * COLUMNS] & WALL;
 #pragma unroll
             for (int axis = 0; axis < 2; axis++) {
@@ -239,7 +239,7 @@ __device__ __forceinline__ void by_sites(const Block &b, real *now, real *old) {
                 const u32 place = b.place(n);
                 real next = Cell{b.p.step, b.room, now, here, b.x, b.top + n, {b.slot_across, b.slot(1, n)}, place}.next(old[here]);
                 b.operate_at(n, b.p.step_of_batch + s - 1, next);
-                if (b.p.potential && b.own(n)) b.p.potential[place] = plus(b.p.potential[place], times(b.p.time_step, next));
+                if (b.p.kept && b.own(n)) b.p.kept[place] = kept_on(b.p.peaks, b.p.kept[place], b.p.time_step, next);
                 old[here] = next;
             }
         real *const written = old;

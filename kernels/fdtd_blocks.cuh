@@ -33,7 +33,7 @@ struct __align__(16) RowOperations {
 struct Blocks {
     Step step;            // `now` and `old` are read
     real *newer, *older;  // the last two levels, written
-    real *potential;      // + time_step times each level; null: nobody asked
+    real *kept;           // + time_step times each level, or with `peaks` the largest size of it; null: nobody asked
     real *memories[2][3]; // psi below and above a site and zeta after the pass, of both axes
     Sites sites;
     const RowOperations *rows;
@@ -42,6 +42,7 @@ struct Blocks {
     int count[2];     // blocks of an axis, those that are counted from its low end, and
     int low[2];       // where these end; the others are counted from the high end
     int step_of_batch;
+    int peaks;
     real time_step;
 };
 

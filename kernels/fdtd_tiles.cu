@@ -30,7 +30,7 @@ static_assert(HALO % COLUMNS == 0 && OWN > 0, "a lane writes all of its columns 
 struct Tiles {
     Step step;           // `now` and `old` are read
     real *newer, *older; // the last two levels, written
-    real *potential;     // + time_step times each level, in `tiles_integrating`
+    real *kept;          // + time_step times each level, or with `peaks` the largest size of it, in `tiles_integrating`
     const int *images;   // what stands for column x: images[x + margin], and for row y: images[nx + 3 margin + y]; 4 site + sign + 1
     const u32 *list;     // the tiles; BESIDE_BLOCKS: some of it is taken
     const u8 *taken;     // what fdtd_blocks.cu steps and writes, a number a block
@@ -40,6 +40,7 @@ struct Tiles {
     int chunk;           // rows of a tile
     int margin;          // sites beyond an edge for which there are images
     int follows_blocks;  // whether the launch before is that of the blocks of the same pass, for which it need not wait
+    int peaks;
     real time_step;
 };
 enum : u32 { BESIDE_BLOCKS = 0x80000000u };
@@ -120,7 +121,7 @@ template <bool MASKED, bool INTEGRATES> __device__ __forceinline__ void walk(con
             Vec last, sum_of_row;
             if (INTEGRATES) {
                 place_in_ring = place_in_ring == RING - 1 ? 0 : place_in_ring + 1;
-                if (writes && y - H >= y0 && y - H < y1) sum_of_row = load(p.potential + (size_t)(y - H) * g.pitch + x);
+                if (writes && y - H >= y0 && y - H < y1) sum_of_row = load(p.kept + (size_t)(y - H) * g.pitch + x);
             }
 #pragma unroll
             for (int s = 1; s <= STEPS; s++) {
@@ -159,11 +160,11 @@ template <bool MASKED, bool INTEGRATES> __device__ __forceinline__ void walk(con
                     Vec &kept = sums[threadIdx.x >> 5][slot][lane];
                     Vec total;
 #pragma unroll
-                    for (int c = 0; c < COLUMNS; c++) total.v[c] = plus(s == 1 ? sum_of_row.v[c] : kept.v[c], times(p.time_step, next.v[c]));
+                    for (int c = 0; c < COLUMNS; c++) total.v[c] = kept_on(p.peaks, s == 1 ? sum_of_row.v[c] : kept.v[c], p.time_step, next.v[c]);
                     if (s < STEPS)
                         kept = total;
                     else if (mine)
-                        store(p.potential + (size_t)row * g.pitch + x, total);
+                        store(p.kept + (size_t)row * g.pitch + x, total);
                 }
                 if (s < STEPS)
                     line[s < STEPS ? s : 0][slot(f - s * H)] = next;
@@ -179,7 +180,7 @@ template <bool MASKED, bool INTEGRATES> __device__ __forceinline__ void walk(con
     }
 }
 
-// All tiles whole; those beside what is stepped in blocks; the same, and the integral of the pressure
+// All tiles whole; those beside what is stepped in blocks; the same, and the integral of the pressure or its largest size
 #define ENTRY(NAME, MASKED, INTEGRATES)                                                                  \
     extern "C" __global__ void __launch_bounds__(32 * WARPS, BLOCKS) NAME(const __grid_constant__ Tiles p) { \
         const int n = blockIdx.x * WARPS + (threadIdx.x >> 5);                                           \

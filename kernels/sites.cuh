@@ -49,6 +49,9 @@ __device__ __forceinline__ void gather(const Sites &o, const real *level, int st
     for (int n = threadIdx.x; n < o.count; n += blockDim.x) o.record[(size_t)step * o.count + n] = level[o.gathers[n]];
 }
 
+// What is kept of a site beside its levels goes on by one: the largest |p| so far, or the integral of the pressure
+__device__ __forceinline__ real kept_on(bool peaks, real kept, real step, real level) { return peaks ? max(kept, abs(level)) : plus(kept, times(step, level)); }
+
 // The integral of the pressure so far: potential += step * level
 __device__ __forceinline__ void integrate(const real *level, real *potential, real step, u32 count) {
     for (u32 n = blockIdx.x * blockDim.x + threadIdx.x; n < count; n += gridDim.x * blockDim.x) potential[n] = plus(potential[n], times(step, level[n]));

@@ -200,6 +200,16 @@ fn tiles_play_hear_and_integrate() {
     many_steps_give_the_bits_of_single_ones(&plates(), "tiled", &format!("{DETECTORS}{CHOIR}"));
 }
 
+/// The map of the largest pressures, which states have beside the levels, is taken along too, where no velocity is kept.
+#[test]
+fn tiles_keep_the_largest_pressures() {
+    let points =
+        "[[detector]]\nname = \"point\"\nat = [4.0, 8.5, 4.2]\nmeasure = \"value\"\n[view]\nquantity = \"peak\"\n";
+    let sources: String = CHOIR.split_inclusive("[[detector]]").take(1).collect();
+    let sources = sources.trim_end_matches("[[detector]]");
+    many_steps_give_the_bits_of_single_ones(&plates(), "tiled", &format!("{sources}{points}"));
+}
+
 #[test]
 fn tiles_hear_what_moves() {
     many_steps_give_the_bits_of_single_ones(&plates(), "tiled", &format!("{DETECTORS}{MOVING}"));

@@ -315,7 +315,7 @@ impl<T: OnCuda> Cuda<T> {
             step: self.step_parameters(),
             newer: levels[0],
             older: levels[1],
-            potential: self.potential.as_ref().map_or(0, Buffer::address),
+            kept: self.kept_beside().map_or(0, Buffer::address),
             memories: [[0; 3]; 2],
             sites: self.events.parameters(),
             rows: if blocks.operates {
@@ -328,6 +328,7 @@ impl<T: OnCuda> Cuda<T> {
             count: [across.count, along.count].map(whole),
             low: [across.low, along.low].map(whole),
             step_of_batch: whole(n),
+            peaks: i32::from(self.peak.is_some()),
             time_step: T::of(self.host.time_step),
         };
         for (axis, own) in self.medium.layer_axes().zip(&blocks.memories) {

@@ -90,7 +90,7 @@ pub(super) struct Tiles<T> {
     pub step: Step<T>,
     pub newer: u64,
     pub older: u64,
-    pub potential: u64,
+    pub kept: u64,
     pub images: u64,
     pub list: u64,
     pub taken: u64,
@@ -101,6 +101,7 @@ pub(super) struct Tiles<T> {
     pub chunk: i32,
     pub margin: i32,
     pub follows_blocks: i32,
+    pub peaks: i32,
     pub time_step: T,
 }
 
@@ -110,7 +111,7 @@ pub(super) struct Blocks<T> {
     pub step: Step<T>,
     pub newer: u64,
     pub older: u64,
-    pub potential: u64,
+    pub kept: u64,
     pub memories: [[u64; 3]; 2],
     pub sites: Sites,
     pub rows: u64,
@@ -119,6 +120,7 @@ pub(super) struct Blocks<T> {
     pub count: [i32; 2],
     pub low: [i32; 2],
     pub step_of_batch: i32,
+    pub peaks: i32,
     pub time_step: T,
 }
 

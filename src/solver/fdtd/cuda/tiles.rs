@@ -2,7 +2,7 @@
 //!
 //! A pass reads one pair of levels and writes another. Where the medium holds more than a speed - walls, absorption, absorbing edges - or something is done at
 //! single sites, and as far around as a pass reaches, blocks write the sites ([`blocks`](super::blocks)) and tiles leave them out. Steps that are left over are
-//! taken one by one; all give the same bits.
+//! taken one by one; all give the same bits. The integral of the pressure or its largest size is kept on the way; with both, steps go one by one.
 
 use super::Cuda;
 use super::blocks::Blocks;
@@ -217,6 +217,11 @@ pub(super) fn fitting<T: OnCuda>(run: &Cuda<T>) -> Result<Tiles<T>, String> {
 }
 
 impl<T: OnCuda> Cuda<T> {
+    /// What passes keep beside the levels: the largest pressures or the velocity's potential, not both.
+    pub(super) fn kept_beside(&self) -> Option<&Buffer<T>> {
+        self.peak.as_ref().or(self.potential.as_ref())
+    }
+
     /// A pass of tiles, if there are as many as `most` steps left; its first step is step `n` of the batch. Returns how many it took.
     pub(super) fn tiled(&mut self, n: usize, most: usize) -> Result<usize, CudaError> {
         let Some(mut tiles) = self.tiles.take() else {
@@ -230,10 +235,10 @@ impl<T: OnCuda> Cuda<T> {
     #[allow(unsafe_code, reason = "kernel launches")]
     fn tiled_by(&mut self, tiles: &mut Tiles<T>, n: usize, most: usize) -> Result<usize, CudaError> {
         let steps = tiles.strips.steps;
-        if most < steps || self.peak.is_some() {
+        if most < steps || (self.peak.is_some() && self.potential.is_some()) {
             return Ok(0);
         }
-        if self.potential.is_some() {
+        if self.kept_beside().is_some() {
             // A picture under way may read it.
             self.readback.before_any_writing(&self.stream)?;
         }
@@ -245,7 +250,7 @@ impl<T: OnCuda> Cuda<T> {
         let follows_blocks = self.step_blocks(&mut tiles.blocks, [newer, older], n)?;
         let count = tiles.count;
         if count > 0 {
-            let kernel = match &self.potential {
+            let kernel = match self.kept_beside() {
                 Some(_) => &tiles.integrating,
                 None if tiles.all_whole => &tiles.whole,
                 None => &tiles.beside,
@@ -255,7 +260,7 @@ impl<T: OnCuda> Cuda<T> {
                 step: self.step_parameters(),
                 newer,
                 older,
-                potential: self.potential.as_ref().map_or(0, Buffer::address),
+                kept: self.kept_beside().map_or(0, Buffer::address),
                 images: tiles.images.address(),
                 list: tiles.list.address(),
                 taken,
@@ -266,6 +271,7 @@ impl<T: OnCuda> Cuda<T> {
                 chunk: whole(tiles.cut.chunk),
                 margin: whole(tiles.margin),
                 follows_blocks: i32::from(follows_blocks),
+                peaks: i32::from(self.peak.is_some()),
                 time_step: T::of(self.host.time_step),
             };
             let blocks = u32::try_from(count.div_ceil(WARPS)).unwrap_or(u32::MAX);
