@@ -388,6 +388,7 @@ mod tests {
             size: [64, 96],
             periodic: [true, true],
             walls: None,
+            sums: false,
             regions: &[],
         };
         let cut = plane.cut(&shape, WITHOUT);
