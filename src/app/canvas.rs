@@ -472,6 +472,9 @@ fn update_levels(ui: &Ui, view: &mut ViewState, canvas: &Canvas<'_>, scenario: &
     } else {
         (now - view.shown_at.0).clamp(0.0, 1.0) as f32
     };
+    let mirror = canvas.frame.mirror.as_ref();
+    view.range
+        .set_playing(mirror.is_some_and(|mirror| mirror.status.plays()));
     view.levels = match (&canvas.frame.volume, mode(canvas.document, scenario)) {
         (Some(volume), Some(_)) => view.range.levels_of(volume.quantity, volume.top, seconds),
         _ => view.range.levels(&canvas.frame.image, seconds),

@@ -72,6 +72,14 @@ pub struct MirrorStatus {
     pub playing: usize,
 }
 
+impl MirrorStatus {
+    /// Whether sites play what they heard.
+    #[must_use]
+    pub fn plays(&self) -> bool {
+        self.phase == Phase::Replay && self.playing > 0
+    }
+}
+
 impl Engine {
     /// Begins the timeline of a scene with a mirror, at t = 0.
     pub(super) fn begin_timeline(&mut self) -> Result<(), EngineError> {

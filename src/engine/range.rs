@@ -60,7 +60,7 @@ pub fn least_share(quantity: Option<Quantity>) -> f32 {
 ///
 /// `locked` is the range of the first picture. `auto` follows the field: it rises with the largest value at once, so that
 /// nothing is cut off, and falls slowly ([`FALL_SECONDS`]), so that nothing flickers, and never below a share of the run's largest value
-/// ([`least_share`]). A picture alone has its own range. Quantities
+/// ([`least_share`]), or of the largest since a mirror's transducers play. A picture alone has its own range. Quantities
 /// that are never negative start at 0; signed ones are symmetric. An energy density that a negative potential makes negative starts at its least value.
 #[derive(Clone, Debug)]
 pub struct RangeKeeper {
@@ -73,6 +73,8 @@ pub struct RangeKeeper {
     largest: f32,
     /// `auto` ended at its least share.
     held: bool,
+    /// The transducers of a mirror play.
+    plays: bool,
 }
 
 impl RangeKeeper {
@@ -86,6 +88,7 @@ impl RangeKeeper {
             bottom: None,
             largest: 0.0,
             held: false,
+            plays: false,
         }
     }
 
@@ -100,6 +103,14 @@ impl RangeKeeper {
         self.bottom = None;
         self.largest = 0.0;
         self.held = false;
+    }
+
+    /// Whether the transducers of a mirror play. What they play into a silent field is often a thousand times as faint as what was before: where they begin, so does `auto`.
+    pub fn set_playing(&mut self, plays: bool) {
+        if plays && !self.plays && self.mode == ColorRange::Auto {
+            self.reset();
+        }
+        self.plays = plays;
     }
 
     /// Whether the field has become so faint that the range of the last picture was held at its least share of the run's largest value.
@@ -212,6 +223,28 @@ mod tests {
                 values[n] = 0.25;
             }
         }
+    }
+
+    #[test]
+    fn what_a_mirror_plays_has_a_range_of_its_own() {
+        let mut keeper = RangeKeeper::new(ColorRange::Auto);
+        let high =
+            |keeper: &mut RangeKeeper, value: f32| keeper.levels(&picture(Quantity::Pressure, &[value]), 0.1).high;
+        keeper.set_playing(false);
+        assert_eq!(high(&mut keeper, 1.0), 1.0);
+        for _ in 0..200 {
+            high(&mut keeper, 1e-6);
+        }
+        assert!(high(&mut keeper, 1e-6) > 1e-3, "what is left is not made bright");
+        for value in [1e-6, 3e-6, 2e-6] {
+            keeper.set_playing(true);
+            assert!(high(&mut keeper, value) < 4e-6);
+        }
+        // A range that is locked stays.
+        let mut locked = RangeKeeper::new(ColorRange::Locked);
+        assert_eq!(high(&mut locked, 1.0), 1.0);
+        locked.set_playing(true);
+        assert_eq!(high(&mut locked, 1e-6), 1.0);
     }
 
     #[test]

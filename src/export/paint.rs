@@ -223,6 +223,8 @@ impl Painter {
     pub fn shoot(&mut self, engine: &mut Engine, seconds: f32) -> Result<&Picture, EngineError> {
         let clock = engine.clock();
         self.follow(engine);
+        self.keeper
+            .set_playing(engine.mirror().is_some_and(|mirror| mirror.plays()));
         if let Some(space) = &mut self.space {
             let mut volume = std::mem::take(&mut self.volume);
             engine.volume(space.request(), &mut volume)?;
