@@ -319,7 +319,7 @@ fn make_in<T: Number + blocked::Blockwise>(setup: Setup, backend: Backend) -> Re
     Run::in_parts(setup, move |setup| {
         let problem = Problem::new(setup)?;
         let sweeper: Box<dyn Sweeper<T>> = match backend {
-            Backend::Cpu => on_processor(&problem, &setup.choice),
+            Backend::Cpu => on_processor(&problem, setup),
             #[cfg(feature = "cuda")]
             Backend::Cuda => Box::new(cuda::Cuda::<T>::new(
                 &problem,
@@ -345,13 +345,21 @@ fn without_differences(problem: Problem) -> Result<Problem, SolverError> {
     Ok(problem)
 }
 
-fn on_processor<T: blocked::Blockwise>(problem: &Problem, choice: &Choice) -> Box<dyn Sweeper<T>> {
+fn on_processor<T: blocked::Blockwise>(problem: &Problem, setup: &Setup) -> Box<dyn Sweeper<T>> {
+    let (choice, scenario) = (&setup.choice, &setup.scenario);
+    // Only blocks are looked into between their steps, which is all the work of a line.
+    let line = problem.grid.rank() == 1;
+    let listens =
+        !scenario.detectors().is_empty() || !scenario.trajectories().is_empty() || scenario.mirror().is_some();
     let way = match choice.variant.as_deref() {
         Some("naive") => return Box::new(naive::Naive::new(&problem.grid)),
         Some("vector") => Way::Passes,
         // Blocks leave the cosines of sweeps to the phases, which only works where they are the same everywhere.
         _ if differs(&problem.medium) => Way::Passes,
-        variant => blocked::fastest::<T>(problem, &choice.block, choice.fused_steps, variant.is_none()),
+        variant => {
+            let open = variant.is_none() && !(line && listens);
+            blocked::fastest::<T>(problem, &choice.block, choice.fused_steps, open)
+        }
     };
     match way {
         Way::Passes => Box::new(vector::Vector::new(&problem.grid, Level::best())),

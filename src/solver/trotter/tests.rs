@@ -525,7 +525,7 @@ fn the_measurement_keeps_what_a_scene_gives() {
     let problem = Case::new(&[600, 500], 2).problem();
     let plan_of = |block: &[usize], fused| match fastest::<f32>(&problem, block, fused, true) {
         Way::Blocks(plan) => plan,
-        Way::Passes => panic!("passes compete in three dimensions only"),
+        Way::Passes => panic!("passes do not compete in two dimensions"),
     };
     let plan = plan_of(&[], None);
     assert!(Plan::candidates(&problem.grid, 2, 4, &[], None).contains(&plan));
@@ -545,6 +545,19 @@ fn what_is_given_in_three_dimensions_means_blocks() {
     assert!(matches!(way(&[], None, false), Way::Blocks(_)));
     assert!(matches!(way(&[64, 16, 36], None, true), Way::Blocks(_)));
     assert!(matches!(way(&[], Some(1), true), Way::Blocks(_)));
+}
+
+/// Nothing is measured of short lines, which passes step on AVX2; blocks step those whose blocks are given, in imaginary time, and where a scene names them or listens.
+#[test]
+fn short_lines_are_stepped_by_passes() {
+    let mut problem = Case::new(&[1400], 2).problem();
+    let way = |problem: &Problem, block: &[usize], open| fastest::<f32>(problem, block, None, open);
+    let passes = matches!(way(&problem, &[], true), Way::Passes);
+    assert_eq!(passes, Level::best() == Level::Avx2);
+    assert!(matches!(way(&problem, &[], false), Way::Blocks(_)));
+    assert!(matches!(way(&problem, &[512], true), Way::Blocks(_)));
+    problem.imaginary = true;
+    assert!(matches!(way(&problem, &[], true), Way::Blocks(_)));
 }
 
 /// A field in single precision takes 8 bytes a site, a potential 4: aim 2.2 fields and a potential.

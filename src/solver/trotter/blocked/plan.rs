@@ -13,6 +13,9 @@ use crate::solver::tune::{self, Fastest, TuningKey, least_time, quickest};
 /// Smaller grids stay in a core's caches, where blocks take less time than passes with registers of 64 bytes, and more with narrower ones.
 const LEAST_OPEN: usize = 1 << 15;
 
+/// Lines are timed whole up to here; a sample of a longer one would fit into caches into which the line does not.
+const LONGEST_LINE: usize = 1 << 19;
+
 /// How a problem is stepped on the processor.
 #[derive(Clone, Debug, PartialEq)]
 pub(in super::super) enum Way {
@@ -23,7 +26,7 @@ pub(in super::super) enum Way {
 }
 
 /// The way for a problem: of what a scene leaves open, the candidate that takes least time on a part of the grid. `open`: in three dimensions, where blocks are mostly halo, passes
-/// compete.
+/// compete, and on lines in real time (docs/experiments.md).
 pub(in super::super) fn fastest<T: Blockwise>(
     problem: &Problem,
     block: &[usize],
@@ -33,10 +36,13 @@ pub(in super::super) fn fastest<T: Blockwise>(
     let grid = &problem.grid;
     let plans = Plan::candidates(grid, problem.order, size_of::<T>(), block, fused);
     let usual = Way::Blocks(plans[0].clone());
-    let passes = open && grid.rank() == 3 && block.is_empty() && fused.is_none();
+    let line = grid.rank() == 1;
+    let compete = grid.rank() == 3 || line && !problem.imaginary && grid.sites() <= LONGEST_LINE;
+    let passes = open && compete && block.is_empty() && fused.is_none();
     let least = if passes { LEAST_OPEN } else { LEAST_MEASURED };
     if grid.sites() < least {
-        let narrow = passes && Level::best() != Level::Avx512;
+        let level = Level::best();
+        let narrow = passes && (level == Level::Avx2 || level != Level::Avx512 && !line);
         return if narrow { Way::Passes } else { usual };
     }
     let what = (
