@@ -385,7 +385,7 @@ mod tests {
     fn a_row_is_laid_on_as_pixels_are_mixed() {
         let colors = [[10, 20, 30], [200, 100, 0], [255, 255, 255], [0, 90, 160]];
         let covers = [0.0, 0.0, RIM, INSIDE, 0.4, -0.16, 0.0, 1.0, 0.003, 0.0];
-        let before: Vec<u8> = (0..30).map(|n| (n * 67 % 256) as u8).collect();
+        let before: Vec<u8> = (0..30u8).map(|n| n.wrapping_mul(67)).collect();
         let mut row = before.clone();
         CoveredRow::new(&covers, colors).lay(&mut row);
         for ((cover, was), is) in covers.iter().zip(before.chunks_exact(3)).zip(row.chunks_exact(3)) {

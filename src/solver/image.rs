@@ -262,6 +262,10 @@ mod tests {
     use super::*;
 
     #[test]
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "parts in single precision are what is asked for"
+    )]
     fn angles_are_those_of_the_library() {
         for n in 0..100_000u32 {
             let exact = (f64::from(n) / 50_000.0 - 1.0) * std::f64::consts::PI;

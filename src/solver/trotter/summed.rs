@@ -207,7 +207,7 @@ mod tests {
             hi,
             across: 0,
             weight: 1.0,
-            shares: Default::default(),
+            shares: Vec::new(),
         }
     }
 
