@@ -5,6 +5,7 @@
 
 mod momenta;
 
+#[cfg(feature = "cuda")]
 pub(crate) use momenta::wave_number;
 
 use crate::field::FieldData;
