@@ -8,7 +8,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 /// Rows of a batch.
-const ROWS: usize = 16;
+const ROWS: usize = 64;
 /// Batches that a frame holds: a window that misses some frames misses no record.
 pub const BATCHES: usize = 8;
 
