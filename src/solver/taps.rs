@@ -472,6 +472,7 @@ impl Taps {
     pub fn clear(&mut self) {
         self.times.clear();
         self.observed.clear();
+        self.observed_rows.clear();
         for values in &mut self.values {
             values.clear();
         }
