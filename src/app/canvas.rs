@@ -163,7 +163,7 @@ pub fn show(
         title: view_panel::title(&canvas.document.draft, quantity),
         note: if view.range.is_held() {
             "faint: the range ends at 1 % of the largest amplitude so far"
-        } else if quantity != asked {
+        } else if quantity != asked && !canvas.bare {
             "hues need 10 pixels per wavelength: zoom in for the phase"
         } else {
             ""

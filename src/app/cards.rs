@@ -2,7 +2,7 @@
 
 use super::theme;
 use super::widgets::icon_button;
-use egui::Ui;
+use egui::{AtomExt, Ui};
 use lucide_icons::Icon;
 
 /// What a list is called, and how its cards behave.
@@ -107,8 +107,9 @@ impl List {
 
 /// The line of a card that folds it: words flush left, over the whole width.
 fn header(ui: &mut Ui, sign: Icon, title: &str, width: f32) -> egui::Response {
-    // What grows pushes the words to the left.
-    let button = egui::Button::new((theme::icon(sign, 13.0), title.to_owned(), egui::Atom::grow()))
+    // What grows pushes the words to the left; they are cut where they are too long, and not the sign, as the first text would be.
+    let words = title.to_owned().atom_shrink(true);
+    let button = egui::Button::new((theme::icon(sign, 13.0), words, egui::Atom::grow()))
         .frame_when_inactive(false)
         .truncate()
         .min_size(egui::vec2(width, 24.0));

@@ -7,6 +7,7 @@ use super::theme;
 use super::widgets::{fault, hint};
 use crate::colormap::{self, Kind, Levels};
 use crate::engine::dispersion::{self, DispersionReport};
+use crate::physics::dispersion::Law;
 use egui::{Color32, ColorImage, TextureHandle, TextureOptions, Ui, vec2};
 use egui_plot::{Line, LineStyle, Plot, PlotBounds, PlotImage, PlotPoint, PlotPoints};
 use lucide_icons::Icon;
@@ -14,7 +15,7 @@ use std::sync::Arc;
 
 /// Points of a drawn curve.
 const POINTS: u32 = 400;
-/// Power below is black, dB.
+/// Power below has the colour of the ground, dB.
 const RANGE: f64 = 50.0;
 /// Pixels of a texture's side; more records or sites are joined, the strongest of them shown.
 const MOST: usize = 1024;
@@ -27,7 +28,8 @@ pub struct DispersionPanel {
     /// How much of the run is done, of 1.
     done: f64,
     report: Option<DispersionReport>,
-    texture: Option<TextureHandle>,
+    /// The picture, and whether it is one for a light window.
+    texture: Option<(bool, TextureHandle)>,
 }
 
 impl DispersionPanel {
@@ -117,10 +119,15 @@ impl DispersionPanel {
     fn picture(&mut self, ui: &mut Ui) {
         let Some(report) = &self.report else { return };
         hint(ui, "Line: the continuum. Dashed: the steps on the lattice.");
-        let texture = self.texture.get_or_insert_with(|| {
-            ui.ctx()
-                .load_texture("dispersion", colors(report), TextureOptions::NEAREST)
-        });
+        let light = !ui.visuals().dark_mode;
+        if self.texture.as_ref().is_none_or(|(of_light, _)| *of_light != light) {
+            let image = colors(report, light);
+            let texture = ui.ctx().load_texture("dispersion", image, TextureOptions::NEAREST);
+            self.texture = Some((light, texture));
+        }
+        let Some((_, texture)) = &self.texture else { return };
+        let is_sound = matches!(report.law, Law::Sound { .. });
+        let (x_title, y_title) = if is_sound { ("k (1/m)", "ω (1/s)") } else { ("k", "ω") };
         let palette = theme::palette(ui);
         let (x, y) = (
             ends(&report.dispersion.wavenumbers),
@@ -140,8 +147,8 @@ impl DispersionPanel {
         let height = (ui.available_height() - 24.0).clamp(160.0, 900.0);
         let room = vec2(ui.available_width(), height);
         let shown = still(Plot::new("dispersion"), room, palette)
-            .x_axis_label("k")
-            .y_axis_label("ω")
+            .x_axis_label(x_title)
+            .y_axis_label(y_title)
             .show(ui, |plot| {
                 plot.image(PlotImage::new("power", texture.id(), center, size));
                 plot.line(
@@ -151,7 +158,7 @@ impl DispersionPanel {
                 );
                 plot.line(
                     Line::new("lattice", PlotPoints::from(lattice))
-                        .color(Color32::WHITE)
+                        .color(palette.strong)
                         .style(LineStyle::dashed_loose()),
                 );
                 plot.set_plot_bounds(PlotBounds::from_min_max([x[0], y[0]], [x[1], y[1]]));
@@ -170,11 +177,16 @@ fn ends(middles: &[f64]) -> [f64; 2] {
 }
 
 /// The power in dB as a picture, the highest frequency at the top.
-fn colors(report: &DispersionReport) -> ColorImage {
+fn colors(report: &DispersionReport, light: bool) -> ColorImage {
     let found = &report.dispersion;
     let (columns, rows) = (found.wavenumbers.len(), found.frequencies.len());
     let [width, height] = [columns.min(MOST), rows.min(MOST)];
-    let table = colormap::auto(Kind::Sequential).table();
+    let map = if light {
+        colormap::auto_on_paper(Kind::Sequential)
+    } else {
+        colormap::auto(Kind::Sequential)
+    };
+    let table = map.table();
     let mapping = Levels { low: 0.0, high: 1.0 }.mapping(Kind::Sequential);
     let cells = |at: usize, pixels: usize, cells: usize| {
         at * cells / pixels..((at + 1) * cells / pixels).max(at * cells / pixels + 1)

@@ -33,6 +33,7 @@ pub fn show(ui: &mut Ui, text: &str) -> Option<String> {
                     .show(ui, |ui| {
                         // A formula of one row goes on in the next; several keep their rows, and are scrolled where they are too wide.
                         let one = !code.trim_end().contains('\n');
+                        let code = if one { broken(ui, &code) } else { code };
                         let words = egui::RichText::new(code).monospace().color(palette.strong);
                         let label = egui::Label::new(words).selectable(true);
                         if one {
@@ -47,6 +48,22 @@ pub fn show(ui: &mut Ui, text: &str) -> Option<String> {
         }
     }
     clicked
+}
+
+/// A formula of one row as it is shown: where it is too wide, what wide gaps part stands in rows of its own.
+fn broken(ui: &Ui, code: &str) -> String {
+    const GAP: &str = "   ";
+    let font = egui::TextStyle::Monospace.resolve(ui.style());
+    let width = ui
+        .painter()
+        .layout_no_wrap(code.to_owned(), font, Color32::WHITE)
+        .size()
+        .x;
+    if width <= ui.available_width() {
+        return code.to_owned();
+    }
+    let parts: Vec<&str> = code.split(GAP).map(str::trim).filter(|part| !part.is_empty()).collect();
+    parts.join("\n")
 }
 
 /// Text that flows; settings in it are links.

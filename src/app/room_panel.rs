@@ -226,8 +226,9 @@ fn table(ui: &mut Ui, report: &RoomReport) {
                         ui.strong(head).on_hover_text(meaning);
                     }
                     ui.end_row();
-                    for band in &report.bands {
-                        ui.label(name(band));
+                    for (n, band) in report.bands.iter().enumerate() {
+                        let color = line_color(ui, n);
+                        ui.label(egui::RichText::new(name(band)).color(color));
                         let Some(decay) = &band.decay else {
                             ui.label("silent");
                             ui.end_row();
@@ -238,8 +239,8 @@ fn table(ui: &mut Ui, report: &RoomReport) {
                         cell(ui, &decay.t30);
                         match &decay.balance {
                             Ok(balance) => {
-                                ui.label(format!("{:.1} dB", balance.c50));
-                                ui.label(format!("{:.1} dB", balance.c80));
+                                ui.label(decibels(balance.c50));
+                                ui.label(decibels(balance.c80));
                                 ui.label(format!("{:.0} %", 100.0 * balance.d50));
                             }
                             Err(short) => {
@@ -255,7 +256,25 @@ fn table(ui: &mut Ui, report: &RoomReport) {
         });
 }
 
+/// The colour of a band in the table and in the plot; the first is the whole response.
+fn line_color(ui: &Ui, n: usize) -> egui::Color32 {
+    if n == 0 {
+        theme::palette(ui).strong
+    } else {
+        theme::line(ui, n)
+    }
+}
+
+/// A level as the other panels write it, with a minus and not a hyphen.
+fn decibels(level: f64) -> String {
+    format!("{level:.1} dB").replace('-', "−")
+}
+
 fn curves(ui: &mut Ui, report: &RoomReport) {
+    hint(
+        ui,
+        "Level (dB) over t (s), octaves in the colours of the table; dashed is the line of T30.",
+    );
     let palette = theme::palette(ui);
     let height = (ui.available_height() - 8.0).clamp(140.0, 600.0);
     let mut longest: f64 = 0.0;
@@ -272,7 +291,7 @@ fn curves(ui: &mut Ui, report: &RoomReport) {
             .take_while(|point| point[1] > LOWEST)
             .collect();
         longest = points.last().map_or(longest, |point| longest.max(point[0]));
-        let color = if n == 0 { palette.strong } else { theme::line(ui, n) };
+        let color = line_color(ui, n);
         let fit = decay.t30.ok().map(|line| {
             let at = |level: f64| [(line.start - level) * line.time / 60.0, level];
             vec![at(line.start.min(-5.0)), at(-35.0)]

@@ -85,9 +85,9 @@ pub fn over_picture() -> Color32 {
 #[must_use]
 pub fn shade() -> Color32 {
     if PAPER.get() {
-        Color32::from_rgba_premultiplied(215, 215, 215, 215)
+        Color32::from_rgba_premultiplied(230, 230, 230, 230)
     } else {
-        Color32::from_rgba_premultiplied(6, 7, 8, 190)
+        Color32::from_rgba_premultiplied(7, 8, 9, 218)
     }
 }
 

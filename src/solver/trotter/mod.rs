@@ -347,17 +347,20 @@ fn without_differences(problem: Problem) -> Result<Problem, SolverError> {
 
 fn on_processor<T: blocked::Blockwise>(problem: &Problem, setup: &Setup) -> Box<dyn Sweeper<T>> {
     let (choice, scenario) = (&setup.choice, &setup.scenario);
-    // Only blocks are looked into between their steps, which is all the work of a line.
-    let line = problem.grid.rank() == 1;
-    let listens =
-        !scenario.detectors().is_empty() || !scenario.trajectories().is_empty() || scenario.mirror().is_some();
+    // Only blocks are looked into between their steps, which is all the work of a line and much of that of a plane.
+    let heard = !scenario.detectors().is_empty() || !scenario.trajectories().is_empty();
+    let listens = match problem.grid.rank() {
+        1 => heard || scenario.mirror().is_some(),
+        2 => heard,
+        _ => false,
+    };
     let way = match choice.variant.as_deref() {
         Some("naive") => return Box::new(naive::Naive::new(&problem.grid)),
         Some("vector") => Way::Passes,
         // Blocks leave the cosines of sweeps to the phases, which only works where they are the same everywhere.
         _ if differs(&problem.medium) => Way::Passes,
         variant => {
-            let open = variant.is_none() && !(line && listens);
+            let open = variant.is_none() && !listens;
             blocked::fastest::<T>(problem, &choice.block, choice.fused_steps, open)
         }
     };

@@ -547,6 +547,32 @@ fn what_is_given_in_three_dimensions_means_blocks() {
     assert!(matches!(way(&[], Some(1), true), Way::Blocks(_)));
 }
 
+/// On small planes passes compete where there are walls, nothing is given, and time is real.
+#[test]
+fn passes_compete_on_small_planes_with_walls() {
+    let mut problem = Case {
+        walls: true,
+        ..Case::new(&[240, 160], 2)
+    }
+    .problem();
+    let way = |problem: &Problem, block: &[usize], open| fastest::<f32>(problem, block, None, open);
+    assert_eq!(
+        way(&problem, &[], true),
+        way(&problem, &[], true),
+        "asked once in a process"
+    );
+    assert!(matches!(way(&problem, &[], false), Way::Blocks(_)));
+    assert!(matches!(way(&problem, &[96, 80], true), Way::Blocks(_)));
+    problem.imaginary = true;
+    assert!(matches!(way(&problem, &[], true), Way::Blocks(_)));
+    let small = Case {
+        walls: true,
+        ..Case::new(&[96, 64], 2)
+    }
+    .problem();
+    assert!(matches!(way(&small, &[], true), Way::Blocks(_)), "not measured");
+}
+
 /// Nothing is measured of short lines, which passes step on AVX2; blocks step those whose blocks are given, in imaginary time, and where a scene names them or listens.
 #[test]
 fn short_lines_are_stepped_by_passes() {

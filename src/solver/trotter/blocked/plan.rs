@@ -13,6 +13,9 @@ use crate::solver::tune::{self, Fastest, TuningKey, least_time, quickest};
 /// Smaller grids stay in a core's caches, where blocks take less time than passes with registers of 64 bytes, and more with narrower ones.
 const LEAST_OPEN: usize = 1 << 15;
 
+/// Planes with walls up to here may be stepped faster by passes: blocks take their rows' walls one by one, and all fits into caches.
+const LARGEST_WALLED: usize = 1 << 17;
+
 /// Lines are timed whole up to here; a sample of a longer one would fit into caches into which the line does not.
 const LONGEST_LINE: usize = 1 << 19;
 
@@ -26,7 +29,7 @@ pub(in super::super) enum Way {
 }
 
 /// The way for a problem: of what a scene leaves open, the candidate that takes least time on a part of the grid. `open`: in three dimensions, where blocks are mostly halo, passes
-/// compete, and on lines in real time (docs/experiments.md).
+/// compete, on lines in real time, and on small planes with walls (docs/experiments.md).
 pub(in super::super) fn fastest<T: Blockwise>(
     problem: &Problem,
     block: &[usize],
@@ -37,12 +40,13 @@ pub(in super::super) fn fastest<T: Blockwise>(
     let plans = Plan::candidates(grid, problem.order, size_of::<T>(), block, fused);
     let usual = Way::Blocks(plans[0].clone());
     let line = grid.rank() == 1;
-    let compete = grid.rank() == 3 || line && !problem.imaginary && grid.sites() <= LONGEST_LINE;
+    let walled = grid.rank() == 2 && problem.medium.has(Sets::Wall) && grid.sites() <= LARGEST_WALLED;
+    let compete = grid.rank() == 3 || !problem.imaginary && (line && grid.sites() <= LONGEST_LINE || walled);
     let passes = open && compete && block.is_empty() && fused.is_none();
     let least = if passes { LEAST_OPEN } else { LEAST_MEASURED };
     if grid.sites() < least {
         let level = Level::best();
-        let narrow = passes && (level == Level::Avx2 || level != Level::Avx512 && !line);
+        let narrow = passes && !walled && (level == Level::Avx2 || level != Level::Avx512 && !line);
         return if narrow { Way::Passes } else { usual };
     }
     let what = (
