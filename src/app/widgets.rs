@@ -7,7 +7,7 @@ use lucide_icons::Icon;
 
 /// Width of the label column of a panel, in points, and of one that has room for longer labels.
 const LABEL: f32 = 88.0;
-const WIDE_LABEL: f32 = 112.0;
+const WIDE_LABEL: f32 = 98.0;
 /// Rows at least as wide have it.
 const WIDE_ROW: f32 = 280.0;
 

@@ -50,6 +50,9 @@ pub trait Shot {
     fn shoot(&mut self, engine: &mut Engine, seconds: f32) -> Result<(), EngineError>;
 }
 
+/// Seconds of a film of usual length.
+const USUAL_SECONDS: f64 = 10.0;
+
 /// The times that a film shows.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Script {
@@ -83,6 +86,15 @@ impl Script {
     )]
     fn still(&self, seconds: f64) -> u32 {
         (seconds * self.fps).round().clamp(0.0, 1e6) as u32
+    }
+
+    /// Seconds between two pictures, for what follows the field slowly: those of the film, and in a film of less than [`USUAL_SECONDS`] those that it would have if it lasted so long.
+    /// A short film shows the same run faster, and its colours keep up with that.
+    #[must_use]
+    pub fn seconds_between(&self) -> f32 {
+        #[expect(clippy::cast_possible_truncation, reason = "seconds between two pictures")]
+        let seconds = (1.0 / self.fps).max(USUAL_SECONDS / f64::from(self.pictures.max(1))) as f32;
+        seconds
     }
 
     /// The time of picture `n`: even from first to last.
@@ -153,8 +165,7 @@ impl<'a> Shooting<'a> {
         let Some(writer) = &mut self.writer else {
             return Ok(false);
         };
-        #[expect(clippy::cast_possible_truncation, reason = "seconds between two pictures")]
-        let seconds = (1.0 / self.script.fps) as f32;
+        let seconds = self.script.seconds_between();
         let progress = &self.progress;
         let opening = self.script.still(self.script.title);
         if self.place < opening {
@@ -191,5 +202,23 @@ pub(super) fn unless_cancelled(progress: &Progress) -> ControlFlow<()> {
         ControlFlow::Break(())
     } else {
         ControlFlow::Continue(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_short_film_is_followed_as_one_of_usual_length() {
+        let script = |pictures, fps| Script {
+            pictures,
+            fps,
+            ..Script::default()
+        };
+        assert!((script(300, 30.0).seconds_between() - 1.0 / 30.0).abs() < 1e-6);
+        assert!((script(900, 30.0).seconds_between() - 1.0 / 30.0).abs() < 1e-6);
+        assert!((script(30, 30.0).seconds_between() - 1.0 / 3.0).abs() < 1e-6);
+        assert!((script(0, 30.0).seconds_between() - 10.0).abs() < 1e-6);
     }
 }

@@ -120,7 +120,7 @@ pub static METHOD: Method = Method {
         },
         ParameterSpec {
             key: "dts",
-            title: "Diamond tile size",
+            title: "Diamond size",
             about: "Rows of a diamond: its width is order · dts. Within a tower a site and step cost 4/dts numbers of memory traffic instead of 3; the \
                     tile, 2 · order² · dts²/4 rows of both levels in three dimensions, should stay in a core's cache. Levchenko et al. 2016, §4.",
             kind: Kind::Count {
@@ -131,7 +131,7 @@ pub static METHOD: Method = Method {
         },
         ParameterSpec {
             key: "tower",
-            title: "Steps of a tower",
+            title: "Tower height",
             about: "Steps that a tile takes before the next begins. Loading and leaving a tower cost 4/steps numbers a site and step. Pictures and edits wait \
                     for the end of a tower; fewer steps at a time make shorter ones.",
             kind: Kind::Count {
