@@ -5,11 +5,8 @@ use super::theme;
 use egui::{Align2, Pos2, Rect, Response, Ui};
 use lucide_icons::Icon;
 
-/// Width of the label column of a panel, in points, and of one that has room for longer labels.
+/// Width of the label column of a panel, in points.
 const LABEL: f32 = 88.0;
-const WIDE_LABEL: f32 = 98.0;
-/// Rows at least as wide have it.
-const WIDE_ROW: f32 = 280.0;
 
 /// A section of a panel that folds; its state is kept from start to start.
 pub fn section(ui: &mut Ui, icon: Icon, title: &str, open: bool, contents: impl FnOnce(&mut Ui)) {
@@ -66,16 +63,11 @@ pub fn section(ui: &mut Ui, icon: Icon, title: &str, open: bool, contents: impl 
 /// A row: a label in a column of its own, then controls that take its name.
 pub fn row<R>(ui: &mut Ui, label: &str, about: &str, controls: impl FnOnce(&mut Ui) -> R) -> R {
     ui.horizontal(|ui| {
-        let room = if ui.available_width() < WIDE_ROW {
-            LABEL
-        } else {
-            WIDE_LABEL
-        };
-        let (rect, response) = ui.allocate_exact_size(egui::vec2(room, 24.0), egui::Sense::hover());
+        let (rect, response) = ui.allocate_exact_size(egui::vec2(LABEL, 24.0), egui::Sense::hover());
         let palette = theme::palette(ui);
         let galley = ui
             .painter()
-            .layout(label.to_owned(), egui::FontId::proportional(13.0), palette.text, room);
+            .layout(label.to_owned(), egui::FontId::proportional(13.0), palette.text, LABEL);
         ui.painter().galley(
             rect.left_center() - egui::vec2(0.0, galley.size().y / 2.0),
             galley,

@@ -140,10 +140,13 @@ pub enum LookError {
 const MOST: usize = 32768;
 
 /// Canvas, field and text size.
+///
+/// `says`: notes appear in the picture, which have a strip of their own below it.
 pub(super) fn layout(
     [nx, ny]: [usize; 2],
     line: bool,
     in_space: bool,
+    says: bool,
     look: &Look,
 ) -> Result<([usize; 2], Rect, f32), LookError> {
     #[expect(clippy::cast_precision_loss, reason = "numbers of pixels")]
@@ -152,10 +155,16 @@ pub(super) fn layout(
         let longer = width.max(height) as f32;
         (shorter / 32.0).max(longer / 64.0).clamp(9.0, 80.0)
     };
-    let margins = |unit: f32| match (line, look.overlay) {
-        (true, titled) => Margins::for_graph(unit, titled),
-        (false, true) => Margins::for_field(unit),
-        (false, false) => Margins::default(),
+    let margins = |unit: f32| {
+        let mut room = match (line, look.overlay) {
+            (true, titled) => Margins::for_graph(unit, titled),
+            (false, true) => Margins::for_field(unit),
+            (false, false) => Margins::default(),
+        };
+        if says && look.overlay && !in_space {
+            room.bottom = overlay::ceil(unit * below(line)) + 1;
+        }
+        room
     };
     let longer = nx.max(ny);
     let natural = if line || in_space {
@@ -208,6 +217,16 @@ pub(super) fn layout(
         fitted(inside, [nx, ny])
     };
     Ok(([width, height], field, unit))
+}
+
+/// Units of text from the lower edge of a field or of a graph's axes to where its notes begin.
+pub(super) fn note_begins(line: bool) -> f32 {
+    if line { 2.9 } else { 0.8 }
+}
+
+/// Units of text below a field or a graph's axes in which a note of one line has room.
+pub(super) fn below(line: bool) -> f32 {
+    note_begins(line) + 2.2
 }
 
 /// The largest rectangle of the field's proportions in `room`, in its middle.

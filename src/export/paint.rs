@@ -1,7 +1,7 @@
 //! From a reduced field to a finished picture: the same colours as in the window, with its medium, axes and legend.
 
 use super::film::Shot;
-use super::look::{Look, LookError, index, layout};
+use super::look::{self, Look, LookError, index, layout};
 use super::overlay::Legend;
 use super::picture::{Picture, Rect};
 use super::progress::Progress;
@@ -37,7 +37,7 @@ fn legible(scenario: &Scenario, look: &Look) -> Result<(Look, &'static Colormap)
         Some([x, y]) => [x.len(), y.len()].map(|count| count.max(1)),
         None => [nx, ny],
     };
-    let (_, field, _) = layout(sites, false, false, look)?;
+    let (_, field, _) = layout(sites, false, false, !scenario.notes().is_empty(), look)?;
     let pixels_per_site = index(field.width) / index(sites[0]);
     let quantity = shown_quantity(scenario, look.quantity, pixels_per_site);
     if quantity == look.quantity {
@@ -51,9 +51,6 @@ fn legible(scenario: &Scenario, look: &Look) -> Result<(Look, &'static Colormap)
     let map = colormap::resolve(&look.colormap, kind).unwrap_or_else(|_| colormap::auto(kind));
     Ok((look, map))
 }
-
-/// Units of text that a note of one line takes below the field.
-const BELOW: f32 = 2.8;
 
 /// Points of each trajectory in a picture.
 const PATH_POINTS: usize = 4096;
@@ -132,7 +129,8 @@ impl Painter {
             Some([x, y]) if !in_space && !relief => [within(x, nx), within(y, ny)],
             _ => [0..nx, 0..ny],
         };
-        let (size, field, unit) = layout([x.len(), y.len()], line, in_space || relief, look)?;
+        let says = !scenario.notes().is_empty();
+        let (size, field, unit) = layout([x.len(), y.len()], line, in_space || relief, says, look)?;
         let request = ImageRequest {
             quantity: shown,
             x,
@@ -380,11 +378,12 @@ impl Painter {
             return;
         }
         // Below the field where there is room, beside what is seen; else within it, that many units above its lower edge. In space the axes' numbers stand below.
+        let line = scenario.grid().rank() == 1;
         let below = self.picture.height.saturating_sub(self.field.y + self.field.height);
         let stand = if self.space.is_some() || self.relief {
             Stand::Top
-        } else if shows_places && super::overlay::pixel(below) >= BELOW * self.unit {
-            Stand::Bottom(-(BELOW - 0.2) * self.unit)
+        } else if super::overlay::pixel(below) >= look::below(line) * self.unit {
+            Stand::Below(look::note_begins(line) * self.unit)
         } else {
             Stand::Bottom(lift * self.unit)
         };

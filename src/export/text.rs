@@ -35,6 +35,16 @@ fn font(weight: Weight) -> Option<&'static FontRef<'static>> {
     cell.get_or_init(|| FontRef::try_from_slice(bytes).ok()).as_ref()
 }
 
+/// The letter itself, or one that looks like it where the font does not have it.
+fn drawn(font: &FontRef<'_>, letter: char) -> char {
+    match letter {
+        _ if font.glyph_id(letter).0 != 0 => letter,
+        '⟨' => '<',
+        '⟩' => '>',
+        _ => letter,
+    }
+}
+
 /// A style of text.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Style {
@@ -58,7 +68,7 @@ impl Style {
         let mut x = 0.0;
         let mut glyphs: Vec<ab_glyph::Glyph> = Vec::new();
         for letter in text.chars() {
-            let id = font.glyph_id(letter);
+            let id = font.glyph_id(drawn(font, letter));
             if let Some(last) = glyphs.last() {
                 x += scaled.kern(last.id, id);
             }
@@ -124,6 +134,26 @@ mod tests {
                 weight,
             };
             assert_eq!(style.width("1111").to_bits(), style.width("8888").to_bits());
+        }
+    }
+
+    /// What presets write into pictures: titles, notes, labels of theory, names of detectors.
+    #[test]
+    fn every_letter_of_presets_is_drawn() {
+        for preset in crate::scene::presets::all() {
+            let file = crate::scene::read_draft(preset.text).unwrap();
+            let notes = file.notes.iter().map(|note| note.text.as_str());
+            let theories = file.theories.iter().map(|theory| theory.label.as_str());
+            let detectors = file.detectors.iter().map(|detector| detector.name.as_str());
+            for words in notes.chain(theories).chain(detectors).chain([file.title.as_str()]) {
+                for weight in [Weight::Regular, Weight::SemiBold] {
+                    let font = font(weight).unwrap();
+                    let missing = words
+                        .chars()
+                        .find(|letter| font.glyph_id(drawn(font, *letter)).0 == 0 && *letter != '\n');
+                    assert_eq!(missing, None, "{}: {words}", preset.name);
+                }
+            }
         }
     }
 

@@ -145,16 +145,22 @@ pub enum Stand {
     Top,
     /// So far above its lower edge, pixels.
     Bottom(f32),
+    /// So far below its lower edge, pixels: as wide as the picture, and within it.
+    Below(f32),
 }
 
 /// A note on a band in the field, in as many lines as it needs; nothing where it would hide more than half of the field.
 pub fn note(picture: &mut Picture, field: Rect, (words, stand): (&str, Stand), (unit, theme): (f32, &Theme)) {
     let style = theme.title(unit);
-    let room = pixel(field.width) * 0.9;
+    let middle = pixel(field.x) + pixel(field.width) / 2.0;
+    let room = match stand {
+        Stand::Below(_) => 2.0 * middle.min(pixel(picture.width) - middle) - 2.0 * unit,
+        _ => pixel(field.width) * 0.9,
+    };
     let lines = super::cards::wrapped(style, words, room);
     let height = pixel(lines.len()) * 1.4 * unit + 0.8 * unit;
     let lift = match stand {
-        Stand::Top => 0.0,
+        Stand::Top | Stand::Below(_) => 0.0,
         Stand::Bottom(lift) => lift,
     };
     if lines.is_empty()
@@ -164,9 +170,9 @@ pub fn note(picture: &mut Picture, field: Rect, (words, stand): (&str, Stand), (
         return;
     }
     let width = lines.iter().map(|line| style.width(line)).fold(0.0, f32::max) + 1.6 * unit;
-    let middle = pixel(field.x) + pixel(field.width) / 2.0;
     let top = match stand {
         Stand::Top => pixel(field.y),
+        Stand::Below(drop) => (pixel(field.y + field.height) + drop).min(pixel(picture.height) - height),
         Stand::Bottom(lift) => pixel(field.y + field.height) - height - lift,
     };
     shade(picture, [middle - width / 2.0, top, width, height], theme);

@@ -109,7 +109,7 @@ pub static METHOD: Method = Method {
     parameters: &[
         ParameterSpec {
             key: "order",
-            title: "Order in space",
+            title: "Space order",
             about: "Error of a wave's speed ∝ (a/wavelength)^order, on top of an error ∝ Δt². Orders 4 to 8 pay with a small Δt: at half the \
                 stability limit and 10 points a wavelength, order 2 is 1.4 % slow and order 4 within 0.1 %. Levchenko et al. 2016.",
             kind: Kind::OneOf {
