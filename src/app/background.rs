@@ -1,5 +1,7 @@
 //! Work that must not hold up the window: checking scenes, reading and writing files, dialogues, the medium's picture.
 
+mod ask;
+
 use super::connect::Connected;
 use super::medium_view::medium;
 use super::scene_library::OwnScene;
@@ -7,12 +9,13 @@ use super::system;
 use super::thumbnails::Covers;
 use super::watcher::{Watched, Watcher};
 use crate::atomic_file::AtomicFile;
-use crate::export::{Format, Picture};
+use crate::export::Picture;
 use crate::platform::{self, THREADS};
 use crate::render::medium::MediumImage;
 use crate::scene::{Faults, Scenario, SceneFile, embedded, input};
 use crate::solver;
 use crate::space::MediumVolume;
+pub use ask::Ask;
 use crossbeam_channel::{Receiver, Sender, unbounded};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -28,100 +31,6 @@ pub struct Opened {
     pub path: Option<PathBuf>,
     /// The preset's name.
     pub preset: Option<String>,
-}
-
-/// What a file is asked for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ask {
-    /// A scene to read.
-    Open,
-    /// Where to write the scene.
-    Save,
-    /// Where to write a PNG of the field.
-    Picture,
-    /// Where to write the field as NPY.
-    Field,
-    /// Where to write the whole state.
-    Checkpoint,
-    /// Where the user's own scenes lie.
-    Folder,
-    /// Where to write what a detector recorded, as WAV.
-    Sound,
-    /// Where to write what all detectors recorded, as CSV.
-    Records,
-    /// Where to write a film.
-    Film(Format),
-}
-
-impl Ask {
-    /// The dialogue's title.
-    #[must_use]
-    pub fn title(self) -> &'static str {
-        match self {
-            Self::Open => "Open scene",
-            Self::Save => "Save scene",
-            Self::Picture => "Export picture",
-            Self::Field => "Export field",
-            Self::Checkpoint => "Save checkpoint",
-            Self::Folder => "Folder of your scenes",
-            Self::Sound => "Save sound",
-            Self::Records => "Export records",
-            Self::Film(Format::Sequence) => "Folder of the film’s pictures",
-            Self::Film(_) => "Export film",
-        }
-    }
-
-    /// What its button says.
-    #[must_use]
-    pub fn verb(self) -> &'static str {
-        match self {
-            Self::Open => "Open",
-            Self::Folder => "Take",
-            _ => "Save",
-        }
-    }
-
-    /// Whether it names something that is there already.
-    #[must_use]
-    pub fn is_there(self) -> bool {
-        matches!(self, Self::Open | Self::Folder)
-    }
-
-    /// The ending of such files.
-    #[must_use]
-    pub fn ending(self) -> &'static str {
-        match self {
-            Self::Open | Self::Save => "toml",
-            Self::Picture | Self::Film(Format::Png) => "png",
-            Self::Field => "npy",
-            Self::Checkpoint => "ripplon",
-            Self::Folder | Self::Film(Format::Sequence) => "",
-            Self::Sound => "wav",
-            Self::Records => "csv",
-            Self::Film(Format::Gif) => "gif",
-            Self::Film(Format::Apng) => "apng",
-            Self::Film(Format::Mp4) => "mp4",
-        }
-    }
-
-    pub(super) fn filter(self) -> (&'static str, &'static [&'static str]) {
-        match self {
-            Self::Open => (
-                "Scenes, and pictures and films that carry one",
-                &["toml", "png", "apng", "mp4"],
-            ),
-            Self::Save => ("Ripplon scene", &["toml"]),
-            Self::Picture | Self::Film(Format::Png) => ("PNG picture", &["png"]),
-            Self::Field => ("NumPy array", &["npy"]),
-            Self::Checkpoint => ("Checkpoint", &["ripplon"]),
-            Self::Folder | Self::Film(Format::Sequence) => ("Folder", &[]),
-            Self::Sound => ("WAV sound", &["wav"]),
-            Self::Records => ("Table", &["csv"]),
-            Self::Film(Format::Gif) => ("GIF film", &["gif"]),
-            Self::Film(Format::Apng) => ("Animated PNG", &["apng"]),
-            Self::Film(Format::Mp4) => ("MP4 film", &["mp4"]),
-        }
-    }
 }
 
 /// A file that was dropped on the window and is no scene.

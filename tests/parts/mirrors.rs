@@ -1,8 +1,7 @@
 //! Transducers of a grid in parts: each is heard by one part and driven in all that have a copy of its site.
 
-use super::{
-    Case, ENERGY, FDTD, OSCILLATORS, PACKET_3D, PLANE, PSI, ROOM, SOUND_STEP, STEP, Seen, TROTTER, build, look, text,
-};
+use super::sound::OSCILLATORS;
+use super::{Case, ENERGY, FDTD, PACKET_3D, PLANE, PSI, ROOM, SOUND_STEP, STEP, Seen, TROTTER, build, look, text};
 use num_complex::Complex64;
 use ripplon::engine::Engine;
 use ripplon::solver::transducers::{Act, Transducers};
