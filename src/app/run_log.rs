@@ -1,4 +1,4 @@
-//! What a run comes to, told to the log: each prediction once it was measured, and the sums where the run rests.
+//! What a run comes to, told to the log: what steps it, each prediction once it was measured, and the sums where the run rests.
 
 use crate::engine::{Frame, Verdict};
 
@@ -6,6 +6,7 @@ use crate::engine::{Frame, Verdict};
 #[derive(Debug, Default)]
 pub struct RunLog {
     run: u64,
+    begun: bool,
     told: usize,
     rested: bool,
 }
@@ -18,6 +19,19 @@ impl RunLog {
                 run: frame.run,
                 ..Self::default()
             };
+        }
+        if !self.begun
+            && let Some(report) = &frame.report
+        {
+            self.begun = true;
+            tracing::info!(
+                method = report.method,
+                variant = report.variant,
+                backend = report.backend.as_str(),
+                details = report.details,
+                note = report.note,
+                "the run begins"
+            );
         }
         let measured = |verdict: &&Verdict| verdict.measured().is_some();
         let count = frame.verdicts.iter().filter(measured).count();

@@ -13,5 +13,5 @@ pub mod threads;
 pub mod cuda;
 
 /// Graphics adapters of any make.
-#[cfg(all(feature = "gui", not(target_family = "wasm")))]
+#[cfg(feature = "gui")]
 pub mod wgpu;

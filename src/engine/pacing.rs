@@ -8,6 +8,9 @@ pub const FRAME: Duration = Duration::from_micros(16_667);
 /// No batch is meant to take longer than this, so that commands are heard soon.
 pub const PIECE: Duration = Duration::from_millis(25);
 
+/// So many late batches in a row are no chance.
+const LATE: u32 = 3;
+
 /// Learns what a step and a picture cost, and cuts batches by it.
 #[derive(Clone, Debug)]
 pub struct Pacing {
@@ -19,6 +22,8 @@ pub struct Pacing {
     step: f64,
     /// Seconds of a picture.
     draw: f64,
+    /// Batches of a single step in a row that took longer than any is meant to.
+    late: u32,
 }
 
 impl Default for Pacing {
@@ -28,6 +33,7 @@ impl Default for Pacing {
             piece: PIECE,
             step: 0.0,
             draw: 0.0,
+            late: 0,
         }
     }
 }
@@ -47,11 +53,25 @@ impl Pacing {
     pub fn forget(&mut self) {
         self.step = 0.0;
         self.draw = 0.0;
+        self.late = 0;
+    }
+
+    /// Whether single steps took longer than a batch is meant to, three times in a row: then something else may have taken the time. It stays so.
+    #[must_use]
+    pub fn is_late(&self) -> bool {
+        self.late >= LATE
     }
 
     /// A batch took this long.
     #[expect(clippy::cast_precision_loss, reason = "an average")]
     pub fn stepped(&mut self, steps: u64, took: Duration) {
+        if !self.is_late() {
+            self.late = if steps == 1 && took > self.piece {
+                self.late + 1
+            } else {
+                0
+            };
+        }
         let now = took.as_secs_f64() / steps.max(1) as f64;
         // Slower counts at once, faster by and by: a pause of the machine costs one short batch, not a late command.
         self.step = if now > self.step {
@@ -196,6 +216,31 @@ mod tests {
         pacing.forget();
         pacing.stepped(1, Duration::from_millis(1));
         assert_eq!(pacing.steps_per_frame(), 8, "the part stays");
+    }
+
+    #[test]
+    fn what_takes_long_with_one_step_three_times_is_late() {
+        let mut pacing = Pacing::within(Duration::from_millis(10));
+        let [short, long] = [2, 40].map(Duration::from_millis);
+        for (steps, took) in [
+            (1, long),
+            (1, long),
+            (1, short),
+            (1, long),
+            (1, long),
+            (4, long),
+            (1, long),
+            (1, long),
+        ] {
+            pacing.stepped(steps, took);
+            assert!(!pacing.is_late(), "two in a row at most");
+        }
+        pacing.stepped(1, long);
+        assert!(pacing.is_late());
+        pacing.stepped(1, short);
+        assert!(pacing.is_late(), "it stays so");
+        pacing.forget();
+        assert!(!pacing.is_late(), "another solver");
     }
 
     #[test]

@@ -14,7 +14,7 @@ pub enum Backend {
     Cpu,
     /// An NVIDIA device.
     Cuda,
-    /// A graphics adapter, by Vulkan, Metal or DirectX 12.
+    /// A graphics adapter, by Vulkan, Metal or DirectX 12, or in a page by WebGPU.
     Wgpu,
 }
 
@@ -53,11 +53,9 @@ impl Backend {
             Self::Cuda => crate::backend::cuda::device().map(|_| ()),
             #[cfg(not(feature = "cuda"))]
             Self::Cuda => Err("this build was made without the feature `cuda`"),
-            #[cfg(all(feature = "gui", not(target_family = "wasm")))]
+            #[cfg(feature = "gui")]
             Self::Wgpu => crate::backend::wgpu::available(),
-            #[cfg(target_family = "wasm")]
-            Self::Wgpu => Err("a page in a browser steps on the processor"),
-            #[cfg(not(any(feature = "gui", target_family = "wasm")))]
+            #[cfg(not(feature = "gui"))]
             Self::Wgpu => Err("this build was made without the feature `gui`, which brings graphics adapters"),
         }
     }

@@ -5,7 +5,7 @@
 //! batch of steps.
 
 pub mod acoustic;
-#[cfg(all(feature = "gui", not(target_family = "wasm")))]
+#[cfg(feature = "gui")]
 mod adapter;
 pub mod chebyshev;
 mod check;
@@ -16,7 +16,7 @@ mod cut;
 mod device;
 mod events;
 pub mod fdtd;
-#[cfg(any(feature = "cuda", all(feature = "gui", not(target_family = "wasm"))))]
+#[cfg(any(feature = "cuda", feature = "gui"))]
 mod gathered;
 pub mod image;
 mod lane_sums;
@@ -28,7 +28,7 @@ mod placed;
 pub mod placement;
 mod put_in;
 mod quantum;
-#[cfg(any(feature = "cuda", all(feature = "gui", not(target_family = "wasm"))))]
+#[cfg(any(feature = "cuda", feature = "gui"))]
 mod resident;
 mod row_numbers;
 mod run;

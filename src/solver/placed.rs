@@ -3,13 +3,22 @@
 use super::method::{Method, Target};
 use super::setup::Setup;
 use super::{Backend, Solver, SolverError};
+#[cfg(feature = "gui")]
+use super::{Taps, adapter, tune};
+#[cfg(feature = "gui")]
+use crate::physics::Sets;
+#[cfg(feature = "gui")]
+use crate::platform::Instant;
 use crate::scene::Scenario;
+#[cfg(feature = "gui")]
+use std::time::Duration;
 
 /// Makes a run of a method on a back end.
 pub(super) type Make = fn(Setup, Backend) -> Result<Box<dyn Solver>, SolverError>;
 
 /// A run where the scene asks for it. Where the scene leaves that open, it goes to the NVIDIA device if one is there and the grid has `fewest_sites` at least, or to
-/// a back end that alone has the variant; if the device refuses it, to the processor, with a note.
+/// a back end that alone has the variant; in a page, which has no NVIDIA device, to the adapter where that steps it faster than the processor. If the device refuses it, it goes to the
+/// processor, with a note.
 ///
 /// # Errors
 /// Those of [`Setup::new`] and `make`, and if the back end has no such variant.
@@ -34,15 +43,13 @@ pub(super) fn build(
     let only_elsewhere = variant.as_deref().is_some_and(|variant| !knows(Backend::Cpu, variant));
     for backend in Backend::ALL.into_iter().filter(|backend| *backend != Backend::Cpu) {
         let only_there = only_elsewhere && variant.as_deref().is_some_and(|variant| knows(backend, variant));
-        // Whether an adapter is faster than the processor depends on both: it is taken where it is named, or where only it has the variant.
         // Parts are stepped on the processor.
-        let large = setup.plan.is_none()
-            && backend == Backend::Cuda
-            && variant.is_none()
-            && scenario.grid().sites() >= fewest_sites;
+        let large =
+            asked.is_none() && setup.plan.is_none() && variant.is_none() && scenario.grid().sites() >= fewest_sites;
         let offered = (method.targets.iter())
             .any(|target| target.backend == backend && target.precisions.contains(&setup.choice.precision));
-        let open = asked.is_none() && (only_there || large) && offered && backend.availability().is_ok();
+        let fast = || large && (backend == Backend::Cuda || is_faster(&setup, backend, make));
+        let open = asked.is_none() && offered && (only_there || fast()) && backend.availability().is_ok();
         if asked != Some(backend) && !open {
             continue;
         }
@@ -57,6 +64,57 @@ pub(super) fn build(
     }
     setup.check_variant(Backend::Cpu)?;
     make(setup, Backend::Cpu)
+}
+
+/// Whether an adapter is to be taken where the scene leaves the back end open. That depends on both it and the processor, so both step the scene for a moment; natively one is taken where it is named, or where
+/// only it has the variant.
+#[cfg(feature = "gui")]
+fn is_faster(setup: &Setup, backend: Backend, make: Make) -> bool {
+    let Some(adapter) = adapter::for_the_page() else {
+        return false;
+    };
+    let scenario = &setup.scenario;
+    let sets = Sets::ALL.map(|(_, sets)| scenario.medium().has(sets));
+    let what = (
+        (adapter, scenario.grid().size(), scenario.grid().edges()),
+        (&setup.choice, scenario.time().imaginary, sets),
+        scenario.detectors().len(),
+    );
+    let key = tune::TuningKey::new(setup.method.id, &what);
+    let chosen = tune::fastest(&key, vec![backend, Backend::Cpu], |all| {
+        let times = all
+            .into_iter()
+            .filter_map(|backend| Some((backend, seconds_a_step(setup, backend, make)?)));
+        let (plan, _) = times.min_by(|a, b| a.1.total_cmp(&b.1))?;
+        Some(tune::Fastest { plan, scatter: 0.0 })
+    });
+    chosen == Some(backend)
+}
+
+#[cfg(not(feature = "gui"))]
+fn is_faster(_: &Setup, _: Backend, _: Make) -> bool {
+    false
+}
+
+/// What a step takes when as many are taken at once as fill a slice of a frame; 0 where there is no such run, as who then makes it is told why; `None` where steps fail.
+#[cfg(feature = "gui")]
+fn seconds_a_step(setup: &Setup, backend: Backend, make: Make) -> Option<f64> {
+    const SLICE: Duration = Duration::from_millis(8);
+    let Ok(mut run) = make(setup.clone(), backend) else {
+        return Some(0.0);
+    };
+    // Kernels are compiled on the way.
+    run.advance(1, &mut Taps::default()).ok()?;
+    let mut steps = 1_u32;
+    loop {
+        let begin = Instant::now();
+        run.advance(u64::from(steps), &mut Taps::default()).ok()?;
+        let took = begin.elapsed();
+        if took >= SLICE || steps >= 1 << 14 {
+            return Some(took.as_secs_f64() / f64::from(steps));
+        }
+        steps *= 2;
+    }
 }
 
 /// What messages call the hardware of a back end.

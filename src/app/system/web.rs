@@ -65,6 +65,8 @@ async fn begin(found: Result<Link, String>, started: Instant) -> Result<(), JsVa
         ..Default::default()
     });
     options.wgpu_options.wgpu_setup = setup.into();
+    // A scene may ask for it at once, and then nobody could wait for it.
+    crate::backend::wgpu::open().await;
     let runner = eframe::WebRunner::new();
     let create = move |cc: &eframe::CreationContext<'_>| Ok(Box::new(app(cc, found, started)?) as Box<dyn eframe::App>);
     runner.start(canvas, options, Box::new(create)).await?;

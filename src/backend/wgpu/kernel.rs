@@ -1,7 +1,7 @@
 //! Kernels: WGSL with constants, compiled once a device.
 
 use super::stream::ENTRY;
-use super::{Buffer, Device, WgpuError, ready};
+use super::{Buffer, Device, WgpuError};
 use std::num::NonZero;
 use std::sync::PoisonError;
 
@@ -30,6 +30,8 @@ pub struct Kernel {
 #[derive(Clone, Debug)]
 pub struct Bind {
     pub(super) group: wgpu::BindGroup,
+    /// They are not freed before the launches that were put in.
+    _buffers: Vec<Buffer>,
 }
 
 impl Device {
@@ -49,16 +51,12 @@ impl Device {
         if let Some(kernel) = known.get(&key) {
             return Ok(kernel.clone());
         }
-        let scope = self.raw.push_error_scope(wgpu::ErrorFilter::Validation);
-        let internal = self.raw.push_error_scope(wgpu::ErrorFilter::Internal);
-        let kernel = self.compiled((name, source), entry, bindings, constants);
-        let found = [ready(internal.pop()), ready(scope.pop())];
-        if let Some(error) = found.into_iter().flatten().next() {
-            return Err(WgpuError::Call {
-                what: key,
-                message: error.to_string(),
-            });
-        }
+        let filters = [wgpu::ErrorFilter::Validation, wgpu::ErrorFilter::Internal];
+        let made = self.watched(&filters, || self.compiled((name, source), entry, bindings, constants));
+        let kernel = made.map_err(|message| WgpuError::Call {
+            what: key.clone(),
+            message,
+        })?;
         known.insert(key, kernel.clone());
         Ok(kernel)
     }
@@ -141,6 +139,7 @@ impl Device {
                 layout: &kernel.layout,
                 entries: &entries,
             }),
+            _buffers: bindings.iter().map(|(_, buffer)| (*buffer).clone()).collect(),
         }
     }
 }

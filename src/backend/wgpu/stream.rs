@@ -3,10 +3,13 @@
 //! Launches are collected and submitted in batches that take about [`SHORT`], as measured on the way: systems take an adapter away from a program whose batch
 //! lasts seconds, and the window draws in between. Two batches are under way at most.
 
-use super::{Bind, Device, Kernel, WgpuError, ready};
+use super::system::{Landing, WAITS_FOR_ONE};
+use super::{Bind, Device, Kernel, WgpuError};
+use crate::platform::Instant;
 use bytemuck::Pod;
+use std::ops::Deref;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// How long a batch shall take.
 const SHORT: Duration = Duration::from_millis(20);
@@ -15,15 +18,41 @@ const FIRST: usize = 16;
 const MOST: usize = 4096;
 /// Bytes that are copied at once.
 const PIECE: usize = 32 << 20;
-/// A driver that says nothing for so long hangs.
-const PATIENCE: Duration = Duration::from_mins(1);
 /// Bytes of an entry of a table of uniforms.
 pub(super) const ENTRY: u64 = 256;
 
 /// An array on the adapter; clones are the same array.
 #[derive(Clone, Debug)]
 pub struct Buffer {
-    pub(super) raw: wgpu::Buffer,
+    pub(super) raw: Arc<Owned>,
+}
+
+/// The buffer of an array.
+#[derive(Debug)]
+pub(super) struct Owned(wgpu::Buffer);
+
+impl Deref for Owned {
+    type Target = wgpu::Buffer;
+
+    fn deref(&self) -> &wgpu::Buffer {
+        &self.0
+    }
+}
+
+/// A browser frees a buffer when it next looks for what nobody has any more, and takes it for some bytes of its own: pictures would pile up on the adapter until then.
+#[cfg(target_family = "wasm")]
+impl Drop for Owned {
+    fn drop(&mut self) {
+        self.0.destroy();
+    }
+}
+
+impl From<wgpu::Buffer> for Buffer {
+    fn from(raw: wgpu::Buffer) -> Self {
+        Self {
+            raw: Arc::new(Owned(raw)),
+        }
+    }
 }
 
 impl Buffer {
@@ -45,6 +74,8 @@ struct Launch {
 struct Batch {
     index: wgpu::SubmissionIndex,
     launches: usize,
+    /// The entry of the last of them.
+    last: &'static str,
     since: Instant,
 }
 
@@ -56,8 +87,7 @@ struct Pending {
     batch: Option<Batch>,
     /// When the adapter was last seen at the end of a batch.
     ended: Instant,
-    /// Where numbers land that come back.
-    landing: Option<wgpu::Buffer>,
+    landing: Landing,
 }
 
 /// Work for the adapter, in order.
@@ -77,7 +107,7 @@ impl Stream {
                 most: FIRST,
                 batch: None,
                 ended: Instant::now(),
-                landing: None,
+                landing: Landing::default(),
             }),
         }
     }
@@ -111,27 +141,7 @@ impl Stream {
             | wgpu::BufferUsages::UNIFORM
             | wgpu::BufferUsages::COPY_DST
             | wgpu::BufferUsages::COPY_SRC;
-        Ok(Buffer {
-            raw: self.allocate(what, needed, usage)?,
-        })
-    }
-
-    fn allocate(&self, what: &str, bytes: u64, usage: wgpu::BufferUsages) -> Result<wgpu::Buffer, WgpuError> {
-        self.device.check(what)?;
-        let scope = self.device.raw.push_error_scope(wgpu::ErrorFilter::OutOfMemory);
-        let raw = self.device.raw.create_buffer(&wgpu::BufferDescriptor {
-            label: Some(what),
-            size: bytes,
-            usage,
-            mapped_at_creation: false,
-        });
-        match ready(scope.pop()) {
-            Some(_) => Err(WgpuError::OutOfMemory {
-                what: what.to_owned(),
-                needed: bytes,
-            }),
-            None => self.device.check(what).map(|()| raw),
-        }
+        self.device.allocate(what, needed, usage).map(Buffer::from)
     }
 
     /// An array of these numbers; one number where there is none.
@@ -165,7 +175,7 @@ impl Stream {
             if bytes.len() > PIECE {
                 // The library copies what is written; it lets go of that when it was submitted.
                 let index = self.device.queue.submit([]);
-                self.wait(what, Some(index))?;
+                self.device.wait(what, Some(index))?;
             }
         }
         self.device.check(what)
@@ -181,33 +191,8 @@ impl Stream {
         let bytes: &mut [u8] = bytemuck::cast_slice_mut(to);
         let first = (at * size_of::<V>()) as u64;
         for (n, part) in bytes.chunks_mut(PIECE).enumerate() {
-            let size = part.len() as u64;
-            let known = pending.landing.take().filter(|landing| landing.size() >= size);
-            let landing = if let Some(landing) = known {
-                landing
-            } else {
-                let usage = wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST;
-                self.allocate("what comes back", size.next_power_of_two().max(1 << 16), usage)?
-            };
-            let mut encoder = self
-                .device
-                .raw
-                .create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
-            encoder.copy_buffer_to_buffer(&from.raw, first + (n * PIECE) as u64, &landing, 0, size);
-            let index = self.device.queue.submit([encoder.finish()]);
-            let slice = landing.slice(..size);
-            // Whether it could be mapped is asked below.
-            slice.map_async(wgpu::MapMode::Read, |_| {});
-            self.wait(what, Some(index))?;
-            self.device.check(what)?;
-            let view = slice.get_mapped_range().map_err(|error| WgpuError::Call {
-                what: what.to_owned(),
-                message: error.to_string(),
-            })?;
-            part.copy_from_slice(&view);
-            drop(view);
-            landing.unmap();
-            pending.landing = Some(landing);
+            let from = (from, first + (n * PIECE) as u64);
+            pending.landing.fetch(&self.device, what, from, part)?;
         }
         pending.ended = Instant::now();
         Ok(())
@@ -240,8 +225,12 @@ impl Stream {
 
     /// Submits what was put in, and waits for the batch before.
     fn submit(&self, pending: &mut Pending) -> Result<(), WgpuError> {
-        if pending.launches.is_empty() {
+        let Some(last) = pending.launches.last().map(|launch| launch.kernel.entry) else {
             return Ok(());
+        };
+        if !WAITS_FOR_ONE {
+            // Later it would be waited for with the one that is submitted now.
+            self.end(pending)?;
         }
         let mut encoder = self
             .device
@@ -256,49 +245,39 @@ impl Stream {
                 pass.dispatch_workgroups(x, y, z);
             }
         }
-        let last = pending.launches.last().map_or("", |launch| launch.kernel.entry);
-        let index = self.device.queue.submit([encoder.finish()]);
-        let launches = pending.launches.len();
-        pending.launches.clear();
         let now = Batch {
-            index,
-            launches,
+            index: self.device.queue.submit([encoder.finish()]),
+            launches: pending.launches.len(),
+            last,
             since: Instant::now(),
         };
-        if let Some(before) = pending.batch.replace(now) {
-            self.wait(&format!("kernel `{last}`"), Some(before.index))?;
-            let end = Instant::now();
-            let took = end - before.since.max(pending.ended);
-            pending.ended = end;
-            // Towards as many launches as take the time that a batch shall take, twice as many at most.
-            let fitting = SHORT.as_secs_f64() / took.as_secs_f64().max(1e-6);
-            #[expect(
-                clippy::cast_possible_truncation,
-                clippy::cast_sign_loss,
-                clippy::cast_precision_loss,
-                reason = "a few thousands"
-            )]
-            let next = (before.launches as f64 * fitting.min(2.0)) as usize;
-            pending.most = next.clamp(1, MOST);
-        }
+        pending.launches.clear();
+        self.end(pending)?;
+        pending.batch = Some(now);
         self.device.check(&format!("kernel `{last}`"))
     }
 
-    /// Waits for a submission, or for all of them.
-    fn wait(&self, what: &str, index: Option<wgpu::SubmissionIndex>) -> Result<(), WgpuError> {
-        let waited = self.device.raw.poll(wgpu::PollType::Wait {
-            submission_index: index,
-            timeout: Some(PATIENCE),
-        });
-        if waited.is_err() {
-            // A device that is lost says so when it is asked once more.
-            let _ = self.device.raw.poll(wgpu::PollType::Poll);
-        }
-        self.device.check(what)?;
-        waited.map(|_| ()).map_err(|error| WgpuError::Call {
-            what: what.to_owned(),
-            message: format!("the driver does not answer: {error}"),
-        })
+    /// Waits for the batch that was submitted, and learns from it how many launches fit into one.
+    fn end(&self, pending: &mut Pending) -> Result<(), WgpuError> {
+        let Some(batch) = pending.batch.take() else {
+            return Ok(());
+        };
+        (self.device).wait(&format!("kernel `{}`", batch.last), Some(batch.index))?;
+        let end = Instant::now();
+        let took = (end - batch.since.max(pending.ended)).saturating_sub(self.device.idle_wait);
+        pending.ended = end;
+        // Towards as many launches as take the time that a batch shall take, twice as many at most. A batch may have been submitted before it was full.
+        let fitting = SHORT.as_secs_f64() / took.as_secs_f64().max(1e-6);
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            clippy::cast_precision_loss,
+            reason = "a few thousands"
+        )]
+        let next = (batch.launches as f64 * fitting.min(2.0)) as usize;
+        let next = if took > SHORT { next } else { next.max(pending.most) };
+        pending.most = next.clamp(1, MOST);
+        Ok(())
     }
 
     /// Submits everything that was put in.
@@ -316,10 +295,7 @@ impl Stream {
     pub fn finish(&self) -> Result<(), WgpuError> {
         let mut pending = self.pending();
         self.submit(&mut pending)?;
-        if pending.batch.take().is_some() {
-            self.wait("waiting for kernels", None)?;
-            pending.ended = Instant::now();
-        }
+        self.end(&mut pending)?;
         self.device.check("waiting for kernels")
     }
 }

@@ -23,6 +23,15 @@ pub(super) fn stream() -> Result<Stream, SolverError> {
     Ok(Stream::new(wgpu::device()?))
 }
 
+/// The name of the adapter that a page may take for scenes that leave the back end open: none that is the processor under another name.
+pub(super) fn for_the_page() -> Option<String> {
+    if cfg!(not(target_family = "wasm")) {
+        return None;
+    }
+    let device = wgpu::device().ok().filter(|device| !device.software);
+    device.map(|device| device.name.clone())
+}
+
 /// Puts launches in.
 ///
 /// # Errors

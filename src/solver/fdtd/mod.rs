@@ -50,7 +50,7 @@ mod tiling;
 mod torre;
 mod transducers;
 pub mod walls;
-#[cfg(all(feature = "gui", not(target_family = "wasm")))]
+#[cfg(feature = "gui")]
 mod wgpu;
 
 use self::plan::{MOST_DTS, MOST_STEPS};
@@ -103,7 +103,7 @@ pub static METHOD: Method = Method {
         },
         #[cfg(feature = "cuda")]
         cuda::TARGET,
-        #[cfg(all(feature = "gui", not(target_family = "wasm")))]
+        #[cfg(feature = "gui")]
         wgpu::TARGET,
     ],
     parameters: &[
@@ -166,7 +166,7 @@ pub static METHOD: Method = Method {
         Backend::Cpu,
         #[cfg(feature = "cuda")]
         Backend::Cuda,
-        #[cfg(all(feature = "gui", not(target_family = "wasm")))]
+        #[cfg(feature = "gui")]
         Backend::Wgpu,
     ],
     work,
@@ -367,7 +367,7 @@ fn make(setup: Setup, backend: Backend) -> Result<Box<dyn Solver>, SolverError> 
         )));
     }
     match setup.choice.precision {
-        #[cfg(all(feature = "gui", not(target_family = "wasm")))]
+        #[cfg(feature = "gui")]
         Precision::Single if backend == Backend::Wgpu => Run::boxed(setup, wgpu::Wgpu::new),
         Precision::Single => make_in::<f32>(setup, backend),
         Precision::Double => make_in::<f64>(setup, backend),

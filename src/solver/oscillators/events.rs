@@ -84,7 +84,7 @@ impl<T: Real> Damping<T> {
     }
 
     /// The factor at a place of the layout; `None` where nothing is damped.
-    #[cfg(any(feature = "cuda", all(feature = "gui", not(target_family = "wasm"))))]
+    #[cfg(any(feature = "cuda", feature = "gui"))]
     pub(super) fn factor(&self, place: usize) -> Option<T> {
         self.factors.get(place).copied()
     }

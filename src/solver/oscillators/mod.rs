@@ -32,7 +32,7 @@ mod solver;
 mod springs;
 mod stability;
 mod transducers;
-#[cfg(all(feature = "gui", not(target_family = "wasm")))]
+#[cfg(feature = "gui")]
 mod wgpu;
 
 use super::acoustic::acoustic_objections;
@@ -78,7 +78,7 @@ pub static METHOD: Method = Method {
         },
         #[cfg(feature = "cuda")]
         cuda::TARGET,
-        #[cfg(all(feature = "gui", not(target_family = "wasm")))]
+        #[cfg(feature = "gui")]
         wgpu::TARGET,
     ],
     parameters: &[
@@ -136,7 +136,7 @@ pub static METHOD: Method = Method {
         Backend::Cpu,
         #[cfg(feature = "cuda")]
         Backend::Cuda,
-        #[cfg(all(feature = "gui", not(target_family = "wasm")))]
+        #[cfg(feature = "gui")]
         Backend::Wgpu,
     ],
     work,
@@ -263,7 +263,7 @@ fn build(scenario: &Scenario) -> Result<Box<dyn Solver>, SolverError> {
 
 fn make(setup: Setup, backend: Backend) -> Result<Box<dyn Solver>, SolverError> {
     match setup.choice.precision {
-        #[cfg(all(feature = "gui", not(target_family = "wasm")))]
+        #[cfg(feature = "gui")]
         Precision::Single if backend == Backend::Wgpu => Run::boxed(setup, wgpu::Wgpu::new),
         Precision::Single => make_in::<f32>(setup, backend),
         Precision::Double => make_in::<f64>(setup, backend),

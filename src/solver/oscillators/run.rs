@@ -70,7 +70,7 @@ impl<T: Vectors> Oscillators<T> {
     }
 
     /// The same, stepped by one pass a sweep.
-    #[cfg(any(feature = "cuda", all(feature = "gui", not(target_family = "wasm"))))]
+    #[cfg(any(feature = "cuda", feature = "gui"))]
     pub(super) fn naive(setup: &Setup) -> Result<Self, SolverError> {
         Self::planned(setup, |_, _| None)
     }

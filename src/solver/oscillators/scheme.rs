@@ -67,7 +67,7 @@ impl Scheme {
 }
 
 /// Equal sub-steps in a row that one launch on a device takes.
-#[cfg(any(feature = "cuda", all(feature = "gui", not(target_family = "wasm"))))]
+#[cfg(any(feature = "cuda", feature = "gui"))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Part {
     /// The number of their length.
@@ -79,7 +79,7 @@ pub(super) struct Part {
     pub ends: u32,
 }
 
-#[cfg(any(feature = "cuda", all(feature = "gui", not(target_family = "wasm"))))]
+#[cfg(any(feature = "cuda", feature = "gui"))]
 impl Part {
     /// The next launch of at most `most` sub-steps, from sub-step `at` on, counted from the beginning of a step, of which `left` are to be taken. `substeps`: numbers of the
     /// lengths of a step's sub-steps.
@@ -98,7 +98,7 @@ impl Part {
     }
 
     /// The same where nothing happens between steps.
-    #[cfg(all(feature = "gui", not(target_family = "wasm")))]
+    #[cfg(feature = "gui")]
     pub(super) fn unmarked(self) -> Self {
         Self {
             begins: false,
@@ -108,7 +108,7 @@ impl Part {
     }
 }
 
-#[cfg(all(test, feature = "gui", not(target_family = "wasm")))]
+#[cfg(all(test, feature = "gui"))]
 mod tests {
     use super::*;
 

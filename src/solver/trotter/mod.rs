@@ -34,7 +34,7 @@ mod stepper;
 mod summed;
 mod transducers;
 mod vector;
-#[cfg(all(feature = "gui", not(target_family = "wasm")))]
+#[cfg(feature = "gui")]
 mod wgpu;
 mod whole_sums;
 
@@ -85,7 +85,7 @@ pub static METHOD: Method = Method {
         },
         #[cfg(feature = "cuda")]
         cuda::TARGET,
-        #[cfg(all(feature = "gui", not(target_family = "wasm")))]
+        #[cfg(feature = "gui")]
         wgpu::TARGET,
     ],
     parameters: &[
@@ -142,7 +142,7 @@ pub static METHOD: Method = Method {
         Backend::Cpu,
         #[cfg(feature = "cuda")]
         Backend::Cuda,
-        #[cfg(all(feature = "gui", not(target_family = "wasm")))]
+        #[cfg(feature = "gui")]
         Backend::Wgpu,
     ],
     work,
@@ -303,7 +303,7 @@ fn build(scenario: &Scenario) -> Result<Box<dyn Solver>, SolverError> {
 
 fn make(setup: Setup, backend: Backend) -> Result<Box<dyn Solver>, SolverError> {
     match setup.choice.precision {
-        #[cfg(all(feature = "gui", not(target_family = "wasm")))]
+        #[cfg(feature = "gui")]
         Precision::Single if backend == Backend::Wgpu => Run::boxed(setup, |setup| {
             let problem = without_differences(Problem::new(setup)?)?;
             let (variant, steps) = (setup.choice.variant.as_deref(), setup.choice.fused_steps);
@@ -336,7 +336,7 @@ fn make_in<T: Number + blocked::Blockwise>(setup: Setup, backend: Backend) -> Re
 }
 
 /// A problem that a graphics adapter can step.
-#[cfg(all(feature = "gui", not(target_family = "wasm")))]
+#[cfg(feature = "gui")]
 fn without_differences(problem: Problem) -> Result<Problem, SolverError> {
     if differs(&problem.medium) {
         let message = "layers, the rotation or a cross interaction make bonds or sites differ, which is stepped on the processor and on NVIDIA devices";

@@ -66,7 +66,7 @@ impl Substep {
     }
 
     /// Whether its sweeps and phase are those of another, to the bit.
-    #[cfg(any(feature = "cuda", all(feature = "gui", not(target_family = "wasm"))))]
+    #[cfg(any(feature = "cuda", feature = "gui"))]
     pub(super) fn is_like(&self, other: &Self) -> bool {
         self.angles == other.angles
             && self.outer == other.outer
