@@ -316,7 +316,7 @@ for (const [name, path] of launches) {
     adapter,
     ['looks', () => looks(browser, base, name)],
     ['edits', () => edits(browser, base, name)],
-    // Chromium's own fingers, without a screen that feels them, end before the window has seen them move.
+    // With the fingers that Chromium plays a stroke has one point; they have not been tried on a screen that feels them.
     ...(name === 'firefox' ? [['touches', () => touches(browser, base, name)]] : []),
     ...Object.keys(expected).map(preset => [preset, () => measures(browser, base, preset, expected[preset], name)]),
   ];
