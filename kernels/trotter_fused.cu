@@ -48,7 +48,9 @@
 
 enum { KINDS = 4 };
 // Whether pieces are shorter near walls; where there are none, or few, sums are faster without (registers)
-template <bool SUMS> constexpr bool BY_KIND = !SUMS || (NESTED && !FLUX);
+// What is recorded after steps, and by which kernel
+enum { NOTHING, SUMS, COPIES };
+template <int RECORDS> constexpr bool BY_KIND = RECORDS == NOTHING || (RECORDS == SUMS && NESTED && !FLUX);
 
 struct Fused {
     const real *re, *im;    // the state
@@ -65,6 +67,9 @@ struct Fused {
     real ot[4], om[4];      // NESTED: of even and odd before, odd and even after
     real interaction[2];    // g tau, for |psi|^2 after and before the phase
 };
+
+// A part of a strip that is stepped for its boxes alone: row pairs first <= j < last
+struct Piece { int strip, first, last, unused; };
 
 enum { C = COLUMNS, N = STEPS, WARPS = 2 };
 enum { BYTES = (COLUMNS * sizeof(real)) % 16 == 0 ? 16 : 8, LANES = BYTES / sizeof(real), CHUNKS = COLUMNS / LANES };
@@ -259,7 +264,7 @@ __device__ __forceinline__ Gauge gauge(const Fused &p, int y) {
 }
 
 // Adds |psi|^2 of pair j after stage s. Sums of two rows of a lane are rounded the same way in every kernel, everything after that is exact.
-template <bool MORE> __device__ __forceinline__ void sum_pair(const Row &a, const Row &b, const Fused &p, const Regions &q, Summed &own, int x, int j, int s) {
+__device__ __forceinline__ void sum_pair(const Row &a, const Row &b, const Fused &p, const Regions &q, Summed &own, int x, int j, int s) {
     if (j < own.first || j >= own.last || own.columns >> 16 == 0) return;
     const int y = 2 * j;
     const real scale = (real)q.scale;
@@ -283,7 +288,7 @@ template <bool MORE> __device__ __forceinline__ void sum_pair(const Row &a, cons
     for (int k = 0; k < q.count; k++) {
         const bool in_a = y >= q.y0[k] && y < q.y1[k], in_b = y + 1 >= q.y0[k] && y + 1 < q.y1[k];
         if (!(own.columns >> (16 + k) & 1) || !(in_a || in_b)) continue;
-        if (MORE && q.peaks >> k & 1) {
+        if (q.peaks >> k & 1) {
             const u32 columns = own.columns >> (C * k) & ((1u << C) - 1);
             long long &most = own.sums[32 * (s * q.count + k)];
             most = max(most, in_order(peak_of_cell(da, db, in_a ? columns : 0, in_b ? columns : 0)));
@@ -321,7 +326,7 @@ __device__ __forceinline__ void copy_pair(const Row &a, const Row &b, const Regi
 }
 
 // The pair j through all stages; bit s + 1 of `marks`: boxes have something of pair j - s - 1
-template <bool MASKED, bool SUMS, bool MORE>
+template <bool MASKED, int RECORDS>
 __device__ __forceinline__ void pipeline(Row &a, Row &b, Row (&u)[STEPS], Row (&v)[STEPS], const Fused &p, const char *ring, const u32 *words, int slot,
                                          int j, Edges e, const Regions &q, Summed &own, int x, int strip, u32 marks) {
     const char *here = ring + slot * SLOT;
@@ -344,10 +349,8 @@ __device__ __forceinline__ void pipeline(Row &a, Row &b, Row (&u)[STEPS], Row (&
             phase(a, here, p);
             phase(b, here + 2 * CHUNKS * PART, p);
         }
-        if (SUMS && q.ends >> s & 1) {
-            sum_pair<MORE>(a, b, p, q, own, x, j - s - 1, s);
-            if (MORE && marks >> (s + 1) & 1) copy_pair(a, b, q, strip, x, j - s - 1, s);
-        }
+        if (RECORDS == SUMS && q.ends >> s & 1) sum_pair(a, b, p, q, own, x, j - s - 1, s);
+        if (RECORDS == COPIES && q.ends >> s & marks >> (s + 1) & 1) copy_pair(a, b, q, strip, x, j - s - 1, s);
         now = before;
     }
 }
@@ -373,9 +376,8 @@ __device__ __forceinline__ u32 walls(const Fused &p, u32 at) {
     return all;
 }
 
-// MORE than sums: largest values and copies
-template <bool SUMS, bool MORE> __device__ __forceinline__ void steps_of(Fused &p, const Regions &q) {
-    const int bytes_of_warp = WARP_BYTES + (SUMS ? N * q.count * 32 * (int)sizeof(long long) : 0);
+template <int RECORDS> __device__ __forceinline__ void steps_of(Fused &p, const Regions &q, const Piece *pieces, int piece_count) {
+    const int bytes_of_warp = WARP_BYTES + (RECORDS == SUMS ? N * q.count * 32 * (int)sizeof(long long) : 0);
     if (BARE) {
         const size_t plane = (size_t)blockIdx.z * p.ny * p.pitch;
         p.re += plane, p.im += plane, p.re_out += plane, p.im_out += plane;
@@ -385,12 +387,16 @@ template <bool SUMS, bool MORE> __device__ __forceinline__ void steps_of(Fused &
     const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
     // The same for all warps of a block, which the compiler must see: otherwise it spills.
     int chunk = p.chunk[0];
-    bool walled = BY_KIND<SUMS> ? p.walled & 1 : p.wall != nullptr;
+    bool walled = BY_KIND<RECORDS> ? p.walled & 1 : p.wall != nullptr;
 #pragma unroll
     for (int k = 1; k < KINDS; k++)
-        if (BY_KIND<SUMS> && (int)blockIdx.x >= p.from[k]) chunk = p.chunk[k], walled = p.walled >> k & 1;
-    const int first = blockIdx.y * chunk, last = min(first + chunk, (p.ny + 1) / 2);
-    const int strip = (blockIdx.x * WARPS + warp) * CORE;
+        if (BY_KIND<RECORDS> && (int)blockIdx.x >= p.from[k]) chunk = p.chunk[k], walled = p.walled >> k & 1;
+    int first = blockIdx.y * chunk, last = min(first + chunk, (p.ny + 1) / 2), strip = (blockIdx.x * WARPS + warp) * CORE;
+    if (RECORDS == COPIES) {
+        const int n = blockIdx.x * WARPS + warp;
+        if (n >= piece_count) return;
+        strip = pieces[n].strip * CORE, first = pieces[n].first, last = pieces[n].last;
+    }
     if (strip >= p.nx || first >= last) return;
     char *ring = shared + warp * bytes_of_warp;
     u32 *words = (u32 *)(ring + (SLOTS + 1) * SLOT) + lane;
@@ -424,8 +430,8 @@ template <bool SUMS, bool MORE> __device__ __forceinline__ void steps_of(Fused &
     for (int n = 0; n < SLOTS; n++) words[n * 32] = 0;
 
     const bool stores = x >= strip && x < strip + CORE && x < p.nx;
-    Summed own = {nullptr, 0, first, last, SUMS && x >= q.ones_x[0] && x + C <= q.ones_x[1], 0};
-    if (SUMS) {
+    Summed own = {nullptr, 0, first, last, RECORDS == SUMS && x >= q.ones_x[0] && x + C <= q.ones_x[1], 0};
+    if (RECORDS == SUMS) {
         own.sums = (long long *)(shared + warp * bytes_of_warp + WARP_BYTES) + lane;
         for (int n = 0; n < N * q.count; n++) own.sums[32 * n] = 0;
         for (int k = 0; k < q.count; k++)
@@ -438,7 +444,6 @@ template <bool SUMS, bool MORE> __device__ __forceinline__ void steps_of(Fused &
             own.columns |= (some ? 1u << (16 + k) : 0) | (differ ? 1u << (24 + k) : 0);
         }
     }
-    const bool copies = MORE && some_box_in(q, strip, strip + CORE, 2 * first, 2 * last, 0, 1);
     u32 marks = 0;
     int slot = 0, masked = p.periodic_y || first > N ? 0 : N + 1;
     Place at = place(p, first - N, wrapped, inside);
@@ -460,19 +465,19 @@ template <bool SUMS, bool MORE> __device__ __forceinline__ void steps_of(Fused &
         at = place(p, j + 1, wrapped, inside);
         fetch(next, p.re, p.im, at.a, at.b, at.in_a, at.in_b);
         asm volatile("cp.async.commit_group;" ::: "memory");
-        if (MORE && copies) marks = marks << 1 | (j >= first && j < last && some_box_in(q, strip, strip + CORE, 2 * j, 2 * j + 2, 0, 1));
+        if (RECORDS == COPIES) marks = marks << 1 | (j >= first && j < last && some_box_in(q, strip, strip + CORE, 2 * j, 2 * j + 2, 0, 1));
         if (__any_sync(all, inside && word != whole)) masked = N + 2;
         u32 l = __shfl_up_sync(all, word, 1), r = __shfl_down_sync(all, word, 1);
         l = lane == 0 ? 0 : l, r = lane == 31 ? 0 : r;
         words[slot * 32] = word | ((l >> C) & 0x10001u) | ((r & 0x20002u) << C);
         if (masked > 0) {
             masked--;
-            pipeline<true, SUMS, MORE>(a, b, u, v, p, ring, words, slot, j, e, q, own, x, strip, marks);
+            pipeline<true, RECORDS>(a, b, u, v, p, ring, words, slot, j, e, q, own, x, strip, marks);
         } else {
-            pipeline<false, SUMS, MORE>(a, b, u, v, p, ring, words, slot, j, e, q, own, x, strip, marks);
+            pipeline<false, RECORDS>(a, b, u, v, p, ring, words, slot, j, e, q, own, x, strip, marks);
         }
         slot = slot == SLOTS - 1 ? 0 : slot + 1;
-        if (j - N >= first && stores) {
+        if (RECORDS != COPIES && j - N >= first && stores) {
             const u32 o = (u32)(2 * (j - N)) * p.pitch + x;
 #pragma unroll
             for (int k = 0; k < CHUNKS; k++) {
@@ -487,32 +492,31 @@ template <bool SUMS, bool MORE> __device__ __forceinline__ void steps_of(Fused &
                 }
         }
     }
-    if (SUMS) {
+    if (RECORDS == SUMS) {
         __syncwarp();
         // Sums of as many as a warp sees stay below 2^63.
         const bool large = __any_sync(all, too_large(own.most));
         for (int n = lane; n < N * q.count; n += 32) {
             if (!(q.ends >> (n / q.count) & 1)) continue;
-            const bool peak = MORE && q.peaks >> (n % q.count) & 1;
+            const bool peak = q.peaks >> (n % q.count) & 1;
             long long sum = 0;
             for (int from = 0; from < 32; from++) {
                 const long long part = own.sums[32 * n - lane + (from + lane) % 32];
                 sum = peak ? max(sum, part) : sum + part;
             }
             unsigned long long *const to = total_of(q, n / q.count, n % q.count);
-            if (MORE)
-                add_to_total(q, n % q.count, to, sum);
-            else if (sum)
-                atomicAdd(to, (unsigned long long)sum);
+            add_to_total(q, n % q.count, to, sum);
             if (large && !peak) atomicOr(to + 1, 1ull);
         }
     }
 }
 
-extern "C" __global__ void __launch_bounds__(64, BLOCKS) fused_steps(Fused p) { steps_of<false, false>(p, Regions{}); }
+extern "C" __global__ void __launch_bounds__(64, BLOCKS) fused_steps(Fused p) { steps_of<NOTHING>(p, Regions{}, nullptr, 0); }
 #if !BARE
 // At most 168 registers a thread, which sums need
-extern "C" __global__ void __launch_bounds__(64, BLOCKS > 6 ? 6 : BLOCKS) summing_steps(Fused p, const __grid_constant__ Regions q) { steps_of<true, false>(p, q); }
-// The same with what would cost sums alone registers
-extern "C" __global__ void __launch_bounds__(64, BLOCKS > 6 ? 6 : BLOCKS) recording_steps(Fused p, const __grid_constant__ Regions q) { steps_of<true, true>(p, q); }
+extern "C" __global__ void __launch_bounds__(64, BLOCKS > 6 ? 6 : BLOCKS) summing_steps(Fused p, const __grid_constant__ Regions q) { steps_of<SUMS>(p, q, nullptr, 0); }
+// Steps nothing but what boxes need, and copies these: warps that record among others would make all wait for them
+extern "C" __global__ void __launch_bounds__(64, BLOCKS > 6 ? 6 : BLOCKS) copying_steps(Fused p, const __grid_constant__ Regions q, const Piece *pieces, int count) {
+    steps_of<COPIES>(p, q, pieces, count);
+}
 #endif

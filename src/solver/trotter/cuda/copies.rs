@@ -10,9 +10,12 @@ use crate::grid::Grid;
 use crate::solver::device::rows::grow;
 use crate::solver::totals::Region;
 use crate::solver::trotter::run::{HalfPhase, Totals};
+use std::collections::BTreeSet;
 
 /// Bytes of copies at most, and of the sums over rows that are added up at a time.
 const ROOM: usize = 64 << 20;
+/// Row pairs of a piece: short, since all that hold boxes are under way at once and steps last as long as one of them.
+const PIECE: usize = 4;
 /// Batches of fewer steps are not worth copies.
 const LEAST: usize = 8;
 
@@ -26,6 +29,8 @@ pub(super) struct Copies<T: OnCuda> {
     /// Those with sites, for the kernels that copy.
     list: Buffer<i32>,
     count: usize,
+    /// Pieces of a plane that are stepped for the boxes' sake, by kernels' names.
+    pieces: Vec<(&'static str, Buffer<i32>, usize)>,
     kept: Buffer<T>,
     rows: Buffer<f64>,
     records: Buffer<f64>,
@@ -49,6 +54,25 @@ fn boxes_of(grid: &Grid, region: &Region) -> [([usize; 3], [usize; 3]); 2] {
 
 fn sites_in((lo, hi): &([usize; 3], [usize; 3])) -> usize {
     (0..3).map(|axis| hi[axis] - lo[axis]).product()
+}
+
+/// Pieces of strips of `core` columns in which boxes have sites, as `trotter_fused.cu` takes them: the strip, and row pairs from and to.
+fn pieces_of(core: usize, boxes: &[[Boxed; 2]]) -> Vec<[i32; 4]> {
+    let (core, long) = (whole(core), whole(PIECE));
+    let mut all = BTreeSet::new();
+    for own in boxes
+        .iter()
+        .flatten()
+        .filter(|own| own.bounds.iter().all(|[from, to]| from < to))
+    {
+        let [[x0, x1], [y0, y1], _] = own.bounds;
+        for strip in x0 / core..=(x1 - 1) / core {
+            all.extend((y0 / 2 / long..=(y1 - 1) / 2 / long).map(|piece| (strip, piece)));
+        }
+    }
+    all.into_iter()
+        .map(|(strip, piece)| [strip, piece * long, (piece + 1) * long, 0])
+        .collect()
 }
 
 /// The most steps of which `ROOM` holds copies of so many sites.
@@ -120,6 +144,14 @@ impl<T: OnCuda> Cuda<T> {
             })
             .collect();
         debug_assert!(i32::try_from(sites).is_ok(), "{sites} sites");
+        let mut pieces = Vec::new();
+        let planes = if self.grid.rank() == 2 { &self.fused[..] } else { &[] };
+        for fused in planes {
+            let with_boxes = pieces_of(fused.shape.core() as usize, &boxes);
+            let list = self.stream.zeros("pieces with boxes", 4 * with_boxes.len().max(1))?;
+            self.stream.upload("pieces with boxes", &with_boxes.concat(), &list)?;
+            pieces.push((fused.shape.source.name, list, with_boxes.len()));
+        }
         let list = self.stream.zeros("boxes for detectors", numbers.len().max(1))?;
         self.stream.upload("boxes for detectors", &numbers, &list)?;
         Ok(Copies {
@@ -128,6 +160,7 @@ impl<T: OnCuda> Cuda<T> {
             sites,
             list,
             count: numbers.len() / 8,
+            pieces,
             kept: self.stream.zeros("copies for detectors", 1)?,
             rows: self.stream.zeros("sums over rows", 1)?,
             records: self.stream.zeros("records", 1)?,
@@ -191,6 +224,12 @@ impl<T: OnCuda> Copies<T> {
         regions.copies = self.kept.address();
     }
 
+    /// The pieces that a kernel steps for them.
+    pub(super) fn pieces(&self, kernel: &str) -> Option<(&Buffer<i32>, usize)> {
+        let own = self.pieces.iter().find(|(name, ..)| *name == kernel)?;
+        Some((&own.1, own.2))
+    }
+
     /// Whether they are of these regions.
     pub(super) fn are_of(&self, regions: &[Region]) -> bool {
         self.regions == regions
@@ -229,6 +268,33 @@ mod tests {
         assert_eq!(boxes_of(&ring, &all).map(|own| sites_in(&own)), [40, 0]);
         let point = region([7, 8, 0], [8, 9, 1], None);
         assert_eq!(boxes_of(&ring, &point), [([7, 8, 0], [8, 9, 1]), ([0; 3], [0; 3])]);
+    }
+
+    #[test]
+    fn pieces_hold_every_site_of_boxes_once() {
+        let boxed = |x: [i32; 2], y: [i32; 2]| Boxed {
+            bounds: [x, y, [0, 1]],
+            ..Boxed::default()
+        };
+        let none = Boxed::default();
+        let boxes = [
+            [boxed([99, 101], [6, 18]), none],
+            [boxed([100, 101], [7, 8]), none],
+            [boxed([399, 400], [0, 1]), boxed([0, 1], [0, 1])],
+        ];
+        let pieces = pieces_of(100, &boxes);
+        assert_eq!(
+            pieces,
+            [
+                [0, 0, 4, 0],
+                [0, 4, 8, 0],
+                [0, 8, 12, 0],
+                [1, 0, 4, 0],
+                [1, 4, 8, 0],
+                [1, 8, 12, 0],
+                [3, 0, 4, 0]
+            ]
+        );
     }
 
     #[test]

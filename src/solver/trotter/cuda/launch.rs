@@ -20,8 +20,8 @@ pub(super) struct Fused {
     kernel: (Kernel, Cut),
     /// The same with sums over one region and more, and the blocks that the device holds of it; none in three dimensions.
     summing: Vec<(Kernel, usize)>,
-    /// The same with largest values and copies beside sums over no region and more.
-    recording: Vec<(Kernel, usize)>,
+    /// What steps pieces with boxes again, and copies these; none in three dimensions.
+    copying: Option<Kernel>,
 }
 
 /// Bytes in which the two warps of a block keep the sums of a region and step, each lane its own.
@@ -44,36 +44,25 @@ impl Fused {
         let room = shape.shared(precision);
         let (kernel, blocks) = load("fused_steps", room)?;
         let kernel = (kernel, plane.cut(&shape, Load { blocks, planes }));
-        let (mut summing, mut recording) = (Vec::new(), Vec::new());
+        let (mut summing, mut copying) = (Vec::new(), None);
         if !shape.source.name.ends_with("_bare") {
-            for regions in 0..=params::REGIONS {
-                let room = room + SUMS_OF_BLOCK * shape.steps * whole(regions).unsigned_abs();
-                recording.push(load("recording_steps", room)?);
-                if regions > 0 {
-                    summing.push(load("summing_steps", room)?);
-                }
+            for regions in 1..=params::REGIONS {
+                let sums = SUMS_OF_BLOCK * shape.steps * whole(regions).unsigned_abs();
+                summing.push(load("summing_steps", room + sums)?);
             }
+            copying = Some(stream.kernel(shape.source, "copying_steps", room)?);
         }
         Ok(Self {
             shape,
             kernel,
             summing,
-            recording,
+            copying,
         })
     }
 
-    /// The kernel that sums over so many regions, and with `more` than sums the one that records, with the blocks that the device holds.
-    fn with_sums(&self, regions: usize, more: bool) -> Option<&(Kernel, usize)> {
-        if more {
-            self.recording.get(regions)
-        } else {
-            self.summing.get(regions.checked_sub(1)?)
-        }
-    }
-
-    /// The cut of a plane for the kernel that sums over its regions, with `more` than sums for the one that records.
-    pub(super) fn cut_with_sums(&self, plane: &Plane, more: bool) -> Option<Cut> {
-        let (_, blocks) = self.with_sums(plane.regions.len(), more)?;
+    /// The cut of a plane for the kernel that sums over its regions.
+    pub(super) fn cut_with_sums(&self, plane: &Plane) -> Option<Cut> {
+        let (_, blocks) = self.summing.get(plane.regions.len().checked_sub(1)?)?;
         let load = Load {
             blocks: *blocks,
             planes: 1,
@@ -275,13 +264,13 @@ impl<T: OnCuda> Cuda<T> {
         let Some(out) = &self.other else { return Ok(()) };
         let [nx, ny, nz] = self.grid.size();
         let planes = u32::try_from(nz).unwrap_or(u32::MAX);
-        let regions = regions.and_then(|regions| {
+        let sums = regions.and_then(|regions| {
             let count = usize::try_from(regions.count).ok()?;
-            let (kernel, _) = fused.with_sums(count, regions.ask_more())?;
+            let (kernel, _) = fused.summing.get(count.checked_sub(1)?)?;
             let cut = self.summing().cut(fused.shape.source.name)?;
             Some((regions, kernel, cut))
         });
-        let (kernel, cut) = match &regions {
+        let (kernel, cut) = match &sums {
             Some((_, kernel, cut)) => (*kernel, cut),
             None => (&fused.kernel.0, &fused.kernel.1),
         };
@@ -311,14 +300,34 @@ impl<T: OnCuda> Cuda<T> {
             outer_secants: outer.map(secant),
             interaction: substep.interaction(self.phase_interaction).map(T::of),
         };
-        // SAFETY: the parameters are those of `fused_steps`, `summing_steps` and `recording_steps`; all planes are pitch × ny, and the kernel reads and writes rows 0..ny and columns
+        // SAFETY: the parameters are those of `fused_steps` and `summing_steps`; all planes are pitch × ny, and the kernel reads and writes rows 0..ny and columns
         // 0..pitch of them only. There is room for the sums and copies of every step of the batch.
         unsafe {
             self.stream.launch(kernel, (across, along, planes), 64, |launch| {
                 launch.arg(&parameters);
-                if let Some((regions, ..)) = &regions {
+                if let Some((regions, ..)) = &sums {
                     launch.arg(regions);
                 }
+            })?;
+        }
+        let Some(regions) = regions.filter(|regions| regions.box_count > 0) else {
+            return Ok(());
+        };
+        let summing = self.summing();
+        let pieces = summing
+            .copies
+            .as_ref()
+            .and_then(|copies| copies.pieces(fused.shape.source.name));
+        let (Some((list, count)), Some(kernel)) = (pieces, &fused.copying) else {
+            return Ok(());
+        };
+        let (list, pieces) = (list.address(), whole(count));
+        let blocks = u32::try_from(count.div_ceil(2)).unwrap_or(u32::MAX);
+        // SAFETY: the parameters are those of `copying_steps`, which reads what the launch before reads, and writes copies only; the list has so many pieces of the plane. There is room
+        // for the copies of every step of the batch.
+        unsafe {
+            self.stream.launch(kernel, (blocks, 1, 1), 64, |launch| {
+                launch.arg(&parameters).arg(&regions).arg(&list).arg(&pieces);
             })
         }
     }

@@ -81,13 +81,6 @@ pub(super) struct Regions {
     pub copies: u64,
 }
 
-impl Regions {
-    /// Whether more than sums is wanted.
-    pub(super) fn ask_more(&self) -> bool {
-        self.peaks != 0 || self.box_count > 0
-    }
-}
-
 /// A box of sites that are copied: of each axis, from and to; the number of its first site.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
@@ -405,9 +398,11 @@ mod tests {
             }
             for shape in sources::shapes(precision, sources::Flags::default()) {
                 assert_eq!(shape.source.declared("fused_steps"), [size]);
-                for entry in ["summing_steps", "recording_steps"] {
-                    assert_eq!(shape.source.declared(entry), [size, size_of::<Regions>()]);
-                }
+                assert_eq!(shape.source.declared("summing_steps"), [size, size_of::<Regions>()]);
+                assert_eq!(
+                    shape.source.declared("copying_steps")[..2],
+                    [size, size_of::<Regions>()]
+                );
             }
         }
     }

@@ -19,7 +19,7 @@ const BITS: i32 = 58;
 type Weights<T> = (Buffer<T>, [[usize; 2]; 3]);
 
 /// How kernels cut the plane, by their names, for regions.
-type Cuts = ((Vec<Region>, bool), Vec<(&'static str, Cut)>);
+type Cuts = (Vec<Region>, Vec<(&'static str, Cut)>);
 
 /// What is summed in this batch.
 pub(super) struct Summing<T: OnCuda> {
@@ -60,7 +60,7 @@ impl<T: OnCuda> Summing<T> {
 
     /// Forgets how the plane is cut: walls or kernels are others.
     pub(super) fn cut_again(&mut self) {
-        self.cuts = None;
+        (self.cuts, self.copies) = (None, None);
     }
 }
 
@@ -169,14 +169,11 @@ impl<T: OnCuda> Cuda<T> {
             summing.weights = Some((key, self.weights(weight)?));
         }
         let first = &regions[..regions.len().min(REGIONS)];
-        let more = !watched.copied.is_empty() || watched.peaks.iter().take(REGIONS).any(|peak| *peak);
-        let is_so = |(of, is_more): &(Vec<Region>, bool)| of == first && *is_more == more;
-        if !summing.cuts.as_ref().is_some_and(|(own, _)| is_so(own)) {
+        if summing.cuts.as_ref().is_none_or(|(own, _)| own != first) {
             let plane = self.plane_to_cut(Some(first));
-            let cut =
-                |fused: &super::launch::Fused| Some((fused.shape.source.name, fused.cut_with_sums(&plane, more)?));
+            let cut = |fused: &super::launch::Fused| Some((fused.shape.source.name, fused.cut_with_sums(&plane)?));
             let all = self.fused.iter().filter_map(cut).collect();
-            summing.cuts = Some(((first.to_vec(), more), all));
+            summing.cuts = Some((first.to_vec(), all));
         }
         summing.copies = self.begin_copies(summing.copies.take(), &watched.copied, steps)?;
         summing.peaks.clone_from(&watched.peaks);
