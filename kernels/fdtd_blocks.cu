@@ -25,7 +25,7 @@ struct Block {
     const Span &across, &along;
     int x, top, here;    // of the first site, in the region
     int i, slot_across;  // of the column, in the grid and in the layers of x
-    bool operates;       // whether anything is done at sites of the warp
+    u32 operates;        // at which of its sites something is done, a bit each
 
     __device__ __forceinline__ bool inside(int n) const { return x < across.count && top + n < along.count; }
     __device__ __forceinline__ bool own(int n) const {
@@ -39,7 +39,7 @@ struct Block {
         return axis ? (size_t)line.slot * p.step.grid.size[0] + i : (size_t)line.j * (2 * p.step.medium.layer[0].end) + slot_across;
     }
     __device__ __forceinline__ void operate_at(int n, int number, real &value) const {
-        if (room.lines[top + n].operates) operate(p, p.rows[room.lines[top + n].j], place(n), number, own(n), value);
+        if (operates >> n & 1) operate(p, p.rows[room.lines[top + n].j], place(n), number, own(n), value);
     }
 };
 
@@ -166,9 +166,7 @@ template <int KIND> struct Column {
     __device__ __forceinline__ void finish(real *stepped, int number) {
         if (b.operates)
 #pragma unroll 1
-            for (int n = 0; n < EACH; n++) {
-                if (b.inside(n)) b.operate_at(n, number, stepped[b.here + n * COLUMNS]);
-            }
+            for (int n = 0; n < EACH; n++) b.operate_at(n, number, stepped[b.here + n * COLUMNS]);
         if (b.p.kept)
 #pragma unroll
             for (int n = 0; n < EACH; n++) kept[n] = kept_on(b.p.peaks, kept[n], b.p.time_step, stepped[b.here + n * COLUMNS]);
@@ -264,7 +262,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) blocks(const __grid_consta
     room.grid = Grid{{across.count, along.count, 1}, COLUMNS, 2, {g.edge[0] == SOFT ? SOFT : RIGID, g.edge[1] == SOFT ? SOFT : RIGID, RIGID}};
 
     const int x = threadIdx.x % COLUMNS, top = threadIdx.x / COLUMNS * EACH, i = in_ring(across.first + x, nx);
-    Block b = {p, room, across, along, x, top, top * COLUMNS + x, i, slot_in(m.layer[0], nx, i), false};
+    Block b = {p, room, across, along, x, top, top * COLUMNS + x, i, slot_in(m.layer[0], nx, i), 0};
     if (threadIdx.x < along.count) {
         const int j = in_ring(along.first + threadIdx.x, ny), slot = slot_in(m.layer[1], ny, j);
         room.lines[threadIdx.x] = Line{j, (short)slot, (short)(p.rows && p.rows[j].any)};
@@ -288,7 +286,9 @@ extern "C" __global__ void __launch_bounds__(THREADS) blocks(const __grid_consta
         const Mark all = b.room.marks[b.here + n * COLUMNS] & WALL | marks_beside(b, n);
         b.room.marks[b.here + n * COLUMNS] = all;
         closed = closed || all, walks = walks || all & WALKS || (m.damping && m.damping[b.place(n)] != 0);
-        along_y = along_y || b.slot(1, n) >= 0, b.operates = b.operates || room.lines[top + n].operates;
+        along_y = along_y || b.slot(1, n) >= 0;
+        const Line line = room.lines[top + n];
+        if (line.operates && is_operated(p, p.rows[line.j], b.place(n), b.own(n))) b.operates |= 1u << n;
     }
     const u32 everyone = 0xffffffffu;
     int kind = __any_sync(everyone, rows > 0) ? 0 : OUTSIDE;
@@ -296,7 +296,6 @@ extern "C" __global__ void __launch_bounds__(THREADS) blocks(const __grid_consta
     if (__any_sync(everyone, closed)) kind |= CLOSED;
     if (__any_sync(everyone, rows > 0 && b.slot_across >= 0)) kind |= ALONG_X;
     if (__any_sync(everyone, along_y)) kind |= ALONG_Y;
-    b.operates = __any_sync(everyone, b.operates);
     // Wide stencils with more than a speed take more registers than there are.
     enum { C = MIRRORS ? CLOSED : 0, X = MIRRORS ? ALONG_X : 0, Y = MIRRORS ? ALONG_Y : 0 };
     if (kind & OUTSIDE)

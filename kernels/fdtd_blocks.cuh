@@ -113,6 +113,19 @@ __device__ __forceinline__ u32 first_from(const u32 *places, u32 begin, u32 end,
     return begin;
 }
 
+__device__ __forceinline__ bool is_among(const u32 *places, u32 begin, u32 end, u32 place) {
+    const u32 n = first_from(places, begin, end, place);
+    return n < end && places[n] == place;
+}
+
+// Whether something may be done at a site after some step: found out once a pass, since most sites of a row with operations have none
+__device__ __forceinline__ bool is_operated(const Blocks &p, const RowOperations &r, u32 place, bool own) {
+    const Sites &o = p.sites;
+    if (r.any & ADDS && (!o.adds || is_among(o.places, r.adds, r.adds_end, place))) return true;
+    if (r.any & SETS && is_among(o.set_places, r.sets, r.sets_end, place)) return true;
+    return r.any & GATHERS && own && is_among(o.gathers, r.gathers, r.gathers_end, place);
+}
+
 // What is done at a site after a step
 __device__ __forceinline__ void operate(const Blocks &p, const RowOperations &r, u32 place, int step, bool own, real &value) {
     const Sites &o = p.sites;

@@ -47,7 +47,8 @@ pub(super) fn hand_over<T: Real>(
     summed: Vec<Vec<f64>>,
 ) {
     let count = values.len() / clocks.len().max(1);
-    let mut heard = Vec::new();
+    // Values of a step that are those of detectors; the others transducers have heard.
+    let mut detected = 0;
     for (n, (clock, mut record)) in clocks.iter().zip(summed).enumerate() {
         let mut here = &values[n * count..(n + 1) * count];
         for (tap, value) in taps.taps().iter().zip(&mut record) {
@@ -65,10 +66,12 @@ pub(super) fn hand_over<T: Real>(
             }
         }
         taps.push(clock, &record);
-        heard.extend(here.iter().map(|value| Complex64::from(value.wide())));
+        detected = count - here.len();
     }
-    if let Some(transducers) = taps.transducers_mut() {
-        transducers.hear(&heard);
+    let row = count - detected;
+    if let Some(transducers) = taps.transducers_mut().as_mut().filter(|_| row > 0) {
+        let value = |n: usize| Complex64::from(values[n / row * count + detected + n % row].wide());
+        transducers.hear_all(row * clocks.len(), value);
     }
 }
 

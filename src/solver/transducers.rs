@@ -6,7 +6,11 @@
 
 use crate::grid::Grid;
 use num_complex::Complex64;
+use rayon::prelude::*;
 use std::sync::Arc;
+
+/// Values that are not worth a thread of their own.
+const FEW: usize = 1 << 14;
 
 /// What transducers do after a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -122,6 +126,12 @@ impl Transducers {
         self.heard.extend_from_slice(rows);
     }
 
+    /// The same for `count` values, by number: a mirror of a large grid hears a hundred million of them, whose memory threads share out.
+    pub fn hear_all(&mut self, count: usize, value: impl Fn(usize) -> Complex64 + Sync + Send) {
+        let values = (0..count).into_par_iter().with_min_len(FEW).map(value);
+        self.heard.par_extend(values);
+    }
+
     /// Notes that rows were played elsewhere.
     pub fn pass(&mut self, rows: usize) {
         self.played += rows;
@@ -204,6 +214,17 @@ mod tests {
 
     fn set(sites: usize, of: &[usize]) -> Vec<bool> {
         (0..sites).map(|n| of.contains(&n)).collect()
+    }
+
+    #[test]
+    fn what_was_heard_elsewhere_is_appended_in_order() {
+        let mut own = Transducers::listening(Arc::from([1, 4]), vec![Complex64::ONE; 2]);
+        let count = 3 * FEW;
+        let value = |n: usize| Complex64::new(n as f64, 0.0);
+        own.hear_all(count, value);
+        assert_eq!(own.heard().len(), count + 2);
+        assert_eq!(own.heard()[1], Complex64::ONE);
+        assert!((0..count).all(|n| own.heard()[n + 2] == value(n)));
     }
 
     #[test]

@@ -3,11 +3,12 @@
 
 use super::rows::grow;
 use super::{OnCuda, whole};
-use crate::backend::cuda::{Buffer, CudaError, Kernel, PushKernelArg, Stream};
+use crate::backend::cuda::{Buffer, CudaError, Kernel, PinnedBuffer, PushKernelArg, Stream};
 use crate::solver::Taps;
 use crate::solver::clock::RunClock;
 use crate::solver::gathered;
 use crate::solver::taps::RowNumbers;
+use std::borrow::Cow;
 
 /// What is added at the same sites after every step of a batch: site n plays `shares[n]` of what channel `channels[n]` does, times `factor`.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -82,6 +83,18 @@ pub(in crate::solver) struct SiteEvents<T: OnCuda> {
     strengths: Buffer<f64>,
     played: Buffer<T>,
     played_places: Buffer<u32>,
+    /// Where records land, free for the next batch.
+    landings: Vec<PinnedBuffer<T>>,
+}
+
+/// Records of a batch on their way to the host, while the next one is stepped.
+pub(in crate::solver) struct Sent<T: OnCuda> {
+    landing: Option<PinnedBuffer<T>>,
+    /// Which of those asked for each is, where they were not asked for in ascending order.
+    order: Option<Vec<u32>>,
+    clocks: Vec<RunClock>,
+    /// For each moment the values of detectors that were summed on the device; of the others anything.
+    summed: Vec<Vec<f64>>,
 }
 
 impl<T: OnCuda> SiteEvents<T> {
@@ -107,6 +120,7 @@ impl<T: OnCuda> SiteEvents<T> {
             strengths: stream.zeros("sources", 1)?,
             played: stream.zeros("sources", 1)?,
             played_places: stream.zeros("sources", 1)?,
+            landings: Vec::new(),
         })
     }
 
@@ -276,6 +290,53 @@ impl<T: OnCuda> SiteEvents<T> {
         }
     }
 
+    /// Begins to bring the records of a batch to the host, behind its steps: `clocks` of these, and for each the values of detectors that were summed on the device.
+    pub(in crate::solver) fn send(
+        &mut self,
+        stream: &Stream,
+        clocks: Vec<RunClock>,
+        summed: Vec<Vec<f64>>,
+    ) -> Result<Sent<T>, CudaError> {
+        let count = self.gathered.len() * clocks.len();
+        let mut landing = None;
+        if count > 0 {
+            let free = self.landings.pop().filter(|free| free.room() >= count);
+            let mut room = match free {
+                Some(free) => free,
+                None => stream.pinned("records", count.next_power_of_two())?,
+            };
+            stream.send("records", &self.record, count, &mut room)?;
+            landing = Some(room);
+        }
+        let ascending = self.order.is_sorted();
+        Ok(Sent {
+            landing,
+            order: (!ascending).then(|| self.order.clone()),
+            clocks,
+            summed,
+        })
+    }
+
+    /// Waits for the records of a batch and hands them to the detectors, and what was gathered beside to transducers that listen.
+    pub(in crate::solver) fn receive(
+        &mut self,
+        stream: &Stream,
+        taps: &mut Taps,
+        sent: Sent<T>,
+    ) -> Result<(), CudaError> {
+        let landed = match &sent.landing {
+            Some(landing) => stream.landed(landing)?,
+            None => &[],
+        };
+        let values = match &sent.order {
+            Some(order) => Cow::Owned(in_order(order, landed)),
+            None => Cow::Borrowed(landed),
+        };
+        gathered::hand_over(taps, MOST_GATHERED, &values, &sent.clocks, sent.summed);
+        self.landings.extend(sent.landing);
+        Ok(())
+    }
+
     /// Hands the records of a batch to the detectors, and what was gathered beside to transducers that listen: `clocks` of its steps, and for each the values of detectors that were summed on the device (of the
     /// others anything).
     pub(in crate::solver) fn record(
@@ -305,17 +366,33 @@ impl<T: OnCuda> SiteEvents<T> {
 
     /// What was gathered in so many steps, in the order in which it was asked for.
     fn gathered_values(&self, stream: &Stream, steps: usize) -> Result<Vec<T>, CudaError> {
-        let count = self.gathered.len();
-        let mut values = vec![T::zero(); count * steps];
-        if count > 0 {
-            let mut sorted = vec![T::zero(); values.len()];
+        let mut sorted = vec![T::zero(); self.gathered.len() * steps];
+        if !sorted.is_empty() {
             stream.download("records", &self.record, &mut sorted)?;
-            for (to, from) in values.chunks_exact_mut(count).zip(sorted.chunks_exact(count)) {
-                for (n, value) in self.order.iter().zip(from) {
-                    to[*n as usize] = *value;
-                }
-            }
         }
-        Ok(values)
+        Ok(in_order(&self.order, &sorted))
+    }
+}
+
+/// Values of single moments in the order in which they were asked for, of those by ascending place; `order`: which of those asked for each is.
+fn in_order<T: Copy>(order: &[u32], sorted: &[T]) -> Vec<T> {
+    let mut values = sorted.to_vec();
+    let count = order.len().max(1);
+    for (to, from) in values.chunks_exact_mut(count).zip(sorted.chunks_exact(count)) {
+        for (n, value) in order.iter().zip(from) {
+            to[*n as usize] = *value;
+        }
+    }
+    values
+}
+
+#[cfg(test)]
+mod tests {
+    use super::in_order;
+
+    #[test]
+    fn values_come_in_the_order_in_which_they_were_asked_for() {
+        assert_eq!(in_order(&[2, 0, 1], &[1, 2, 3, 4, 5, 6]), [2, 3, 1, 5, 6, 4]);
+        assert_eq!(in_order::<u8>(&[], &[]), []);
     }
 }

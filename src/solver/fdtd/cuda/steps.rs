@@ -5,7 +5,7 @@ use super::{Cuda, grid_of};
 use crate::backend::cuda::{Buffer, CudaError, PushKernelArg};
 use crate::solver::clock::RunClock;
 use crate::solver::device::OnCuda;
-use crate::solver::device::events::{BATCH, MOST_GATHERED, Players};
+use crate::solver::device::events::{BATCH, MOST_GATHERED, Players, Sent};
 use crate::solver::device::readback::{Region, is_kept, sharing_of};
 use crate::solver::gathered::{gathered_places, is_gathered};
 use crate::solver::transducers::{Act, Transducers};
@@ -14,6 +14,8 @@ use rayon::prelude::*;
 
 /// Bytes of signals or records of a batch.
 const ROOM: usize = 256 << 20;
+/// Values of single sites that a batch brings to the host: few enough that those of the last batch, for which nothing is stepped meanwhile, take little time.
+const BROUGHT: usize = 4 << 20;
 /// Planes that a block of a step walks through.
 const CHUNK: usize = 64;
 
@@ -44,15 +46,23 @@ impl<T: OnCuda> Cuda<T> {
         let mut done = 0;
         // Whole passes, so that none is cut short, and no more values of single sites than there is room for.
         let pass = self.steps_of_pass() as u64;
-        let sites = self.host.emitters.sites() + gathered.len() + taps.transducers().map_or(0, |own| own.sites().len());
-        let room = (ROOM / (sites.max(1) * size_of::<f64>())) as u64;
+        let brought = gathered.len() + taps.transducers().map_or(0, |own| own.sites().len());
+        let sites = self.host.emitters.sites() + brought;
+        let room = (ROOM / (sites.max(1) * size_of::<f64>())).min(BROUGHT / brought.max(1)) as u64;
         let most = (BATCH.min(room) / pass).max(1) * pass;
+        // The host takes in what a batch has recorded while the device steps the next one.
+        let mut before = None;
         while done < steps {
             let batch = (steps - done).min(most);
-            self.go_batch(&clock.after(done), batch, &gathered, taps)?;
+            let sent = self.go_batch(&clock.after(done), batch, &gathered, taps)?;
+            self.take_in(std::mem::replace(&mut before, sent), taps)?;
             done += batch;
         }
-        Ok(())
+        Ok(self.take_in(before, taps)?)
+    }
+
+    fn take_in(&mut self, sent: Option<Sent<T>>, taps: &mut Taps) -> Result<(), CudaError> {
+        sent.map_or(Ok(()), |sent| self.events.receive(&self.stream, taps, sent))
     }
 
     /// What the sources add after each of the next steps.
@@ -193,7 +203,14 @@ impl<T: OnCuda> Cuda<T> {
         Ok(())
     }
 
-    fn go_batch(&mut self, clock: &RunClock, steps: u64, gathered: &[u32], taps: &mut Taps) -> Result<(), CudaError> {
+    /// Puts the steps of a batch in, and what brings its records to the host, if there are any.
+    fn go_batch(
+        &mut self,
+        clock: &RunClock,
+        steps: u64,
+        gathered: &[u32],
+        taps: &mut Taps,
+    ) -> Result<Option<Sent<T>>, CudaError> {
         self.prepare_sites(clock, steps, gathered, taps)?;
         let summed: Vec<bool> = (taps.whole().iter().map(|tap| !is_gathered(tap, MOST_GATHERED))).collect();
         let records = !taps.taps().is_empty() || !self.events.gathers().is_empty();
@@ -214,16 +231,17 @@ impl<T: OnCuda> Cuda<T> {
             self.keep_sums(taps, &clock.after(n))?;
         }
         if !records {
-            return Ok(());
+            return Ok(None);
         }
         let clocks: Vec<RunClock> = (1..=steps).map(|n| clock.after(n)).collect();
         if taps.keeps_rows() {
             let ny = self.host.sweep.lattice.size[1];
             let rows = self.readback.rows_kept(&self.stream, (taps, ny), &clocks)?;
-            return self.events.record_rows(&self.stream, taps, &clocks, (rows, ny));
+            self.events.record_rows(&self.stream, taps, &clocks, (rows, ny))?;
+            return Ok(None);
         }
         let values = self.readback.kept(&self.stream, taps, &clocks)?;
-        self.events.record(&self.stream, taps, &clocks, values)
+        self.events.send(&self.stream, clocks, values).map(Some)
     }
 
     /// Puts in what detectors sum at a moment.
