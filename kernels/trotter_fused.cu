@@ -11,6 +11,11 @@
 // Where a wall, an edge in y or a ragged edge in x is near, a second body runs that looks at every bond; a site without partner is multiplied by
 // the secant that its partner's tangent form would have owed it. Both bodies give the same bits for sites with partners.
 //
+// Where bonds differ from one another (OWN) the second body reads what each of them does, walls and edges among it, and runs wherever one is near that is not as all
+// others are. Of a bond of angle f theta and phase phi, where all others have theta, planes hold t cos phi, t sin phi with t = tan f theta, and what both members grow by beside
+// the others' tangent form: d = cos f theta / cos theta - 1, which a multiply-add takes up without the rounding of 1 + d; bonds that are not there have t = 0. So bonds like
+// all others (d = 0) give the bits of the first body. Bonds along y have no phases.
+//
 // Compile with -DREAL, -DCOLUMNS, -DSTEPS, -DBLOCKS (of two warps on a multiprocessor) and the flags below.
 #include "trotter.cuh"
 #include "trotter_sums.cuh"
@@ -41,6 +46,11 @@
 #define IMAGINARY 0
 #endif
 
+// bonds that differ, with NESTED
+#ifndef OWN
+#define OWN 0
+#endif
+
 // without phases, plane by plane: the x and y sweeps of three dimensions
 #ifndef BARE
 #define BARE 0
@@ -56,14 +66,15 @@ struct Fused {
     const real *re, *im;    // the state
     real *re_out, *im_out;  // the state STEPS steps later
     const real *pc, *ps;    // phase after a step
-    const u8 *wall;         // 1 = wall, of the state's pitch; null = none
+    const u8 *wall;         // bit 0: a wall, bit 1: a site one of whose bonds is not as all others (OWN); of the state's pitch; null = none
+    const real *own;        // OWN: of x bonds t cos phi, t sin phi, d, of y bonds t, d; each a plane like the state, a bond at its lower site
     const real *gc, *gs;    // e^{i phi} of a row's x bonds (FLUX)
     int nx, ny, pitch;
     int periodic_x, periodic_y;
     int from[KINDS];        // ranges of strips: the first block along x of each,
     int chunk[KINDS];       // the row pairs that a warp writes,
     int walled;             // and whether walls are near, a bit each
-    real t[3], m[3];        // tangents of the even, odd, even sweep; their secants
+    real t[3], m[3];        // tangents of the even, odd, even sweep; their secants, with OWN less 1
     real ot[4], om[4];      // NESTED: of even and odd before, odd and even after
     real interaction[2];    // g tau, for |psi|^2 after and before the phase
 };
@@ -144,6 +155,14 @@ __device__ __forceinline__ void lean(real t, real gc, real gs, real &r, real &i,
     }
 }
 
+// A site without partner; m: the secant, or that less 1
+__device__ __forceinline__ void grow(real m, real &r, real &i) {
+    if (OWN)
+        r = fused(m, r, r), i = fused(m, i, i);
+    else
+        r *= m, i *= m;
+}
+
 // A bond between p and its upper neighbour q
 template <bool MASKED> __device__ __forceinline__ void pair(bool on, real t, real m, real gc, real gs, real &pr, real &pi, real &qr, real &qi) {
     if (MASKED) {
@@ -172,14 +191,63 @@ template <bool MASKED> __device__ __forceinline__ void odd_x(Row &a, real t, rea
         pair<true>((open >> C & 3) == 3, t, m, g.c, g.s, a.r[C - 1], a.i[C - 1], rr, ri);
     } else {
         if (e.any) {
-            if (e.left) lr = li = 0, a.r[0] *= m, a.i[0] *= m;
-            if (e.right) rr = ri = 0, a.r[C - 1] *= m, a.i[C - 1] *= m;
+            if (e.left) lr = li = 0, grow(m, a.r[0], a.i[0]);
+            if (e.right) rr = ri = 0, grow(m, a.r[C - 1], a.i[C - 1]);
         }
         lean(t, g.c, -g.s, a.r[0], a.i[0], lr, li);
         lean(t, g.c, g.s, a.r[C - 1], a.i[C - 1], rr, ri);
     }
 #pragma unroll
     for (int c = 1; c < C - 1; c += 2) pair<MASKED>((open >> (c + 1) & 3) == 3, t, m, g.c, g.s, a.r[c], a.i[c], a.r[c + 1], a.i[c + 1]);
+}
+
+// Where a lane finds its bonds: the column of its first site, less than 0 where the grid has none
+struct Bonds { int x; };
+
+__device__ __forceinline__ void take_plane(real *out, const Fused &p, int plane, int y, int x) {
+    const real *from = p.own + ((size_t)plane * p.ny + y) * p.pitch + x;
+#pragma unroll
+    for (int k = 0; k < CHUNKS; k++) *(vec *)(out + k * LANES) = __ldg((const vec *)from + k);
+}
+
+// What its own bond makes of p and its upper neighbour q
+__device__ __forceinline__ void own_pair(real a, real b, real d, real &pr, real &pi, real &qr, real &qi) {
+    grow(d, pr, pi), grow(d, qr, qi);
+    const real xr = pr, xi = pi;
+    pr = fused(-a, qi, fused(b, qr, pr)), pi = fused(a, qr, fused(b, qi, pi));
+    qr = fused(-a, xi, fused(-b, xr, qr)), qi = fused(a, xr, fused(-b, xi, qi));
+}
+
+// The x sweeps of row y before its y sweeps, or AFTER them; those of angle 0 are none. Without a column in the grid, bonds are as at its edges.
+template <bool AFTER> __device__ __forceinline__ void own_x(Row &row, const Fused &p, const Bonds &own, int y) {
+    const u32 all = 0xffffffffu;
+    if (p.periodic_y) y = y < 0 ? y + p.ny : y >= p.ny ? y - p.ny : y;
+    real a[C], b[C], d[C];
+#pragma unroll
+    for (int c = 0; c < C; c++) a[c] = b[c] = 0, d[c] = p.om[1];
+    if (own.x >= 0 && y >= 0 && y < p.ny) take_plane(a, p, 0, y, own.x), take_plane(b, p, 1, y, own.x), take_plane(d, p, 2, y, own.x);
+#pragma unroll
+    for (int k = 0; k < 2; k++) {
+        const bool odd = (k == 0) == AFTER;
+        if (p.ot[AFTER ? 2 + k : k] == 0) continue;
+        if (odd) {
+            real lr = __shfl_up_sync(all, row.r[C - 1], 1), li = __shfl_up_sync(all, row.i[C - 1], 1);
+            real rr = __shfl_down_sync(all, row.r[0], 1), ri = __shfl_down_sync(all, row.i[0], 1);
+            const real la = __shfl_up_sync(all, a[C - 1], 1), lb = __shfl_up_sync(all, b[C - 1], 1), ld = __shfl_up_sync(all, d[C - 1], 1);
+            own_pair(la, lb, ld, lr, li, row.r[0], row.i[0]);
+            own_pair(a[C - 1], b[C - 1], d[C - 1], row.r[C - 1], row.i[C - 1], rr, ri);
+        }
+#pragma unroll
+        for (int c = odd; c + 1 < C; c += 2) own_pair(a[c], b[c], d[c], row.r[c], row.i[c], row.r[c + 1], row.i[c + 1]);
+    }
+}
+
+// The bonds along y from row y to the next, in a sweep of tangent `plain`
+__device__ __forceinline__ void take_rungs(real (&t)[C], real (&d)[C], const Fused &p, const Bonds &own, int y, real plain, real edge) {
+    if (p.periodic_y) y = y < 0 ? y + p.ny : y >= p.ny ? y - p.ny : y;
+#pragma unroll
+    for (int c = 0; c < C; c++) t[c] = 0, d[c] = plain == 0 ? 0 : edge;
+    if (plain != 0 && own.x >= 0 && y >= 0 && y < p.ny) take_plane(t, p, 3, y, own.x), take_plane(d, p, 4, y, own.x);
 }
 
 template <bool MASKED> __device__ __forceinline__ void before_y(Row &a, const Fused &p, u32 open, Edges e, Gauge g) {
@@ -202,29 +270,40 @@ template <bool MASKED> __device__ __forceinline__ void after_y(Row &a, const Fus
 
 // y sweeps of the pair (a, b) and the pair before it (u, v), which they complete and hand over in (a, b); what the next pair needs is
 // computed last, when its registers are free: otherwise ptxas copies both rows at every turn of the loop.
-template <bool MASKED> __device__ __forceinline__ void sweep_y(Row &a, Row &b, Row &u, Row &v, const Fused &p, u32 now, u32 before) {
+// With OWN the pair (a, b) has rows y and y + 1.
+template <bool MASKED> __device__ __forceinline__ void sweep_y(Row &a, Row &b, Row &u, Row &v, const Fused &p, u32 now, u32 before, const Bonds &own, int y) {
+    enum { LOOKS = MASKED && OWN };
+    real rungs[LOOKS ? 3 : 1][C], grows[LOOKS ? 3 : 1][C];
+    if (LOOKS)
+#pragma unroll
+        for (int k = 0; k < (LOOKS ? 3 : 1); k++) take_rungs(rungs[k], grows[k], p, own, y - k, p.t[k], p.m[k]);
 #pragma unroll
     for (int c = 0; c < C; c++) {
         real t0 = p.t[0], t1 = p.t[1], t2 = p.t[2], m0 = 1, m1 = 1, m2 = 1;
-        if (MASKED) {
+        if (LOOKS) {
+            t0 = rungs[0][c], t1 = rungs[LOOKS ? 1 : 0][c], t2 = rungs[LOOKS ? 2 : 0][c];
+            m0 = grows[0][c], m1 = grows[LOOKS ? 1 : 0][c], m2 = grows[LOOKS ? 2 : 0][c];
+        } else if (MASKED) {
             const bool here = (now >> (c + 1)) & (now >> (c + 17)) & 1;
             const bool between = (before >> (c + 17)) & (now >> (c + 1)) & 1;
             const bool there = (before >> (c + 1)) & (before >> (c + 17)) & 1;
             t0 = here ? t0 : real(0), t1 = between ? t1 : real(0), t2 = there ? t2 : real(0);
             m0 = here ? m0 : p.m[0], m1 = between ? m1 : p.m[1], m2 = there ? m2 : p.m[2];
         }
-        const real xr = m0 * a.r[c], xi = m0 * a.i[c], yr = m0 * b.r[c], yi = m0 * b.i[c];
+        // What is not masked stays as it is.
+        auto grown = [](real m, real x) { return LOOKS ? fused(m, x, x) : m * x; };
+        const real xr = grown(m0, a.r[c]), xi = grown(m0, a.i[c]), yr = grown(m0, b.r[c]), yi = grown(m0, b.i[c]);
         const real ur = u.r[c], ui = u.i[c];
         const real S = IMAGINARY ? real(1) : real(-1);
         // lean() without gauge, written out: X and Y swap real and imaginary parts in real time
 #define LEAN(t, r, i, qr, qi) r = fused(IMAGINARY ? t : S * t, IMAGINARY ? qr : qi, r), i = fused(t, IMAGINARY ? qi : qr, i)
         real er = xr, ei = xi;
         LEAN(t0, er, ei, yr, yi);
-        er *= m1, ei *= m1;
-        const real vr = m1 * v.r[c], vi = m1 * v.i[c];
+        er = grown(m1, er), ei = grown(m1, ei);
+        const real vr = grown(m1, v.r[c]), vi = grown(m1, v.i[c]);
         real fr = vr, fi = vi;
         LEAN(t1, fr, fi, er, ei);
-        const real gr = m2 * fr, gi = m2 * fi, hr = m2 * ur, hi = m2 * ui;
+        const real gr = grown(m2, fr), gi = grown(m2, fi), hr = grown(m2, ur), hi = grown(m2, ui);
         real ar = hr, ai = hi, br = gr, bi = gi;
         LEAN(t2, ar, ai, gr, gi);
         LEAN(t2, br, bi, hr, hi);
@@ -328,23 +407,34 @@ __device__ __forceinline__ void copy_pair(const Row &a, const Row &b, const Regi
 // The pair j through all stages; bit s + 1 of `marks`: boxes have something of pair j - s - 1
 template <bool MASKED, int RECORDS>
 __device__ __forceinline__ void pipeline(Row &a, Row &b, Row (&u)[STEPS], Row (&v)[STEPS], const Fused &p, const char *ring, const u32 *words, int slot,
-                                         int j, Edges e, const Regions &q, Summed &own, int x, int strip, u32 marks) {
+                                         int j, Edges e, const Regions &q, Summed &own, int x, int strip, u32 marks, const Bonds &bonds) {
     const char *here = ring + slot * SLOT;
     u32 now = 0, before = 0;
-    if (MASKED) now = words[slot * 32];
+    enum { LOOKS = MASKED && OWN };
+    if (MASKED && !OWN) now = words[slot * 32];
 #pragma unroll
     for (int s = 0; s < N; s++) {
         const int y = 2 * (j - s);
-        before_y<MASKED>(a, p, now & 0xffff, e, gauge(p, y));
-        before_y<MASKED>(b, p, now >> 16, e, gauge(p, y + 1));
+        if (LOOKS) {
+            own_x<false>(a, p, bonds, y);
+            own_x<false>(b, p, bonds, y + 1);
+        } else {
+            before_y<MASKED>(a, p, now & 0xffff, e, gauge(p, y));
+            before_y<MASKED>(b, p, now >> 16, e, gauge(p, y + 1));
+        }
         here = here == ring ? ring + (SLOTS - 1) * SLOT : here - SLOT;
-        if (MASKED) {
+        if (MASKED && !OWN) {
             slot = slot == 0 ? SLOTS - 1 : slot - 1;
             before = words[slot * 32];
         }
-        sweep_y<MASKED>(a, b, u[s], v[s], p, now, before);
-        after_y<MASKED>(a, p, before & 0xffff, e, gauge(p, y - 2));
-        after_y<MASKED>(b, p, before >> 16, e, gauge(p, y - 1));
+        sweep_y<MASKED>(a, b, u[s], v[s], p, now, before, bonds, y);
+        if (LOOKS) {
+            own_x<true>(a, p, bonds, y - 2);
+            own_x<true>(b, p, bonds, y - 1);
+        } else {
+            after_y<MASKED>(a, p, before & 0xffff, e, gauge(p, y - 2));
+            after_y<MASKED>(b, p, before >> 16, e, gauge(p, y - 1));
+        }
         if (!BARE) {
             phase(a, here, p);
             phase(b, here + 2 * CHUNKS * PART, p);
@@ -367,12 +457,12 @@ __device__ __forceinline__ Place place(const Fused &p, int j, int x, bool inside
     return at;
 }
 
-// Which of a lane's columns are walls, the first one in the lowest bit
+// Which of a lane's columns are walls, or with OWN have bonds unlike others, the first one in the lowest bit
 __device__ __forceinline__ u32 walls(const Fused &p, u32 at) {
     const Bytes<C>::type bytes = *(const Bytes<C>::type *)(p.wall + at);
     u32 all = 0;
 #pragma unroll
-    for (int c = 0; c < C; c++) all |= (u32)(bytes >> (8 * c) & 1) << c;
+    for (int c = 0; c < C; c++) all |= (u32)((bytes >> (8 * c) & (OWN ? 3 : 1)) != 0) << c;
     return all;
 }
 
@@ -429,6 +519,7 @@ template <int RECORDS> __device__ __forceinline__ void steps_of(Fused &p, const 
     for (int n = 0; n < (SLOTS + 1) * 4 * CHUNKS; n++) *(vec *)(ring + n * PART) = vec();
     for (int n = 0; n < SLOTS; n++) words[n * 32] = 0;
 
+    const Bonds bonds = {inside ? wrapped : -1};
     const bool stores = x >= strip && x < strip + CORE && x < p.nx;
     Summed own = {nullptr, 0, first, last, RECORDS == SUMS && x >= q.ones_x[0] && x + C <= q.ones_x[1], 0};
     if (RECORDS == SUMS) {
@@ -472,9 +563,9 @@ template <int RECORDS> __device__ __forceinline__ void steps_of(Fused &p, const 
         words[slot * 32] = word | ((l >> C) & 0x10001u) | ((r & 0x20002u) << C);
         if (masked > 0) {
             masked--;
-            pipeline<true, RECORDS>(a, b, u, v, p, ring, words, slot, j, e, q, own, x, strip, marks);
+            pipeline<true, RECORDS>(a, b, u, v, p, ring, words, slot, j, e, q, own, x, strip, marks, bonds);
         } else {
-            pipeline<false, RECORDS>(a, b, u, v, p, ring, words, slot, j, e, q, own, x, strip, marks);
+            pipeline<false, RECORDS>(a, b, u, v, p, ring, words, slot, j, e, q, own, x, strip, marks, bonds);
         }
         slot = slot == SLOTS - 1 ? 0 : slot + 1;
         if (RECORDS != COPIES && j - N >= first && stores) {

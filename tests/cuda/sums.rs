@@ -1,5 +1,6 @@
 //! What detectors record, which steps sum or copy on the way.
 
+use super::bonds::named;
 use super::cases::{Case, cases, heard, random_field, tolerance};
 use super::device::{build, skip};
 use ripplon::field::Precision;
@@ -214,6 +215,21 @@ fn values_currents_and_peaks_are_taken_on_the_way() {
         seen += 1;
     }
     assert_eq!(seen, chosen.len() + 3);
+}
+
+/// Where bonds differ, kernels of whole steps sum and copy too.
+#[test]
+fn bonds_that_differ_record_on_the_way() {
+    if skip() {
+        return;
+    }
+    for name in ["random fluxes", "bonds on a torus", "fluxes round a tube"] {
+        let case = named(name);
+        let detectors = amplitudes(&case);
+        check_moment(&case, &detectors);
+        check(&case, 2, &detectors);
+        check(&case, 4, &regions(2));
+    }
 }
 
 #[test]

@@ -393,6 +393,6 @@ mod tests {
     #[test]
     fn values_come_in_the_order_in_which_they_were_asked_for() {
         assert_eq!(in_order(&[2, 0, 1], &[1, 2, 3, 4, 5, 6]), [2, 3, 1, 5, 6, 4]);
-        assert_eq!(in_order::<u8>(&[], &[]), []);
+        assert!(in_order::<u8>(&[], &[]).is_empty());
     }
 }

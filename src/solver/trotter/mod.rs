@@ -166,11 +166,11 @@ fn differs(medium: &Medium) -> bool {
     medium.sets_bonds() || medium.sets_interaction()
 }
 
-/// The variants of a back end that step bonds and sites that differ, the first of which `auto` takes.
+/// The variants of a back end that step bonds and sites that differ; on a device those of whole steps do so in planes, and where they cannot are one kernel a sweep.
 fn steps_what_differs(backend: Backend) -> &'static [&'static str] {
     match backend {
         Backend::Cpu => &["vector", "naive"],
-        Backend::Cuda => &["naive"],
+        Backend::Cuda => &["naive", "full-step", "fused"],
         Backend::Wgpu => &[],
     }
 }

@@ -11,7 +11,7 @@ use crate::grid::Grid;
 use crate::physics::Bonds;
 use crate::solver::device::OnCuda;
 use crate::solver::trotter::naive::Turn;
-use crate::solver::trotter::scheme::{Scheme, Sweep};
+use crate::solver::trotter::scheme::Sweep;
 use num_complex::Complex;
 use rayon::prelude::*;
 
@@ -50,7 +50,7 @@ impl Layout<'_> {
     }
 
     /// Whether a bond along an axis leads from a site to another one, and neither is a wall; and its parity.
-    fn joins(&self, axis: usize, site: usize) -> (bool, usize) {
+    pub(super) fn joins(&self, axis: usize, site: usize) -> (bool, usize) {
         let size = self.grid.size();
         let stride: usize = size[..axis].iter().product();
         let (at, count) = (site / stride % size[axis], size[axis]);
@@ -148,16 +148,14 @@ fn angles_along(sweeps: &[Sweep], axis: usize) -> Vec<Angles> {
 }
 
 impl<T: OnCuda> OwnBonds<T> {
-    /// What the sweeps of a scheme need, and sums.
+    /// What single sweeps need, if there are any, and sums.
     pub(super) fn new(
         stream: &Stream,
         layout: Layout,
         bonds: &Bonds,
-        (scheme, rank): (&Scheme, usize),
+        (sweeps, imaginary): (&[Sweep], bool),
     ) -> Result<Self, CudaError> {
-        let sweeps: Vec<Sweep> = (scheme.substeps.iter())
-            .flat_map(|substep| substep.sweeps(rank))
-            .collect();
+        let rank = layout.grid.rank();
         let put = |planes: [Vec<T>; 2]| -> Result<Planes<T>, CudaError> {
             let put = |plane: &[T]| {
                 let buffer = stream.zeros("bonds", plane.len())?;
@@ -169,12 +167,17 @@ impl<T: OnCuda> OwnBonds<T> {
         let mut axes = Vec::with_capacity(rank);
         for axis in 0..rank {
             let mut turns = Vec::new();
-            for angles in angles_along(&sweeps, axis) {
-                turns.push((angles, put(layout.turns(bonds, axis, angles, scheme.imaginary))?));
+            for angles in angles_along(sweeps, axis) {
+                turns.push((angles, put(layout.turns(bonds, axis, angles, imaginary))?));
             }
+            let gauge = if sweeps.is_empty() {
+                None
+            } else {
+                layout.gauge(bonds, axis)
+            };
             axes.push(AxisBonds {
                 couplings: put(layout.couplings(bonds, axis))?,
-                gauge: layout.gauge(bonds, axis).map(put).transpose()?,
+                gauge: gauge.map(put).transpose()?,
                 turns,
             });
         }

@@ -63,6 +63,13 @@ impl Schedule {
     }
 }
 
+/// Whether bonds that differ are stepped by kernels of whole steps: those of a plane in real time, with phases along x at most, and with nothing else that differs.
+pub(super) fn takes_whole_steps(problem: &Problem) -> bool {
+    let medium = &problem.medium;
+    let alike = !medium.sets_interaction() && problem.quantum.interaction == 0.0;
+    problem.grid.rank() == 2 && medium.sets_bonds() && medium.rotation() == 0.0 && alike && !problem.imaginary
+}
+
 /// The variant that runs, and why it is not the one asked for.
 pub(super) fn chosen(problem: &Problem, asked: Option<&str>, precision: Precision) -> (Schedule, Option<String>) {
     let grid = &problem.grid;
@@ -73,7 +80,7 @@ pub(super) fn chosen(problem: &Problem, asked: Option<&str>, precision: Precisio
         _ => Schedule::Fused,
     };
     let word = asked.as_str();
-    if differs(&problem.medium) {
+    if differs(&problem.medium) && !takes_whole_steps(problem) {
         let because = "bonds or sites differ, which is one kernel a sweep";
         return (Schedule::Naive, Some(because.into()));
     }
@@ -174,11 +181,18 @@ mod tests {
             );
             let short = said(&problem, Schedule::Naive, Precision::Single, needed - 1);
             assert!(short.contains(&format!("{needed} bytes")), "{layers}: {short}");
-            for asked in [None, Some("naive"), Some("fused")] {
+            let in_steps = !layers.contains("interaction");
+            for (asked, whole) in [
+                (None, Schedule::Fused),
+                (Some("full-step"), Schedule::FullStep),
+                (Some("fused"), Schedule::Fused),
+            ] {
                 let (schedule, because) = chosen(&problem, asked, Precision::Single);
-                assert_eq!(schedule, Schedule::Naive);
-                assert_eq!(because.is_none(), asked == Some("naive"));
+                assert_eq!(schedule, if in_steps { whole } else { Schedule::Naive }, "{layers}");
+                assert_eq!(because.is_none(), in_steps);
             }
+            let naive = chosen(&problem, Some("naive"), Precision::Single);
+            assert_eq!(naive, (Schedule::Naive, None));
         }
         assert_eq!(
             chosen(&problem("[64, 32]", ""), None, Precision::Single),

@@ -4,7 +4,7 @@ use super::choice::Schedule;
 use super::params::{self, whole};
 use super::pieces::{Cut, Load, Plane};
 use super::sources::{LINE_CORE, LINE_STEPS, Shape};
-use super::{Cuda, OWN_ENTRIES, OnCuda};
+use super::{Cuda, OWN_ENTRIES, OnCuda, rungs};
 use crate::backend::cuda::{Buffer, CudaError, Kernel, PushKernelArg, Stream};
 use crate::field::Precision;
 use crate::solver::trotter::naive::Turn;
@@ -276,8 +276,13 @@ impl<T: OnCuda> Cuda<T> {
         };
         let [across, along] = cut.blocks;
         let imaginary = self.flags.imaginary;
+        let own = self.own.rungs.as_ref().and_then(|rungs| rungs.of(substep));
+        debug_assert_eq!(own.is_some(), fused.shape.flags.own, "bonds that differ");
         let tangent = |angle: f64| T::of(if imaginary { angle.tanh() } else { angle.tan() });
-        let secant = |angle: f64| T::of(1.0 / if imaginary { angle.cosh() } else { angle.cos() });
+        let secant = |angle: f64| match own {
+            Some(_) => rungs::alone(angle),
+            None => T::of(1.0 / if imaginary { angle.cosh() } else { angle.cos() }),
+        };
         let [even, odd, again] = substep.angles;
         // A kernel that nests can do a plain step: sweeps of different axes commute there.
         let outer = substep.outer.unwrap_or([even, odd, 0.0, again]);
@@ -285,7 +290,11 @@ impl<T: OnCuda> Cuda<T> {
             field: addresses(&self.field),
             out: addresses(out),
             table: addresses(&self.tables[substep.table]),
-            wall: self.walls.as_ref().map_or(0, Buffer::address),
+            wall: match own {
+                Some([_, marks]) => marks,
+                None => self.walls.as_ref().map_or(0, Buffer::address),
+            },
+            own: own.map_or(0, |[planes, _]| planes),
             gauge: self.gauge.as_ref().map_or([0; 2], addresses),
             nx: whole(nx),
             ny: whole(ny),

@@ -11,8 +11,9 @@
 //! - Probabilities of regions are summed inside the launches and their largest values taken, or where kernels take no whole steps by one that follows each ([`summing`]); sites at which
 //!   values and currents are read are copied there ([`copies`]).
 //!
-//! - `naive`: one kernel a sweep (Bederián and Dente 2011, section 4.2). One to three dimensions. Layers of hopping, flux and interaction, a frame that rotates and two components that act on
-//!   each other are stepped by it alone, with numbers of each bond and site beside the field ([`bonds`], `kernels/trotter_bonds.cu`).
+//! - `naive`: one kernel a sweep (Bederián and Dente 2011, section 4.2). One to three dimensions. Layers of interaction, a frame that rotates, two components that act on each other, and layers of
+//!   hopping and flux but in planes are stepped by it alone, with numbers of each bond and site beside the field ([`bonds`], `kernels/trotter_bonds.cu`).
+//! - Layers of hopping and flux in planes go with the variants of whole steps too: kernels look at single bonds where these are not as all others ([`rungs`]).
 //!
 //! Steps go into one stream; pictures and sums into a second one, so that a picture that was begun ([`begin_picture`](super::run::OnDevice::begin_picture)) is reduced and
 //! copied while stepping goes on. Steps write to the planes that the picture does not read; those that would overwrite it wait on the device.
@@ -28,6 +29,7 @@ mod on_device;
 mod params;
 mod pieces;
 mod prepare;
+mod rungs;
 mod sources;
 mod space;
 mod state;
@@ -146,6 +148,8 @@ pub(super) struct Cuda<T: OnCuda> {
 struct Own<T: OnCuda> {
     /// Bonds, where layers or the rotation set any.
     bonds: Option<bonds::OwnBonds<T>>,
+    /// The same bonds for whole steps.
+    rungs: Option<rungs::Rungs<T>>,
     /// Whether sites have their own g, and whether phases read the field with it as it stands.
     strengths: bool,
     phase_strengths: bool,
@@ -160,6 +164,7 @@ impl<T: OnCuda> Own<T> {
     fn none() -> Self {
         Self {
             bonds: None,
+            rungs: None,
             strengths: false,
             phase_strengths: false,
             cross: 0.0,

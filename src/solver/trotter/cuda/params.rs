@@ -38,6 +38,7 @@ pub(super) struct Fused<T> {
     pub out: [u64; 2],
     pub table: [u64; 2],
     pub wall: u64,
+    pub own: u64,
     pub gauge: [u64; 2],
     pub nx: i32,
     pub ny: i32,

@@ -1,15 +1,16 @@
 //! Walls, constants and kernels of a run.
 
 use super::bonds::{Layout, OwnBonds};
-use super::choice::Schedule;
+use super::choice::{Schedule, takes_whole_steps};
 use super::pieces::{Plane, WallMap};
+use super::rungs::Rungs;
 use super::sources::Flags;
 use super::{Cuda, OWN_ENTRIES, OnCuda, launch, sources, space};
 use crate::backend::cuda::CudaError;
 use crate::solver::totals::Region;
 use crate::solver::trotter::differs;
 use crate::solver::trotter::problem::Problem;
-use crate::solver::trotter::scheme::Scheme;
+use crate::solver::trotter::scheme::{Scheme, Sweep};
 
 impl<T: OnCuda> Cuda<T> {
     /// The plane of x and y, with what is summed over by kernels that do; none: by the others.
@@ -27,24 +28,35 @@ impl<T: OnCuda> Cuda<T> {
     /// What differs from bond to bond, from site to site, or between components.
     fn take_over_own(&mut self, problem: &Problem, scheme: &Scheme, walls: Option<&[bool]>) -> Result<(), CudaError> {
         debug_assert!(
-            self.schedule == Schedule::Naive || !differs(&problem.medium),
-            "whole steps have one coupling"
+            self.schedule == Schedule::Naive || !differs(&problem.medium) || takes_whole_steps(problem),
+            "whole steps have one coupling but in planes"
         );
         self.own.strengths = problem.strengths.is_some();
         self.own.phase_strengths = problem.phase_strengths().is_some();
         self.own.cross = problem.medium.cross_interaction();
         self.own.phase_cross = problem.phase_cross_interaction();
         // The old ones make room first.
-        self.own.bonds = None;
+        (self.own.bonds, self.own.rungs) = (None, None);
+        let by_sweeps = self.schedule == Schedule::Naive;
         if let Some(bonds) = &problem.bonds {
             let layout = Layout {
                 grid: &self.grid,
                 pitch: self.pitch,
                 walls,
             };
-            self.own.bonds = Some(OwnBonds::new(&self.stream, layout, bonds, (scheme, self.grid.rank()))?);
+            let sweeps: Vec<Sweep> = (scheme.substeps.iter())
+                .filter(|_| by_sweeps)
+                .flat_map(|substep| substep.sweeps(self.grid.rank()))
+                .collect();
+            let imaginary = scheme.imaginary;
+            self.own.bonds = Some(OwnBonds::new(&self.stream, layout, bonds, (&sweeps, imaginary))?);
+            if !by_sweeps {
+                let (rungs, marks) = Rungs::new(&self.stream, layout, bonds, scheme)?;
+                self.own.rungs = Some(rungs);
+                self.wall_map = Some(WallMap::new(self.grid.size()[0], &marks));
+            }
         }
-        if differs(&problem.medium) && self.own.kernels.is_none() {
+        if by_sweeps && differs(&problem.medium) && self.own.kernels.is_none() {
             let load = |entry| self.stream.kernel(sources::bonds(T::PRECISION), entry, 0);
             let [x, rows, phases, components] = OWN_ENTRIES;
             self.own.kernels = Some([load(x)?, load(rows)?, load(phases)?, load(components)?]);
@@ -84,9 +96,11 @@ impl<T: OnCuda> Cuda<T> {
         self.phase_interaction = problem.phase_interaction();
         self.flags = Flags {
             nested: scheme.substeps[0].outer.is_some(),
-            flux: quantum.flux != 0.0,
+            // Bonds that differ have their phases with them.
+            flux: quantum.flux != 0.0 && problem.bonds.is_none(),
             interaction: self.phase_interaction != 0.0,
             imaginary: scheme.imaginary,
+            own: self.schedule != Schedule::Naive && problem.bonds.is_some(),
         };
         self.take_over_own(problem, scheme, walls)?;
         let ny = self.grid.size()[1];

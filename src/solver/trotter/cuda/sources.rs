@@ -25,14 +25,17 @@ pub(super) struct Flags {
     pub flux: bool,
     pub interaction: bool,
     pub imaginary: bool,
+    /// Bonds that differ.
+    pub own: bool,
 }
 
-/// Everything that a step in real time can ask.
+/// Everything that a step in real time can ask, but for bonds that differ.
 const ALL: Flags = Flags {
     nested: true,
     flux: true,
     interaction: true,
     imaginary: false,
+    own: false,
 };
 
 impl Shape {
@@ -46,6 +49,7 @@ impl Shape {
                 flux: module.has("FLUX"),
                 interaction: module.has("INTERACTION"),
                 imaginary: module.has("IMAGINARY"),
+                own: module.has("OWN"),
             },
         }
     }
@@ -71,6 +75,10 @@ pub(super) fn shapes(precision: Precision, asked: Flags) -> Vec<Shape> {
             .collect::<Vec<_>>()
     };
     let lean = with(asked);
+    debug_assert!(
+        !asked.own || !lean.is_empty(),
+        "{asked:?}: bonds that differ go with nested sweeps alone"
+    );
     if lean.is_empty() {
         with(Flags {
             imaginary: asked.imaginary,
@@ -147,6 +155,7 @@ fn program(precision: Precision, flags: Flags, steps: usize) -> Program {
         (flags.flux, "FLUX"),
         (flags.interaction, "INTERACTION"),
         (flags.imaginary, "IMAGINARY"),
+        (flags.own, "OWN"),
     ] {
         if on {
             defines.push((define, "1".to_owned()));
@@ -229,6 +238,15 @@ impl Shape {
 mod tests {
     use super::*;
 
+    /// What bonds that differ ask.
+    const OWN: Flags = Flags {
+        nested: true,
+        flux: false,
+        interaction: false,
+        imaginary: false,
+        own: true,
+    };
+
     /// Every module that these kernels are taken from.
     fn asked() -> Vec<Source> {
         let mut all = Vec::new();
@@ -246,9 +264,11 @@ mod tests {
                     flux: bit(1),
                     interaction: bit(2),
                     imaginary: bit(3),
+                    own: false,
                 };
                 all.extend(shapes(precision, flags).iter().map(|shape| shape.source));
             }
+            all.extend(shapes(precision, OWN).iter().map(|shape| shape.source));
             for interacts in [false, true] {
                 all.extend(
                     super::super::space::shapes(precision, interacts)
@@ -286,6 +306,7 @@ mod tests {
                     flux: bit(1),
                     interaction: bit(2),
                     imaginary: bit(3),
+                    own: false,
                 };
                 let found = shapes(precision, asked);
                 assert_eq!(
@@ -298,8 +319,11 @@ mod tests {
                     assert!(shape.flags.nested || !asked.nested);
                     assert!(shape.flags.flux || !asked.flux);
                     assert!(shape.flags.interaction || !asked.interaction);
+                    assert!(!shape.flags.own);
                 }
             }
+            let steps: Vec<u32> = shapes(precision, OWN).iter().map(|shape| shape.steps).collect();
+            assert!(steps.len() > 1 && steps.last() == Some(&1), "{steps:?}");
         }
     }
 

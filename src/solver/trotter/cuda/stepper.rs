@@ -2,6 +2,7 @@
 
 use super::bonds::OwnBonds;
 use super::choice::Schedule;
+use super::rungs::Rungs;
 use super::{Cuda, OnCuda, Planes};
 use crate::backend::cuda::Buffer;
 use crate::solver::trotter::problem::Problem;
@@ -70,6 +71,7 @@ impl<T: OnCuda> Sweeper<T> for Cuda<T> {
             + sums.driven.iter().map(Buffer::bytes).sum::<usize>()
             + sums.strengths.as_ref().map_or(0, Buffer::bytes)
             + self.own.bonds.as_ref().map_or(0, OwnBonds::memory)
+            + self.own.rungs.as_ref().map_or(0, Rungs::memory)
             + sums.rows.bytes()
             + self.bytes_of_state()
     }

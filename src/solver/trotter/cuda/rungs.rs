@@ -1,0 +1,252 @@
+//! Bonds that differ, for whole steps in a plane (`kernels/trotter_fused.cu` with OWN).
+//!
+//! Where all bonds have the angle θ, the tangent form leaves cos θ to the phases. A bond of angle fθ and phase ϕ then owes its two sites cos fθ/cos θ, and adds t e^{∓iϕ}, t = tan fθ, of the one to
+//! the other. Kept are t cos ϕ, t sin ϕ and d = cos fθ/cos θ − 1, with the cosines that belong to the tangents as they were rounded: what 1 + d would lose to rounding would be lost at
+//! every step, as norm. Bonds that leave the grid or touch a wall have t = 0.
+
+use super::OnCuda;
+use super::bonds::Layout;
+use crate::backend::cuda::{Buffer, CudaError, Stream};
+use crate::field::Real;
+use crate::physics::Bonds;
+use crate::solver::trotter::scheme::{Scheme, Substep};
+use num_complex::Complex64;
+use rayon::prelude::*;
+
+/// Planes of a set: t cos ϕ, t sin ϕ, d of bonds along x, t and d of those along y.
+const PLANES: usize = 5;
+
+/// Angles of even and odd bonds along x, then y; as bits.
+type Angles = [u64; 4];
+
+/// The bonds of a run.
+pub(super) struct Rungs<T: OnCuda> {
+    sets: Vec<(Angles, Buffer<T>)>,
+    /// Bit 0: a wall; bit 1: a site one of whose bonds is not as all others.
+    marks: Buffer<u8>,
+}
+
+/// What a bond does that all others have the angle `angle` beside: t cos ϕ, t sin ϕ, d; `None`: there is no bond.
+fn turn<T: Real>(angle: f64, coupling: Option<Complex64>) -> [T; 3] {
+    let plain = T::of(angle.tan()).wide();
+    let (own, [a, b]) = match coupling {
+        None => (0.0, [0.0; 2]),
+        Some(coupling) if coupling.im == 0.0 => {
+            let own = angle * coupling.re;
+            (own, [own.tan(), 0.0])
+        }
+        Some(coupling) => {
+            let factor = coupling.norm();
+            let own = angle * factor;
+            (own, [coupling.re, coupling.im].map(|part| own.tan() * part / factor))
+        }
+    };
+    let [a, b] = [a, b].map(T::of);
+    let ratio = ((1.0 + plain * plain) / (1.0 + a.wide().powi(2) + b.wide().powi(2))).sqrt();
+    let d = ratio.copysign(own.cos() * angle.cos()) - 1.0;
+    [a, b, T::of(d)]
+}
+
+/// d of a site without partner.
+pub(super) fn alone<T: Real>(angle: f64) -> T {
+    turn(angle, None)[2]
+}
+
+fn angles_of(substep: &Substep) -> [f64; 4] {
+    let [even, odd, _] = substep.angles;
+    let [x_even, x_odd, ..] = substep.outer.unwrap_or([even, odd, 0.0, 0.0]);
+    [x_even, x_odd, even, odd]
+}
+
+impl Layout<'_> {
+    /// What the bond from a site along an axis does.
+    fn rung<T: Real>(&self, bonds: &Bonds, axis: usize, site: usize, angles: &[f64; 4]) -> [T; 3] {
+        let (joins, parity) = self.joins(axis, site);
+        turn(angles[2 * axis + parity], joins.then(|| bonds.at(axis, site)))
+    }
+
+    /// The planes of a set, one after the other.
+    fn rungs<T: Real>(&self, bonds: &Bonds, angles: &[f64; 4]) -> Vec<T> {
+        let nx = self.grid.size()[0];
+        let plane = self.pitch * self.grid.rows();
+        let mut all = vec![T::zero(); PLANES * plane];
+        all.par_chunks_mut(self.pitch).enumerate().for_each(|(line, out)| {
+            let (number, row) = (line * self.pitch / plane, line % self.grid.rows());
+            let (axis, part) = [(0, 0), (0, 1), (0, 2), (1, 0), (1, 2)][number];
+            for (x, out) in out[..nx].iter_mut().enumerate() {
+                *out = self.rung(bonds, axis, row * nx + x, angles)[part];
+            }
+        });
+        all
+    }
+
+    /// Which sites are walls, and which have bonds unlike others.
+    fn unlike(&self, bonds: &Bonds) -> Vec<u8> {
+        let [nx, ny, _] = self.grid.size();
+        let mut marks: Vec<u8> = match self.walls {
+            Some(walls) => walls.iter().map(|wall| u8::from(*wall)).collect(),
+            None => vec![0; nx * ny],
+        };
+        for axis in 0..2 {
+            for site in 0..nx * ny {
+                if bonds.at(axis, site) != Complex64::ONE && self.joins(axis, site).0 {
+                    let mut to = self.grid.site(site);
+                    to[axis] = (to[axis] + 1) % self.grid.size()[axis];
+                    marks[site] |= 2;
+                    marks[self.grid.index(to)] |= 2;
+                }
+            }
+        }
+        marks
+    }
+}
+
+impl<T: OnCuda> Rungs<T> {
+    /// What the sub-steps of a scheme need; and for every site whether it is a wall or has bonds unlike others.
+    pub(super) fn new(
+        stream: &Stream,
+        layout: Layout,
+        bonds: &Bonds,
+        scheme: &Scheme,
+    ) -> Result<(Self, Vec<bool>), CudaError> {
+        let mut sets: Vec<(Angles, Buffer<T>)> = Vec::new();
+        for substep in &scheme.substeps {
+            let angles = angles_of(substep);
+            let key = angles.map(f64::to_bits);
+            if sets.iter().any(|(known, _)| *known == key) {
+                continue;
+            }
+            let planes = layout.rungs::<T>(bonds, &angles);
+            let buffer = stream.zeros("bonds", planes.len())?;
+            stream.upload("bonds", &planes, &buffer)?;
+            sets.push((key, buffer));
+        }
+        let unlike = layout.unlike(bonds);
+        let nx = layout.grid.size()[0];
+        let mut padded = vec![0; layout.pitch * layout.grid.rows()];
+        for (to, from) in padded.chunks_mut(layout.pitch).zip(unlike.chunks(nx)) {
+            to[..nx].copy_from_slice(from);
+        }
+        let marks = stream.zeros("bonds", padded.len())?;
+        stream.upload("bonds", &padded, &marks)?;
+        Ok((Self { sets, marks }, unlike.iter().map(|mark| *mark != 0).collect()))
+    }
+
+    /// Addresses of the planes of a sub-step, and of the marks.
+    pub(super) fn of(&self, substep: &Substep) -> Option<[u64; 2]> {
+        let key = angles_of(substep).map(f64::to_bits);
+        let (_, planes) = self.sets.iter().find(|(known, _)| *known == key)?;
+        Some([planes.address(), self.marks.address()])
+    }
+
+    /// Bytes held.
+    pub(super) fn memory(&self) -> usize {
+        self.sets.iter().map(|(_, planes)| planes.bytes()).sum::<usize>() + self.marks.bytes()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::grid::{Edge, Grid};
+    use crate::physics::{Layer, Medium, Mode, Quantum, Sets, Shape, Value};
+
+    fn length(angle: f64, coupling: Option<Complex64>) -> f64 {
+        let [a, b, d] = turn::<f64>(angle, coupling);
+        (1.0 + d) * (1.0 + a * a + b * b).sqrt() * angle.cos().abs()
+    }
+
+    /// Whatever a bond is like, its turn has determinant 1 once the phases have brought cos θ; one like all others is as these.
+    #[test]
+    fn turns_keep_the_norm() {
+        for angle in [0.05, -0.3, 1.2, 2.0] {
+            let phase = Complex64::from_polar(0.7, 1.1);
+            for coupling in [
+                None,
+                Some(0.0.into()),
+                Some((-1.3).into()),
+                Some(2.2.into()),
+                Some(phase),
+            ] {
+                assert!(
+                    (length(angle, coupling).abs() - 1.0).abs() < 1e-14,
+                    "{angle} {coupling:?}"
+                );
+            }
+            let [t, b, d] = turn::<f32>(angle, Some(Complex64::ONE));
+            assert!((t, b, d) == (angle.tan() as f32, 0.0, 0.0), "{t} {b} {d}");
+            let [a, b, d] = turn::<f64>(angle, Some(phase));
+            let own = 0.7 * angle;
+            let expected = Complex64::from_polar(own.sin() / angle.cos(), 1.1);
+            let found = Complex64::new(a, b) * (1.0 + d);
+            // The sign of cos θ goes with all bonds.
+            assert!((found - expected).norm() < 1e-14, "{angle}: {found} {expected}");
+        }
+    }
+
+    #[test]
+    fn sites_beside_a_bond_unlike_others_are_marked() {
+        let grid = Grid::new(&[8, 6], 1.0).with_edges([Edge::Periodic, Edge::Wall, Edge::Wall], 0);
+        let quantum = Quantum {
+            hopping: 1.0,
+            diagonal: 0.0,
+            mass: None,
+            interaction: 0.0,
+            flux: 0.0,
+        };
+        let layer = Layer {
+            pole: None,
+            sets: Sets::Hopping,
+            axis: Some(0),
+            shape: Shape::Box {
+                min: [7.0, 2.0, 0.0],
+                max: [7.0, 2.0, 0.0],
+            },
+            value: Value::Number(0.5),
+            mode: Mode::Set,
+            drive: None,
+        };
+        let bonds = Bonds::of(&quantum, &Medium::new(grid.clone(), vec![layer])).unwrap();
+        let differing: Vec<usize> = (0..grid.sites())
+            .filter(|site| bonds.at(0, *site) != Complex64::ONE)
+            .collect();
+        let mut walls = vec![false; grid.sites()];
+        walls[0] = true;
+        let layout = Layout {
+            grid: &grid,
+            pitch: 32,
+            walls: Some(&walls),
+        };
+        let marks = layout.unlike(&bonds);
+        let mut expected = vec![0; grid.sites()];
+        expected[0] = 1;
+        for site in &differing {
+            let [x, y, _] = grid.site(*site);
+            expected[*site] |= 2;
+            expected[grid.index([(x + 1) % 8, y, 0])] |= 2;
+        }
+        assert!(!differing.is_empty());
+        assert_eq!(marks, expected);
+        let planes = layout.rungs::<f64>(&bonds, &[0.1, 0.2, 0.3, 0.4]);
+        let at = |plane: usize, [x, y]: [usize; 2]| planes[(plane * 6 + y) * 32 + x];
+        for site in 0..grid.sites() {
+            let [x, y, _] = grid.site(site);
+            let angle = [0.1, 0.2][x % 2];
+            let wall = walls[site] || walls[grid.index([(x + 1) % 8, y, 0])];
+            let t = match (wall, differing.contains(&site)) {
+                (true, _) => 0.0,
+                (_, true) => (0.5 * angle as f64).tan(),
+                _ => f64::tan(angle),
+            };
+            assert_eq!([at(0, [x, y]), at(1, [x, y])], [t, 0.0]);
+            let leaves = y == 5 || walls[site] || y < 5 && walls[site + 8];
+            let angle = [0.3, 0.4][y % 2];
+            let expected = if leaves {
+                [0.0, alone(angle)]
+            } else {
+                [angle.tan(), 0.0]
+            };
+            assert_eq!([at(3, [x, y]), at(4, [x, y])], expected, "{x} {y}");
+        }
+    }
+}
