@@ -140,8 +140,11 @@ impl<T: OnCuda> Cuda<T> {
         let host = Fdtd::<T>::new(setup)?;
         let make = |host: Fdtd<T>| -> Result<Self, CudaError> {
             let stream = Stream::new(device)?;
-            let looking = readback::Kernels::of(&stream, sources::step(T::PRECISION))?;
             let lattice = &host.sweep.lattice;
+            let mut looking = readback::Kernels::of(&stream, sources::step(T::PRECISION))?;
+            if lattice.rank == 2 {
+                looking.energy = Some(stream.kernel(sources::step(T::PRECISION), "measure_energy", 0)?);
+            }
             let pitch = pitch(lattice.size[0]);
             let count = pitch * lattice.rows();
             let mut run = Self {

@@ -170,7 +170,9 @@ mod tests {
             assert_eq!(sources::blocks(shape).declared("blocks"), [size_of::<Blocks<T>>()]);
         }
         assert_eq!(kernels.declared("operate")[0], size_of::<Sites>());
-        assert_eq!(kernels.declared("measure")[0], size_of::<Look<T>>());
+        for entry in ["measure", "measure_energy"] {
+            assert_eq!(kernels.declared(entry)[0], size_of::<Look<T>>());
+        }
         assert_eq!(kernels.declared("picture")[0], size_of::<Picture<T>>());
     }
 
