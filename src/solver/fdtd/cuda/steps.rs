@@ -264,7 +264,7 @@ impl<T: OnCuda> Cuda<T> {
     pub(super) fn steps_of_pass(&self) -> usize {
         match (&self.torre, &self.tiles) {
             (Some(torre), _) => torre.steps,
-            (None, Some(tiles)) => tiles.strips.steps,
+            (None, Some(tiles)) => tiles.steps(),
             (None, None) => 1,
         }
     }

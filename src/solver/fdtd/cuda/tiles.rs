@@ -81,33 +81,38 @@ fn images(lattice: &Lattice, axis: usize, margin: usize) -> Vec<i32> {
         .collect()
 }
 
-/// The kernels, and what a pass needs beside the levels.
-pub(super) struct Tiles<T: OnCuda> {
-    pub strips: &'static Strips,
+/// Passes of one number of steps: the kernels, and what they need beside the levels.
+struct Pass<T: OnCuda> {
+    strips: &'static Strips,
     cut: Cut,
-    size: [usize; 2],
     margin: usize,
     whole: Kernel,
     beside: Kernel,
     integrating: Kernel,
     images: Buffer<i32>,
-    /// The levels that the next pass writes.
-    spare: [Buffer<T>; 2],
     blocks: Blocks<T>,
     /// The tiles, and whether none of their sites is in a block that is taken.
     list: Buffer<u32>,
     count: usize,
     all_whole: bool,
+}
+
+/// Passes of many steps.
+pub(super) struct Tiles<T: OnCuda> {
+    size: [usize; 2],
+    /// Those of most steps first; shorter ones take what is left before something is summed.
+    passes: Vec<Pass<T>>,
+    /// The levels that the next pass writes.
+    spare: [Buffer<T>; 2],
     marked: Option<Operations>,
 }
 
 /// Bit of a tile of the list some of whose sites are in blocks that are taken.
 const BESIDE_BLOCKS: u32 = 0x8000_0000;
 
-impl<T: OnCuda> Tiles<T> {
-    /// Steps of a pass, or why there is none.
-    fn new(run: &Cuda<T>, strips: &'static Strips) -> Result<Result<Self, String>, CudaError> {
-        let (stream, lattice, pitch) = (&run.stream, &run.host.sweep.lattice, run.pitch);
+impl<T: OnCuda> Pass<T> {
+    fn new(run: &Cuda<T>, strips: &'static Strips) -> Result<Self, CudaError> {
+        let (stream, lattice) = (&run.stream, &run.host.sweep.lattice);
         let whole = stream.kernel(strips.source, "tiles", 0)?;
         let resident = stream.occupancy(&whole, THREADS)? as usize * WARPS * stream.device().multiprocessors as usize;
         let [nx, ny, _] = lattice.size;
@@ -119,63 +124,33 @@ impl<T: OnCuda> Tiles<T> {
             .flat_map(|axis| images(lattice, axis, margin))
             .collect();
         let what = "tiles";
-        let mut tiles = Self {
+        Ok(Self {
             margin,
-            size: [nx, ny],
             whole,
             beside: stream.kernel(strips.source, "tiles_beside", 0)?,
             integrating: stream.kernel(strips.source, "tiles_integrating", 0)?,
             images: list(stream, what, &all)?,
-            spare: [
-                stream.zeros("the pressure", pitch * ny)?,
-                stream.zeros("the pressure", pitch * ny)?,
-            ],
             blocks: Blocks::new(run, strips)?,
             list: stream.zeros(what, cut.count())?,
             count: 0,
             all_whole: true,
-            marked: None,
             cut,
             strips,
-        };
-        tiles.mark(stream, pitch, Operations::default())?;
-        #[expect(clippy::cast_precision_loss, reason = "a share")]
-        let share = tiles.blocks.sites() as f64 / (nx * ny) as f64;
-        if share > MOST_TAKEN {
-            return Ok(Err(format!(
-                "walls, absorption and absorbing edges leave tiles {:.0} % of the grid, too little",
-                100.0 * (1.0 - share)
-            )));
-        }
-        Ok(Ok(tiles))
+        })
     }
 
-    /// For the report.
-    pub(super) fn describe(&self) -> String {
-        let Cut { own, chunk, .. } = self.cut;
-        let blocks = match self.blocks.sites() {
-            0 => String::new(),
-            sites => format!(", {sites} sites in blocks"),
-        };
-        format!("tiles of {own} × {chunk} sites, {} steps{blocks}", self.strips.steps)
-    }
-
-    /// Bytes held.
-    pub(super) fn bytes(&self) -> usize {
-        let levels = self.spare.iter().map(Buffer::bytes).sum::<usize>();
-        levels + self.images.bytes() + self.list.bytes() + self.blocks.bytes()
-    }
-
-    /// Says what is done at single sites in the next batch.
-    pub(super) fn mark(&mut self, stream: &Stream, pitch: usize, done: Operations) -> Result<(), CudaError> {
-        if self.marked.as_ref() == Some(&done) {
-            return Ok(());
-        }
-        self.blocks.mark(stream, pitch, self.size[1], &done)?;
+    /// See [`Tiles::mark`].
+    fn mark(
+        &mut self,
+        stream: &Stream,
+        (pitch, size): (usize, [usize; 2]),
+        done: &Operations,
+    ) -> Result<(), CudaError> {
+        self.blocks.mark(stream, pitch, size[1], done)?;
         let mut all = Vec::with_capacity(self.cut.count());
         self.all_whole = true;
         for (tile, number) in (0..self.cut.count()).zip(0_u32..) {
-            match self.blocks.covers(&self.cut.own(tile, self.size)) {
+            match self.blocks.covers(&self.cut.own(tile, size)) {
                 (_, true) => {}
                 (true, false) => {
                     all.push(number | BESIDE_BLOCKS);
@@ -187,6 +162,72 @@ impl<T: OnCuda> Tiles<T> {
         grow(stream, "tiles", &mut self.list, all.len())?;
         stream.upload("tiles", &all, &self.list)?;
         self.count = all.len();
+        Ok(())
+    }
+}
+
+impl<T: OnCuda> Tiles<T> {
+    /// Passes of all numbers of steps that there are, most first, or why there is none.
+    fn new(run: &Cuda<T>, all: &[&'static Strips]) -> Result<Result<Self, String>, CudaError> {
+        let (stream, pitch) = (&run.stream, run.pitch);
+        let [nx, ny, _] = run.host.sweep.lattice.size;
+        let passes: Result<_, _> = all.iter().map(|strips| Pass::new(run, strips)).collect();
+        let mut tiles = Self {
+            size: [nx, ny],
+            passes: passes?,
+            spare: [
+                stream.zeros("the pressure", pitch * ny)?,
+                stream.zeros("the pressure", pitch * ny)?,
+            ],
+            marked: None,
+        };
+        tiles.mark(stream, pitch, Operations::default())?;
+        #[expect(clippy::cast_precision_loss, reason = "a share")]
+        let share = tiles.passes[0].blocks.sites() as f64 / (nx * ny) as f64;
+        if share > MOST_TAKEN {
+            return Ok(Err(format!(
+                "walls, absorption and absorbing edges leave tiles {:.0} % of the grid, too little",
+                100.0 * (1.0 - share)
+            )));
+        }
+        Ok(Ok(tiles))
+    }
+
+    /// Steps of the longest pass.
+    pub(super) fn steps(&self) -> usize {
+        self.passes[0].strips.steps
+    }
+
+    /// For the report.
+    pub(super) fn describe(&self) -> String {
+        let Pass { cut, blocks, .. } = &self.passes[0];
+        let blocks = match blocks.sites() {
+            0 => String::new(),
+            sites => format!(", {sites} sites in blocks"),
+        };
+        format!(
+            "tiles of {} × {} sites, {} steps{blocks}",
+            cut.own,
+            cut.chunk,
+            self.steps()
+        )
+    }
+
+    /// Bytes held.
+    pub(super) fn bytes(&self) -> usize {
+        let levels = self.spare.iter().map(Buffer::bytes).sum::<usize>();
+        let pass = |pass: &Pass<T>| pass.images.bytes() + pass.list.bytes() + pass.blocks.bytes();
+        levels + self.passes.iter().map(pass).sum::<usize>()
+    }
+
+    /// Says what is done at single sites in the next batch.
+    pub(super) fn mark(&mut self, stream: &Stream, pitch: usize, done: Operations) -> Result<(), CudaError> {
+        if self.marked.as_ref() == Some(&done) {
+            return Ok(());
+        }
+        for pass in &mut self.passes {
+            pass.mark(stream, (pitch, self.size), &done)?;
+        }
         self.marked = Some(done);
         Ok(())
     }
@@ -201,10 +242,12 @@ pub(super) fn fitting<T: OnCuda>(run: &Cuda<T>) -> Result<Tiles<T>, String> {
     if lattice.rank != 2 {
         return Err("tiles lie in two dimensions".to_owned());
     }
-    let strips = sources::TILES
+    let mut all: Vec<&'static Strips> = sources::TILES
         .iter()
-        .find(|strips| strips.precision == T::PRECISION && strips.half == lattice.half)
-        .ok_or("there are no tiles of this order")?;
+        .filter(|strips| strips.precision == T::PRECISION && strips.half == lattice.half)
+        .collect();
+    all.sort_by_key(|strips| std::cmp::Reverse(strips.steps));
+    let strips = all.first().ok_or("there are no tiles of this order")?;
     let most = run.choice.tower.unwrap_or(strips.steps);
     if most < strips.steps {
         return Err(format!(
@@ -213,7 +256,7 @@ pub(super) fn fitting<T: OnCuda>(run: &Cuda<T>) -> Result<Tiles<T>, String> {
             strips.steps
         ));
     }
-    Tiles::new(run, strips).map_err(|error| error.to_string())?
+    Tiles::new(run, &all).map_err(|error| error.to_string())?
 }
 
 impl<T: OnCuda> Cuda<T> {
@@ -234,8 +277,12 @@ impl<T: OnCuda> Cuda<T> {
 
     #[allow(unsafe_code, reason = "kernel launches")]
     fn tiled_by(&mut self, tiles: &mut Tiles<T>, n: usize, most: usize) -> Result<usize, CudaError> {
-        let steps = tiles.strips.steps;
-        if most < steps || (self.peak.is_some() && self.potential.is_some()) {
+        let fits = |pass: &&mut Pass<T>| pass.strips.steps <= most;
+        let Some(pass) = tiles.passes.iter_mut().find(fits) else {
+            return Ok(0);
+        };
+        let steps = pass.strips.steps;
+        if self.peak.is_some() && self.potential.is_some() {
             return Ok(0);
         }
         if self.kept_beside().is_some() {
@@ -247,29 +294,29 @@ impl<T: OnCuda> Cuda<T> {
             self.readback.before_writing(&self.stream, level.address())?;
         }
         let [newer, older] = tiles.spare.each_ref().map(Buffer::address);
-        let follows_blocks = self.step_blocks(&mut tiles.blocks, [newer, older], n)?;
-        let count = tiles.count;
+        let follows_blocks = self.step_blocks(&mut pass.blocks, [newer, older], n)?;
+        let count = pass.count;
         if count > 0 {
             let kernel = match self.kept_beside() {
-                Some(_) => &tiles.integrating,
-                None if tiles.all_whole => &tiles.whole,
-                None => &tiles.beside,
+                Some(_) => &pass.integrating,
+                None if pass.all_whole => &pass.whole,
+                None => &pass.beside,
             };
-            let [taken, block_columns, block_rows] = tiles.blocks.flags();
+            let [taken, block_columns, block_rows] = pass.blocks.flags();
             let mut parameters = params::Tiles {
                 step: self.step_parameters(),
                 newer,
                 older,
                 kept: self.kept_beside().map_or(0, Buffer::address),
-                images: tiles.images.address(),
-                list: tiles.list.address(),
+                images: pass.images.address(),
+                list: pass.list.address(),
                 taken,
                 block_columns,
                 block_rows,
                 count: whole(count),
-                across: whole(tiles.cut.tiles[0]),
-                chunk: whole(tiles.cut.chunk),
-                margin: whole(tiles.margin),
+                across: whole(pass.cut.tiles[0]),
+                chunk: whole(pass.cut.chunk),
+                margin: whole(pass.margin),
                 follows_blocks: i32::from(follows_blocks),
                 peaks: i32::from(self.peak.is_some()),
                 time_step: T::of(self.host.time_step),
@@ -295,18 +342,12 @@ mod tests {
     use super::*;
     use crate::field::Precision;
 
-    fn strips(half: usize, precision: Precision) -> &'static Strips {
-        sources::TILES
-            .iter()
-            .find(|strips| strips.half == half && strips.precision == precision)
-            .unwrap()
-    }
-
     #[test]
     fn every_site_belongs_to_one_tile() {
         for precision in [Precision::Single, Precision::Double] {
-            for half in 1..=4 {
-                let strips = strips(half, precision);
+            let all = sources::TILES.iter().filter(|strips| strips.precision == precision);
+            assert!((1..=4).all(|half| all.clone().any(|strips| strips.half == half)));
+            for strips in all {
                 assert_eq!(strips.steps % 2, 0, "levels would change places");
                 assert_eq!(strips.half * strips.steps % strips.columns, 0);
                 for size in [[1, 1], [52, 38], [700, 3], [4096, 4096], [113, 20_000]] {
