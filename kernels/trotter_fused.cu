@@ -59,8 +59,10 @@
 enum { KINDS = 4 };
 // Whether pieces are shorter near walls; where there are none, or few, sums are faster without (registers)
 // What is recorded after steps, and by which kernel
-enum { NOTHING, SUMS, COPIES };
-template <int RECORDS> constexpr bool BY_KIND = RECORDS == NOTHING || (RECORDS == SUMS && NESTED && !FLUX);
+// Largest values beside sums have a kernel of their own, since sums would lose registers to them.
+enum { NOTHING, SUMS, PEAKS, COPIES };
+template <int RECORDS> constexpr bool ADDS_UP = RECORDS == SUMS || RECORDS == PEAKS;
+template <int RECORDS> constexpr bool BY_KIND = RECORDS == NOTHING || (ADDS_UP<RECORDS> && NESTED && !FLUX);
 
 struct Fused {
     const real *re, *im;    // the state
@@ -343,7 +345,7 @@ __device__ __forceinline__ Gauge gauge(const Fused &p, int y) {
 }
 
 // Adds |psi|^2 of pair j after stage s. Sums of two rows of a lane are rounded the same way in every kernel, everything after that is exact.
-__device__ __forceinline__ void sum_pair(const Row &a, const Row &b, const Fused &p, const Regions &q, Summed &own, int x, int j, int s) {
+template <bool WITH_PEAKS> __device__ __forceinline__ void sum_pair(const Row &a, const Row &b, const Fused &p, const Regions &q, Summed &own, int x, int j, int s) {
     if (j < own.first || j >= own.last || own.columns >> 16 == 0) return;
     const int y = 2 * j;
     const real scale = (real)q.scale;
@@ -367,7 +369,7 @@ __device__ __forceinline__ void sum_pair(const Row &a, const Row &b, const Fused
     for (int k = 0; k < q.count; k++) {
         const bool in_a = y >= q.y0[k] && y < q.y1[k], in_b = y + 1 >= q.y0[k] && y + 1 < q.y1[k];
         if (!(own.columns >> (16 + k) & 1) || !(in_a || in_b)) continue;
-        if (q.peaks >> k & 1) {
+        if (WITH_PEAKS && q.peaks >> k & 1) {
             const u32 columns = own.columns >> (C * k) & ((1u << C) - 1);
             long long &most = own.sums[32 * (s * q.count + k)];
             most = max(most, in_order(peak_of_cell(da, db, in_a ? columns : 0, in_b ? columns : 0)));
@@ -439,7 +441,7 @@ __device__ __forceinline__ void pipeline(Row &a, Row &b, Row (&u)[STEPS], Row (&
             phase(a, here, p);
             phase(b, here + 2 * CHUNKS * PART, p);
         }
-        if (RECORDS == SUMS && q.ends >> s & 1) sum_pair(a, b, p, q, own, x, j - s - 1, s);
+        if (ADDS_UP<RECORDS> && q.ends >> s & 1) sum_pair<RECORDS == PEAKS>(a, b, p, q, own, x, j - s - 1, s);
         if (RECORDS == COPIES && q.ends >> s & marks >> (s + 1) & 1) copy_pair(a, b, q, strip, x, j - s - 1, s);
         now = before;
     }
@@ -467,7 +469,7 @@ __device__ __forceinline__ u32 walls(const Fused &p, u32 at) {
 }
 
 template <int RECORDS> __device__ __forceinline__ void steps_of(Fused &p, const Regions &q, const Piece *pieces, int piece_count) {
-    const int bytes_of_warp = WARP_BYTES + (RECORDS == SUMS ? N * q.count * 32 * (int)sizeof(long long) : 0);
+    const int bytes_of_warp = WARP_BYTES + (ADDS_UP<RECORDS> ? N * q.count * 32 * (int)sizeof(long long) : 0);
     if (BARE) {
         const size_t plane = (size_t)blockIdx.z * p.ny * p.pitch;
         p.re += plane, p.im += plane, p.re_out += plane, p.im_out += plane;
@@ -521,8 +523,8 @@ template <int RECORDS> __device__ __forceinline__ void steps_of(Fused &p, const 
 
     const Bonds bonds = {inside ? wrapped : -1};
     const bool stores = x >= strip && x < strip + CORE && x < p.nx;
-    Summed own = {nullptr, 0, first, last, RECORDS == SUMS && x >= q.ones_x[0] && x + C <= q.ones_x[1], 0};
-    if (RECORDS == SUMS) {
+    Summed own = {nullptr, 0, first, last, ADDS_UP<RECORDS> && x >= q.ones_x[0] && x + C <= q.ones_x[1], 0};
+    if (ADDS_UP<RECORDS>) {
         own.sums = (long long *)(shared + warp * bytes_of_warp + WARP_BYTES) + lane;
         for (int n = 0; n < N * q.count; n++) own.sums[32 * n] = 0;
         for (int k = 0; k < q.count; k++)
@@ -583,20 +585,23 @@ template <int RECORDS> __device__ __forceinline__ void steps_of(Fused &p, const 
                 }
         }
     }
-    if (RECORDS == SUMS) {
+    if (ADDS_UP<RECORDS>) {
         __syncwarp();
         // Sums of as many as a warp sees stay below 2^63.
         const bool large = __any_sync(all, too_large(own.most));
         for (int n = lane; n < N * q.count; n += 32) {
             if (!(q.ends >> (n / q.count) & 1)) continue;
-            const bool peak = q.peaks >> (n % q.count) & 1;
+            const bool peak = RECORDS == PEAKS && q.peaks >> (n % q.count) & 1;
             long long sum = 0;
             for (int from = 0; from < 32; from++) {
                 const long long part = own.sums[32 * n - lane + (from + lane) % 32];
                 sum = peak ? max(sum, part) : sum + part;
             }
             unsigned long long *const to = total_of(q, n / q.count, n % q.count);
-            add_to_total(q, n % q.count, to, sum);
+            if (RECORDS == PEAKS)
+                add_to_total(q, n % q.count, to, sum);
+            else if (sum)
+                atomicAdd(to, (unsigned long long)sum);
             if (large && !peak) atomicOr(to + 1, 1ull);
         }
     }
@@ -606,6 +611,7 @@ extern "C" __global__ void __launch_bounds__(64, BLOCKS) fused_steps(Fused p) { 
 #if !BARE
 // At most 168 registers a thread, which sums need
 extern "C" __global__ void __launch_bounds__(64, BLOCKS > 6 ? 6 : BLOCKS) summing_steps(Fused p, const __grid_constant__ Regions q) { steps_of<SUMS>(p, q, nullptr, 0); }
+extern "C" __global__ void __launch_bounds__(64, BLOCKS > 6 ? 6 : BLOCKS) peaking_steps(Fused p, const __grid_constant__ Regions q) { steps_of<PEAKS>(p, q, nullptr, 0); }
 // Steps nothing but what boxes need, and copies these: warps that record among others would make all wait for them
 extern "C" __global__ void __launch_bounds__(64, BLOCKS > 6 ? 6 : BLOCKS) copying_steps(Fused p, const __grid_constant__ Regions q, const Piece *pieces, int count) {
     steps_of<COPIES>(p, q, pieces, count);

@@ -20,6 +20,8 @@ pub(super) struct Fused {
     kernel: (Kernel, Cut),
     /// The same with sums over one region and more, and the blocks that the device holds of it; none in three dimensions.
     summing: Vec<(Kernel, usize)>,
+    /// The same with largest values beside sums.
+    peaking: Vec<(Kernel, usize)>,
     /// What steps pieces with boxes again, and copies these; none in three dimensions.
     copying: Option<Kernel>,
 }
@@ -44,11 +46,12 @@ impl Fused {
         let room = shape.shared(precision);
         let (kernel, blocks) = load("fused_steps", room)?;
         let kernel = (kernel, plane.cut(&shape, Load { blocks, planes }));
-        let (mut summing, mut copying) = (Vec::new(), None);
+        let (mut summing, mut peaking, mut copying) = (Vec::new(), Vec::new(), None);
         if !shape.source.name.ends_with("_bare") {
             for regions in 1..=params::REGIONS {
                 let sums = SUMS_OF_BLOCK * shape.steps * whole(regions).unsigned_abs();
                 summing.push(load("summing_steps", room + sums)?);
+                peaking.push(load("peaking_steps", room + sums)?);
             }
             copying = Some(stream.kernel(shape.source, "copying_steps", room)?);
         }
@@ -56,13 +59,20 @@ impl Fused {
             shape,
             kernel,
             summing,
+            peaking,
             copying,
         })
     }
 
-    /// The cut of a plane for the kernel that sums over its regions.
-    pub(super) fn cut_with_sums(&self, plane: &Plane) -> Option<Cut> {
-        let (_, blocks) = self.summing.get(plane.regions.len().checked_sub(1)?)?;
+    /// The kernel that sums over so many regions, and with `peaks` takes largest values too, with the blocks that the device holds.
+    fn with_sums(&self, regions: usize, peaks: bool) -> Option<&(Kernel, usize)> {
+        let all = if peaks { &self.peaking } else { &self.summing };
+        all.get(regions.checked_sub(1)?)
+    }
+
+    /// The cut of a plane for the kernel that sums over its regions, with `peaks` the one that takes largest values too.
+    pub(super) fn cut_with_sums(&self, plane: &Plane, peaks: bool) -> Option<Cut> {
+        let (_, blocks) = self.with_sums(plane.regions.len(), peaks)?;
         let load = Load {
             blocks: *blocks,
             planes: 1,
@@ -266,7 +276,7 @@ impl<T: OnCuda> Cuda<T> {
         let planes = u32::try_from(nz).unwrap_or(u32::MAX);
         let sums = regions.and_then(|regions| {
             let count = usize::try_from(regions.count).ok()?;
-            let (kernel, _) = fused.summing.get(count.checked_sub(1)?)?;
+            let (kernel, _) = fused.with_sums(count, regions.peaks != 0)?;
             let cut = self.summing().cut(fused.shape.source.name)?;
             Some((regions, kernel, cut))
         });
@@ -309,7 +319,7 @@ impl<T: OnCuda> Cuda<T> {
             outer_secants: outer.map(secant),
             interaction: substep.interaction(self.phase_interaction).map(T::of),
         };
-        // SAFETY: the parameters are those of `fused_steps` and `summing_steps`; all planes are pitch × ny, and the kernel reads and writes rows 0..ny and columns
+        // SAFETY: the parameters are those of `fused_steps`, `summing_steps` and `peaking_steps`; all planes are pitch × ny, and the kernel reads and writes rows 0..ny and columns
         // 0..pitch of them only. There is room for the sums and copies of every step of the batch.
         unsafe {
             self.stream.launch(kernel, (across, along, planes), 64, |launch| {

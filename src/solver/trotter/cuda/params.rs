@@ -394,7 +394,9 @@ mod tests {
                         Precision::Double => size_of::<Space<f64>>(),
                     };
                     assert_eq!(shape.source.declared("space_steps"), [size]);
-                    assert_eq!(shape.source.declared("summing_steps"), [size, size_of::<Regions>()]);
+                    for entry in ["summing_steps", "peaking_steps"] {
+                        assert_eq!(shape.source.declared(entry), [size, size_of::<Regions>()]);
+                    }
                 }
             }
             for shape in sources::shapes(precision, sources::Flags::default()) {

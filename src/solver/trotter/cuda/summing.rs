@@ -18,8 +18,8 @@ const BITS: i32 = 58;
 /// Weights of all sites, and columns, rows and planes, from and to, where they are 1.
 type Weights<T> = (Buffer<T>, [[usize; 2]; 3]);
 
-/// How kernels cut the plane, by their names, for regions.
-type Cuts = (Vec<Region>, Vec<(&'static str, Cut)>);
+/// How kernels cut the plane, by their names, for regions, and whether largest values are taken of some.
+type Cuts = ((Vec<Region>, bool), Vec<(&'static str, Cut)>);
 
 /// What is summed in this batch.
 pub(super) struct Summing<T: OnCuda> {
@@ -169,11 +169,14 @@ impl<T: OnCuda> Cuda<T> {
             summing.weights = Some((key, self.weights(weight)?));
         }
         let first = &regions[..regions.len().min(REGIONS)];
-        if summing.cuts.as_ref().is_none_or(|(own, _)| own != first) {
+        let peaks = watched.peaks.iter().take(REGIONS).any(|peak| *peak);
+        let is_so = |(of, with): &(Vec<Region>, bool)| of == first && *with == peaks;
+        if !summing.cuts.as_ref().is_some_and(|(own, _)| is_so(own)) {
             let plane = self.plane_to_cut(Some(first));
-            let cut = |fused: &super::launch::Fused| Some((fused.shape.source.name, fused.cut_with_sums(&plane)?));
+            let cut =
+                |fused: &super::launch::Fused| Some((fused.shape.source.name, fused.cut_with_sums(&plane, peaks)?));
             let all = self.fused.iter().filter_map(cut).collect();
-            summing.cuts = Some((first.to_vec(), all));
+            summing.cuts = Some(((first.to_vec(), peaks), all));
         }
         summing.copies = self.begin_copies(summing.copies.take(), &watched.copied, steps)?;
         summing.peaks.clone_from(&watched.peaks);
