@@ -220,7 +220,7 @@ mod tests {
     fn what_was_heard_elsewhere_is_appended_in_order() {
         let mut own = Transducers::listening(Arc::from([1, 4]), vec![Complex64::ONE; 2]);
         let count = 3 * FEW;
-        let value = |n: usize| Complex64::new(n as f64, 0.0);
+        let value = |n: usize| Complex64::new(f64::from(u32::try_from(n).unwrap()), 0.0);
         own.hear_all(count, value);
         assert_eq!(own.heard().len(), count + 2);
         assert_eq!(own.heard()[1], Complex64::ONE);

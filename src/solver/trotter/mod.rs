@@ -391,17 +391,19 @@ mod choices {
             (None, None),
             (cuda, None),
             (cuda, Some("naive")),
+            (cuda, Some("full-step")),
+            (cuda, Some("fused")),
         ] {
             let found = objection_where_they_differ(backend, variant);
             assert!(found.is_none(), "{backend:?} {variant:?}: {found:?}");
         }
         let here = "take variant = \"vector\", \"naive\" or \"auto\"";
-        let there = "take variant = \"naive\" or \"auto\"";
+        let there = "take variant = \"naive\", \"full-step\", \"fused\" or \"auto\"";
         for (backend, variant, key, remedy) in [
             (cpu, Some("blocked"), "solver.variant", here),
             (None, Some("fused"), "solver.variant", here),
-            (cuda, Some("fused"), "solver.variant", there),
-            (cuda, Some("full-step"), "solver.variant", there),
+            (cuda, Some("blocked"), "solver.variant", there),
+            (cuda, Some("vector"), "solver.variant", there),
             (
                 Some(Backend::Wgpu),
                 None,

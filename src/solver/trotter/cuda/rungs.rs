@@ -174,7 +174,7 @@ mod tests {
                 );
             }
             let [t, b, d] = turn::<f32>(angle, Some(Complex64::ONE));
-            assert!((t, b, d) == (angle.tan() as f32, 0.0, 0.0), "{t} {b} {d}");
+            assert!((t, b, d) == (<f32 as Real>::of(angle.tan()), 0.0, 0.0), "{t} {b} {d}");
             let [a, b, d] = turn::<f64>(angle, Some(phase));
             let own = 0.7 * angle;
             let expected = Complex64::from_polar(own.sin() / angle.cos(), 1.1);
@@ -231,16 +231,16 @@ mod tests {
         let at = |plane: usize, [x, y]: [usize; 2]| planes[(plane * 6 + y) * 32 + x];
         for site in 0..grid.sites() {
             let [x, y, _] = grid.site(site);
-            let angle = [0.1, 0.2][x % 2];
+            let angle: f64 = [0.1, 0.2][x % 2];
             let wall = walls[site] || walls[grid.index([(x + 1) % 8, y, 0])];
             let t = match (wall, differing.contains(&site)) {
                 (true, _) => 0.0,
-                (_, true) => (0.5 * angle as f64).tan(),
-                _ => f64::tan(angle),
+                (_, true) => (0.5 * angle).tan(),
+                _ => angle.tan(),
             };
             assert_eq!([at(0, [x, y]), at(1, [x, y])], [t, 0.0]);
             let leaves = y == 5 || walls[site] || y < 5 && walls[site + 8];
-            let angle = [0.3, 0.4][y % 2];
+            let angle: f64 = [0.3, 0.4][y % 2];
             let expected = if leaves {
                 [0.0, alone(angle)]
             } else {
