@@ -5,6 +5,7 @@ use egui::{Key, Modifiers};
 use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable;
 use ripplon::app::{App, AppOptions};
+use ripplon::engine::Status;
 use std::time::{Duration, Instant};
 
 /// A small scene that is stepped in no time, with a wall, a driven potential, a detector and a prediction.
@@ -187,14 +188,15 @@ impl Window {
     /// Writes a scene into the window's folder and opens it.
     pub fn show_scene(&mut self, text: &str) {
         let path = self.file("other.toml", text);
+        let before = self.app().frame().run;
         self.app().open(&path);
         self.wait("the other scene", |app| {
+            // The run of before may still show pictures, and what is played then is not the other one.
+            let frame = app.frame();
             app.document().path().is_some_and(|known| known.ends_with("other.toml"))
-                && app
-                    .frame()
-                    .scenario
-                    .as_ref()
-                    .is_some_and(|scenario| scenario.title() == app.document().draft.title)
+                && frame.run > before
+                && frame.status != Status::Starting
+                && frame.scenario.is_some()
         });
         self.settle();
     }
