@@ -188,6 +188,64 @@ async function agrees(Watched, browser, base, name, ripplon, method) {
   await page.close();
 }
 
+/// A grid that is large enough for the adapter where the scene leaves the back end open.
+const large = `
+format = 1
+title = "A free packet"
+[grid]
+size = [256, 256]
+spacing = 1.0
+[quantum]
+mass = 0.5
+[time]
+step = 0.1
+end = 4.0
+[solver]
+method = "trotter"
+[[packet]]
+center = [100.0, 127.5]
+width = [20.0, 20.0]
+momentum = [0.6, 0.0]
+`;
+
+/// An adapter that calls itself no software is measured beside the processor where the scene leaves the back end open. Which of them is faster is up to the machine; the wave is the same.
+export async function isMeasured(Watched, browser, base) {
+  const honest = () => Object.defineProperty(GPUAdapterInfo.prototype, 'isFallbackAdapter', { get: () => false });
+  const page = await Watched.open(browser, `${base}${link(large)}&panels=none&log=info`, [480, 320], honest);
+  const begins = await page.line('the run begins', 300);
+  const norm = value(await page.line('the run rests', 400), 'norm');
+  if (!(Math.abs(norm - 1) < FIELD)) throw new Error(`norm ${norm} instead of 1: ${begins}`);
+  await page.close();
+}
+
+/// A device that is lost stops the run with the reason; it is asked for anew, and the run begins again on it.
+export async function losesDevice(Watched, browser, base) {
+  const remembers = () => {
+    window.devices = [];
+    const ask = GPUAdapter.prototype.requestDevice;
+    GPUAdapter.prototype.requestDevice = async function (about) {
+      const device = await ask.call(this, about);
+      if (about?.label?.includes('steps')) window.devices.push(device);
+      return device;
+    };
+  };
+  const text = large.replace('end = 4.0', 'end = 4000.0').replace('[[packet]]', 'backend = "wgpu"\n[[packet]]');
+  const page = await Watched.open(browser, `${base}${link(text)}&panels=none&log=info`, [480, 320], remembers);
+  await page.line('the run begins', 300);
+  await page.line('first picture', 300);
+  await page.page.evaluate(() => window.devices[0].destroy());
+  const fault = await page.until(() => page.faults[0], 'the reason');
+  if (!fault.includes('the device was lost')) throw new Error(`another fault: ${fault}`);
+  page.faults.length = 0;
+  await page.until(() => page.page.evaluate(() => window.devices.length === 2), 'another device');
+  const begun = () => page.lines.filter(line => line.includes('the run begins')).length;
+  await page.until(async () => {
+    await page.key('r');
+    return begun() === 2;
+  }, 'the run on another device');
+  await page.close();
+}
+
 /// Every method that steps on adapters.
 export async function everyMethod(Watched, browser, base, name, ripplon) {
   for (const method of Object.keys(scenes)) await agrees(Watched, browser, base, name, ripplon, method);

@@ -5,7 +5,7 @@ import { createReadStream, existsSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { extname, join } from 'node:path';
 import puppeteer from 'puppeteer-core';
-import { everyMethod, withoutAsking } from './adapter.js';
+import { everyMethod, isMeasured, losesDevice, withoutAsking } from './adapter.js';
 
 const [folder, ripplon, pictures, ...browsers] = process.argv.slice(2);
 
@@ -56,7 +56,8 @@ const pause = seconds => new Promise(done => setTimeout(done, 1000 * seconds));
 
 /// A page that is watched: its console, its downloads, what it copies.
 class Watched {
-  static async open(browser, address, size = [1280, 720]) {
+  /// `before`: what is done in the page before its scripts.
+  static async open(browser, address, size = [1280, 720], before = null) {
     const watched = new Watched();
     watched.page = await browser.newPage();
     await watched.page.setViewport({ width: size[0], height: size[1] });
@@ -80,6 +81,7 @@ class Watched {
       };
       navigator.clipboard.writeText = async text => { window.copied = text; };
     });
+    if (before) await watched.page.evaluateOnNewDocument(before);
     const begin = Date.now();
     await watched.page.goto(address);
     await watched.until(async () => await watched.page.evaluate(() => document.title !== 'Ripplon' || !document.getElementById('line').hidden && !document.getElementById('line').textContent.includes('loading')), 'the first frame', 120);
@@ -297,8 +299,14 @@ async function hasAdapter(browser, base) {
 async function onAdapter(browser, base, name) {
   const there = await hasAdapter(browser, base);
   await withoutAsking(Watched, browser, base, there);
-  if (there) return everyMethod(Watched, browser, base, name, ripplon);
-  console.log(`   skipped: ${name} has no adapter for WebGPU here`);
+  if (!there) {
+    console.log(`   skipped: ${name} has no adapter for WebGPU here`);
+    return;
+  }
+  await everyMethod(Watched, browser, base, name, ripplon);
+  if (name === 'chromium-webgpu') return;
+  await isMeasured(Watched, browser, base);
+  await losesDevice(Watched, browser, base);
 }
 
 const server = await serve();
