@@ -156,53 +156,6 @@ function expect(holds, text) {
   if (!holds) throw new Error(text);
 }
 
-/// One or two fingers from some points to others, in steps that the window sees.
-async function drag(page, from, to) {
-  const fingers = [];
-  for (const [x, y] of from) fingers.push(await page.page.touchscreen.touchStart(x, y));
-  await page.frames();
-  for (let n = 1; n <= 5; n += 1) {
-    for (const [place, finger] of fingers.entries()) {
-      const at = [0, 1].map(axis => from[place][axis] + (n / 5) * (to[place][axis] - from[place][axis]));
-      await finger.move(...at);
-    }
-    await page.frames();
-  }
-  for (const finger of fingers) await finger.end();
-  await page.frames();
-}
-
-/// Fingers on a phone: one paints, one moves the picture, two zoom it. Where a stroke comes to lie on the grid tells what the picture showed at its place on the screen.
-async function touches(browser, base, name) {
-  const page = await Watched.open(browser, `${base}?preset=free-packet&play=0`, [390, 844]);
-  await pause(1.5);
-  const stroke = async () => {
-    await page.key('b');
-    await drag(page, [[150, 330]], [[210, 350]]);
-    await page.key('v');
-    await pause(0.5);
-    await page.key('s', 'Control');
-    const text = (await page.download('.toml')).toString();
-    const points = [...text.matchAll(/points = (\[\[[^=]*?\]\])/g)].map(([, list]) => JSON.parse(list));
-    expect(points.length > 0, `nothing was painted:\n${text}`);
-    const last = points.at(-1);
-    return { first: last[0], width: last.at(-1)[0] - last[0][0] };
-  };
-  const before = await stroke();
-  await page.picture(`${name}-touch-painted`);
-  await drag(page, [[180, 340]], [[230, 340]]);
-  const moved = await stroke();
-  const scale = before.width / 60;
-  const shift = before.first[0] - moved.first[0];
-  expect(Math.abs(shift / scale - 50) < 20, `one finger moved the picture by ${shift / scale} points, not 50`);
-  await drag(page, [[150, 340], [210, 340]], [[90, 340], [270, 340]]);
-  const zoomed = await stroke();
-  const zoom = moved.width / zoomed.width;
-  expect(zoom > 2 && zoom < 4, `two fingers zoomed by ${zoom}, not about 3`);
-  await page.picture(`${name}-touch-zoomed`);
-  await page.close();
-}
-
 /// A preset measures in the page what it measures on the command line.
 async function measures(browser, base, preset, expected, name) {
   // A small picture, and many steps a frame: where the processor draws too, a frame costs more than the steps.
@@ -324,8 +277,6 @@ for (const [name, path] of launches) {
     adapter,
     ['looks', () => looks(browser, base, name)],
     ['edits', () => edits(browser, base, name)],
-    // With the fingers that Chromium plays a stroke has one point; they have not been tried on a screen that feels them.
-    ...(name === 'firefox' ? [['touches', () => touches(browser, base, name)]] : []),
     ...Object.keys(expected).map(preset => [preset, () => measures(browser, base, preset, expected[preset], name)]),
   ];
   for (const [step, work] of steps.filter(([step]) => !only || only.includes(step))) {
