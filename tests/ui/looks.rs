@@ -55,7 +55,7 @@ fn every_preset_loads_and_shows_a_picture() {
         // One step, so that fields that start as a single site or at rest have spread.
         window.key(Key::Period);
         window.wait(&format!("a step of {}", preset.name), |app| {
-            app.frame().clock.steps == 1
+            app.frame().clock.steps >= 1
         });
         window.settle();
         let mut colors = colors(&mut window);

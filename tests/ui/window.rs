@@ -141,7 +141,14 @@ impl Window {
             if so(self.harness.state()) {
                 return;
             }
-            assert!(start.elapsed() < Duration::from_mins(10), "waited in vain for {what}");
+            if start.elapsed() > Duration::from_mins(10) {
+                let frame = self.app().frame();
+                let notices = self.app().notices().list();
+                panic!(
+                    "waited in vain for {what}: {:?}, {:?}, run {}, {notices:?}",
+                    frame.status, frame.clock, frame.run
+                );
+            }
             std::thread::sleep(Duration::from_millis(2));
         }
     }
