@@ -3,6 +3,7 @@
 use super::document::Checks;
 use super::question::Questions;
 use super::theme;
+use super::time_panel;
 use super::units::Units;
 use super::widgets::{figure, grouped, hint, section, warning};
 use crate::engine::{Frame, Phase, Verdict};
@@ -11,7 +12,7 @@ use crate::physics::{Initial, Model, Sets, Value, absorber};
 use crate::scene::Scenario;
 use crate::scene::file::SignalFile;
 use crate::scene::scenario::{Expectation, Subject};
-use crate::solver;
+use crate::solver::StepAdvice;
 use egui::{Align, Layout, Ui};
 use lucide_icons::Icon;
 
@@ -49,7 +50,8 @@ pub fn show(ui: &mut Ui, frame: &Frame, questions: &Questions, checks: Checks) {
                 (questions, checks.edited),
             );
         }
-        for text in warnings(scenario, frame, checks) {
+        let advice = time_panel::advice(ui, scenario);
+        for text in warnings(scenario, frame, checks, advice) {
             warning(ui, &text);
         }
     });
@@ -239,8 +241,7 @@ fn sound_warnings(scenario: &Scenario) -> Vec<String> {
 }
 
 /// What a critical eye would object to, each with what to change.
-#[must_use]
-pub fn warnings(scenario: &Scenario, frame: &Frame, checks: Checks) -> Vec<String> {
+fn warnings(scenario: &Scenario, frame: &Frame, checks: Checks, advice: Option<StepAdvice>) -> Vec<String> {
     let mut out = Vec::new();
     let a = scenario.grid().spacing();
     if let Initial::Packets(packets) = scenario.initial() {
@@ -266,19 +267,17 @@ pub fn warnings(scenario: &Scenario, frame: &Frame, checks: Checks) -> Vec<Strin
         ));
     }
     out.extend(sound_warnings(scenario));
-    if let Some(method) = solver::find(&scenario.solver().method) {
-        let advice = (method.step_advice)(scenario);
-        if let Some(step) = scenario.time().step
-            && step > advice.sensible * 1.0001
-            && !checks.own_step
-        {
-            let unit = Units::of(scenario, step).time;
-            out.push(format!(
-                "Δt = {} is beyond the sensible {}.",
-                unit.show(step, 3),
-                unit.show(advice.sensible, 3)
-            ));
-        }
+    if let Some(advice) = advice
+        && let Some(step) = scenario.time().step
+        && step > advice.sensible * 1.0001
+        && !checks.own_step
+    {
+        let unit = Units::of(scenario, step).time;
+        out.push(format!(
+            "Δt = {} is beyond the sensible {}.",
+            unit.show(step, 3),
+            unit.show(advice.sensible, 3)
+        ));
     }
     let absorbs = scenario.grid().edges()[..scenario.grid().rank()].contains(&crate::grid::Edge::Absorb)
         || scenario.takes_energy();

@@ -204,7 +204,7 @@ impl App {
             });
             section(ui, "time", &mut |ui| {
                 let speed = (&mut self.steps_per_frame, standing);
-                wishes.command = time_panel::show(ui, file, scenario, step, speed);
+                wishes.command = time_panel::show(ui, file, frame.scenario.as_ref(), step, speed);
             });
             section(ui, "method", &mut |ui| method_panel::show(ui, file, scenario, report));
             section(ui, "checks", &mut |ui| {

@@ -8,6 +8,7 @@ use crate::scene::{Scenario, SceneFile};
 use crate::solver::{self, StepAdvice};
 use egui::{Sense, Ui, vec2};
 use lucide_icons::Icon;
+use std::sync::Arc;
 
 /// Room for the value beside the slider of Δt.
 const SLIDER_VALUE: f32 = 88.0;
@@ -19,17 +20,17 @@ const MOST_STEPS: u64 = 4096;
 pub fn show(
     ui: &mut Ui,
     file: &mut SceneFile,
-    scenario: Option<&Scenario>,
+    scenario: Option<&Arc<Scenario>>,
     time_step: f64,
     (steps_per_frame, standing): (&mut Option<u64>, Standing),
 ) -> Option<Command> {
     let mut command = None;
     section(ui, Icon::Clock, "Time", true, |ui| {
         if let Some(scenario) = scenario
-            && let Some(method) = solver::find(&scenario.solver().method)
+            && let Some(advice) = advice(ui, scenario)
         {
             let unit = Units::of(scenario, time_step).time;
-            step_rows(ui, file, &(method.step_advice)(scenario), time_step, (unit, standing));
+            step_rows(ui, file, &advice, time_step, (unit, standing));
         }
         command = speed_row(ui, steps_per_frame);
         if file.quantum.is_some() {
@@ -38,6 +39,18 @@ pub fn show(
         }
     });
     command
+}
+
+/// What the method of a scene says about Δt, kept from frame to frame: it reads every bond of a medium whose bonds differ.
+pub(super) fn advice(ui: &Ui, scenario: &Arc<Scenario>) -> Option<StepAdvice> {
+    let id = egui::Id::unique("advice on the time step");
+    let known = ui.data(|data| data.get_temp::<(Arc<Scenario>, StepAdvice)>(id));
+    if let Some((_, advice)) = known.filter(|(of, _)| Arc::ptr_eq(of, scenario)) {
+        return Some(advice);
+    }
+    let advice = (solver::find(&scenario.solver().method)?.step_advice)(scenario);
+    ui.data_mut(|data| data.insert_temp(id, (Arc::clone(scenario), advice)));
+    Some(advice)
 }
 
 /// How the scene under edit stands.
