@@ -217,11 +217,16 @@ fn distance(left: &[char], right: &str) -> usize {
     last[right.len()]
 }
 
+/// May know why a key does not belong into a section: what is wrong, and the remedy.
+pub(super) type Reason = fn(&Section<'_>, &str) -> Option<(String, String)>;
+
 /// A table whose keys are asked for one by one; what was not asked for is unknown.
 pub(super) struct Section<'a> {
     pub path: String,
     entries: &'a [Entry],
     asked: Vec<&'static str>,
+    /// Whether any other key may be there.
+    open: bool,
 }
 
 impl<'a> Section<'a> {
@@ -232,6 +237,7 @@ impl<'a> Section<'a> {
                 path: path.to_owned(),
                 entries,
                 asked: Vec::new(),
+                open: false,
             }),
             _ => mismatch(
                 node,
@@ -266,6 +272,15 @@ impl<'a> Section<'a> {
         self.entries.iter().any(|entry| entry.key == key)
     }
 
+    /// A text or word as it is written; does not count as asking.
+    pub fn written(&self, key: &str) -> Option<&'a str> {
+        let entry = self.entries.iter().find(|entry| entry.key == key)?;
+        match &entry.node.value {
+            Value::String(text) => Some(text),
+            _ => None,
+        }
+    }
+
     /// The value of a key that may be missing.
     pub fn get<T: Decode>(&mut self, key: &'static str, found: &mut Diagnostics) -> Option<T> {
         let path = self.name(key);
@@ -274,12 +289,25 @@ impl<'a> Section<'a> {
 
     /// The value of a key that must be there; its default stands in after a fault.
     pub fn need<T: Decode + Default>(&mut self, key: &'static str, example: &str, found: &mut Diagnostics) -> T {
+        self.need_or(key, example, T::default(), found)
+    }
+
+    /// The same of a type without a default.
+    pub fn need_or<T: Decode>(&mut self, key: &'static str, example: &str, stand_in: T, found: &mut Diagnostics) -> T {
         let path = self.name(key);
         let Some(node) = self.node(key) else {
             found.key(path, "is missing", format!("add a line such as `{key} = {example}`"));
-            return T::default();
+            return stand_in;
         };
-        T::decode(node, &path, found).unwrap_or_default()
+        T::decode(node, &path, found).unwrap_or(stand_in)
+    }
+
+    /// A section that must be there.
+    pub fn block<T: Decode + Default>(&mut self, key: &'static str, remedy: &str, found: &mut Diagnostics) -> T {
+        if !self.has(key) {
+            found.key(self.name(key), "is missing", remedy);
+        }
+        self.get(key, found).unwrap_or_default()
     }
 
     /// One of several words.
@@ -324,16 +352,22 @@ impl<'a> Section<'a> {
     }
 
     /// Entries that nobody asked for yet.
-    pub fn rest(&self) -> impl Iterator<Item = &'a Entry> {
+    fn rest(&self) -> impl Iterator<Item = &'a Entry> {
         self.entries
             .iter()
             .filter(|entry| !self.asked.iter().any(|asked| entry.key == *asked))
     }
 
+    /// Entries that nobody asked for; none of them is unknown.
+    pub fn take_rest(&mut self) -> Vec<&'a Entry> {
+        self.open = true;
+        self.rest().collect()
+    }
+
     /// Notes every key that was not asked for; `reason` may know why it does not belong here.
-    pub fn close(self, found: &mut Diagnostics, reason: impl Fn(&str) -> Option<(String, String)>) {
-        for entry in self.rest() {
-            let (message, remedy) = reason(&entry.key).unwrap_or_else(|| {
+    pub fn close(self, found: &mut Diagnostics, reason: Reason) {
+        for entry in self.rest().filter(|_| !self.open) {
+            let (message, remedy) = reason(&self, &entry.key).unwrap_or_else(|| {
                 let remedy = match nearest(&entry.key, self.asked.iter().copied()) {
                     Some(near) => format!("did you mean `{near}`?"),
                     None if self.asked.len() > 24 => "remove it".to_owned(),

@@ -3,325 +3,117 @@
 //! Lists of coordinates have one number per axis of the grid. Nothing here is checked; [`super::build`] does that.
 
 mod detector;
+mod equation;
 mod layer;
 mod source;
+mod state;
+mod view;
 
 pub use self::detector::{DetectorFile, MirrorFile, RegionFile, TransducersFile};
+pub use self::equation::{ABSORB_WIDTH, AcousticFile, EdgesFile, GridFile, QuantumFile, SolverFile};
 pub use self::layer::{LayerFile, ShapeFile};
 pub use self::source::{PatternFile, SignalFile, SourceFile, SourcePlace};
+use self::state::initial;
+pub use self::state::{EigenstateFile, ExpectFile, InitialFile, PacketFile, PulseFile, RoomFile, SweepFile};
+pub use self::view::ViewFile;
 use super::camera_path::CameraKey;
-use super::scenario::{
-    Brightness, ColorRange, Flow, Opacity, Orbit, Parameter, Plot, Quantity, SolverChoice, TimeSpec, ViewMode,
-};
+use super::codec::{Fields, long};
+use super::declare::section;
+use super::decode::{Diagnostics, Section};
+use super::scenario::TimeSpec;
+use super::schema::Kind;
 pub use super::theory_file::{DrawnFile, MarkFile, NoteFile, TheoryFile, ValueFile};
 pub use super::trajectories::TrajectoryFile;
-use crate::field::Precision;
-use crate::grid::Edge;
-use crate::physics::{Attenuation, Exchange};
-use crate::scene::scenario::BackendChoice;
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// The only format there is.
 pub const FORMAT: i64 = 1;
-/// `grid.absorb_width` where a scene does not give it.
-pub const ABSORB_WIDTH: usize = 32;
 
-/// A whole scene.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct SceneFile {
-    /// The title; empty = none.
-    pub title: String,
-    /// Markdown, shown beside the picture; empty = none.
-    pub about: String,
-    /// Words to find it by.
-    pub tags: Vec<String>,
-    /// `[grid]`.
-    pub grid: GridFile,
-    /// `[quantum]`; exactly one of this and `acoustic` is there in a valid scene.
-    pub quantum: Option<QuantumFile>,
-    /// `[acoustic]`.
-    pub acoustic: Option<AcousticFile>,
-    /// `[time]`.
-    pub time: TimeSpec,
-    /// `[solver]`.
-    pub solver: SolverFile,
-    /// `[[packet]]`.
-    pub packets: Vec<PacketFile>,
-    /// `[[eigenstate]]`.
-    pub eigenstates: Vec<EigenstateFile>,
-    /// `[[pulse]]`.
-    pub pulses: Vec<PulseFile>,
-    /// `file` of `[initial]`, relative to the scene file.
-    pub initial: Option<PathBuf>,
-    /// `[[layer]]`.
-    pub layers: Vec<LayerFile>,
-    /// `[[source]]`.
-    pub sources: Vec<SourceFile>,
-    /// `[[detector]]`.
-    pub detectors: Vec<DetectorFile>,
-    /// `[mirror]`.
-    pub mirror: Option<MirrorFile>,
-    /// `[view]`.
-    pub view: ViewFile,
-    /// `[[camera]]`.
-    pub cameras: Vec<CameraKey>,
-    /// `[[note]]`.
-    pub notes: Vec<NoteFile>,
-    /// `[[theory]]`.
-    pub theories: Vec<TheoryFile>,
-    /// `[[trajectory]]`.
-    pub trajectories: Vec<TrajectoryFile>,
-    /// `[[expect]]`.
-    pub expectations: Vec<ExpectFile>,
-    /// `[sweep]`.
-    pub sweep: Option<SweepFile>,
-    /// `[room]`.
-    pub room: Option<RoomFile>,
-}
-
-/// `edges`: one word for all axes or one word per axis.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum EdgesFile {
-    /// The same everywhere.
-    All(Edge),
-    /// x, y, z.
-    PerAxis(Vec<Edge>),
-}
-
-/// `[grid]`.
-#[derive(Clone, Debug, PartialEq)]
-pub struct GridFile {
-    /// Sites along each axis.
-    pub size: Vec<usize>,
-    /// The spacing a.
-    pub spacing: f64,
-    /// What happens at the edges.
-    pub edges: EdgesFile,
-    /// Sites of the absorbing layer; `None` = [`ABSORB_WIDTH`].
-    pub absorb_width: Option<usize>,
-}
-
-impl Default for GridFile {
-    fn default() -> Self {
-        Self {
-            size: Vec::new(),
-            spacing: 1.0,
-            edges: EdgesFile::All(Edge::Wall),
-            absorb_width: None,
-        }
+section! {
+    /// A whole scene.
+    #[derive(Clone, Debug, Default, PartialEq)]
+    pub struct SceneFile, unknown = plural {
+        /// shown in lists and in the window
+        title: String = empty "none";
+        /// Markdown, shown beside the picture
+        about: String = with (long, "none");
+        /// words to find it by
+        tags: Vec<String> = empty "`[]`";
+        /// the lattice on which the wave lives
+        grid: GridFile = block "add a section [grid] with `size = [512, 512]` and `spacing = 0.5`";
+        /// Schrödinger's equation; exactly one of `[quantum]` and `[acoustic]` is there
+        quantum: Option<QuantumFile> = maybe "none";
+        /// sound; exactly one of `[quantum]` and `[acoustic]` is there
+        acoustic: Option<AcousticFile> = maybe "none";
+        /// steps and end
+        time: TimeSpec = empty "all keys at their defaults";
+        /// method, back end, precision; the method's own parameters stand here by name
+        solver: SolverFile = empty "all keys at their defaults";
+        /// Gaussians, summed, then normalised (quantum)
+        packets as "packet": Vec<PacketFile> = tables [];
+        /// standing states of the scene's own Hamiltonian, summed and normalised, instead of packets (quantum)
+        eigenstates as "eigenstate": Vec<EigenstateFile> = tables [];
+        /// pressure amplitude · exp(−|r−c|²/(2w²)) at t = 0, with dp/dt = 0 (acoustic)
+        pulses as "pulse": Vec<PulseFile> = tables [];
+        /// the state at t = 0 from a file
+        initial: Option<PathBuf> = with (initial, "none");
+        /// the medium: layers are applied in order; the last one to set a site wins
+        layers as "layer": Vec<LayerFile> = tables [];
+        /// what plays (acoustic)
+        sources as "source": Vec<SourceFile> = tables [];
+        /// what is recorded
+        detectors as "detector": Vec<DetectorFile> = tables [];
+        /// time reversal: the wave is recorded up to `at`, then time turns, and as many steps lead back
+        mirror: Option<MirrorFile> = maybe "none";
+        /// how the scene is shown
+        view: ViewFile = empty "all keys at their defaults";
+        /// where a camera is at a time, with `mode = "relief"`, `"slices"` or `"volume"`
+        cameras as "camera": Vec<CameraKey> = tables [];
+        /// words that appear while the scene runs, over the picture
+        notes as "note": Vec<NoteFile> = tables [];
+        /// what theory says, drawn as a dashed line while the scene runs
+        theories as "theory": Vec<TheoryFile> = tables [];
+        /// Bohm's trajectories, dx/dt = j/|ψ|² (quantum)
+        trajectories as "trajectory": Vec<TrajectoryFile> = tables [];
+        /// a prediction, which the program shows as right or wrong
+        expectations as "expect": Vec<ExpectFile> = tables [];
+        /// runs of the same scene with other values
+        sweep: Option<SweepFile> = maybe "none";
+        /// how a room is listened to
+        room: Option<RoomFile> = maybe "none";
     }
 }
 
-/// `[quantum]`.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct QuantumFile {
-    /// Mass; 1 where neither mass nor hopping is given.
-    pub mass: Option<f64>,
-    /// Hopping, instead of a mass.
-    pub hopping: Option<f64>,
-    /// g of g|ψ|².
-    pub interaction: f64,
-    /// g₁₂ of two components, the two sites of the last axis.
-    pub cross_interaction: f64,
-    /// Flux through a plaquette, in flux quanta.
-    pub flux: f64,
-    /// Ω of a frame that rotates about z through the middle of the grid, radians per unit of time.
-    pub rotation: f64,
-    /// Of two particles on a line, whose places are x and y: what exchanging them does to the state.
-    pub exchange: Option<Exchange>,
+/// A section's name in the plural.
+fn plural(_: &Section<'_>, key: &str) -> Option<(String, String)> {
+    let singular = key.strip_suffix('s')?;
+    let is_list = |kind: &Kind| matches!(kind, Kind::Tables(_));
+    let known = SceneFile::rows()
+        .iter()
+        .any(|row| row.key == singular && is_list(&row.kind));
+    known.then(|| {
+        (
+            "there is no such section".to_owned(),
+            format!("write [[{singular}]], once for each"),
+        )
+    })
 }
 
-/// `[acoustic]`.
-#[derive(Clone, Debug, PartialEq)]
-pub struct AcousticFile {
-    /// Sound speed, m/s.
-    pub speed: f64,
-    /// Density, kg/m³.
-    pub density: f64,
-    /// `attenuation`.
-    pub attenuation: Option<Attenuation>,
-}
-
-impl Default for AcousticFile {
-    fn default() -> Self {
-        Self {
-            speed: 343.0,
-            density: 1.2,
-            attenuation: None,
-        }
+/// Notes a fault unless exactly one (or, without an example, at most one) of several ways was taken.
+fn one_of_ways(section: &Section<'_>, ways: &[bool], list: &str, example: Option<&str>, found: &mut Diagnostics) {
+    match (ways.iter().filter(|way| **way).count(), example) {
+        (0, Some(example)) => found.key(
+            &section.path,
+            format!("does not say where it is: {list} is missing"),
+            format!("add e.g. `{example}`"),
+        ),
+        (0 | 1, _) => {}
+        _ => found.key(
+            &section.path,
+            format!("gives its place twice; {list} exclude each other"),
+            "keep one of them",
+        ),
     }
-}
-
-/// `[solver]`.
-#[derive(Clone, Debug, PartialEq)]
-pub struct SolverFile {
-    /// A method's id; `None` = the first of the table for the equation.
-    pub method: Option<String>,
-    /// Where it runs.
-    pub backend: BackendChoice,
-    /// In which precision.
-    pub precision: Precision,
-    /// A variant's id, or `auto`.
-    pub variant: String,
-    /// The method's parameters by name.
-    pub parameters: BTreeMap<String, Parameter>,
-}
-
-impl Default for SolverFile {
-    fn default() -> Self {
-        Self {
-            method: None,
-            backend: BackendChoice::Auto,
-            precision: Precision::Single,
-            variant: "auto".to_owned(),
-            parameters: BTreeMap::new(),
-        }
-    }
-}
-
-impl SolverFile {
-    /// The choice with the method filled in.
-    #[must_use]
-    pub fn choice(&self, default_method: &str) -> SolverChoice {
-        SolverChoice {
-            method: self.method.clone().unwrap_or_else(|| default_method.to_owned()),
-            backend: self.backend,
-            precision: self.precision,
-            variant: self.variant.clone(),
-            parameters: self.parameters.clone(),
-        }
-    }
-}
-
-/// One `[[packet]]`.
-#[derive(Clone, Debug, PartialEq)]
-pub struct PacketFile {
-    /// Centre.
-    pub center: Vec<f64>,
-    /// Standard deviation of |ψ|² along each axis; one number stands for all axes.
-    pub width: Vec<f64>,
-    /// Momentum k; empty = at rest.
-    pub momentum: Vec<f64>,
-    /// Amplitude relative to the others.
-    pub weight: f64,
-}
-
-/// One `[[eigenstate]]`.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct EigenstateFile {
-    /// Its number by rising energy, from 0.
-    pub level: usize,
-    /// Amplitude relative to the others.
-    pub weight: f64,
-    /// Phase in radians.
-    pub phase: f64,
-}
-
-/// One `[[pulse]]`.
-#[derive(Clone, Debug, PartialEq)]
-pub struct PulseFile {
-    /// Centre, m.
-    pub center: Vec<f64>,
-    /// Width, m.
-    pub width: f64,
-    /// Amplitude, Pa.
-    pub amplitude: f64,
-}
-
-/// `[view]`.
-#[derive(Clone, Debug, PartialEq)]
-pub struct ViewFile {
-    /// What is shown; `None` = density, or pressure for acoustic scenes.
-    pub quantity: Option<Quantity>,
-    /// A colour map, or `auto`.
-    pub colormap: String,
-    /// The range.
-    pub range: ColorRange,
-    /// How brightness grows with a value that is not negative.
-    pub brightness: Brightness,
-    /// How a scene of three dimensions is shown.
-    pub mode: ViewMode,
-    /// From where; `None` = the whole box from its upper right.
-    pub camera: Option<Orbit>,
-    /// Lengths at which the three slices stand; empty = the middle.
-    pub slices: Vec<f64>,
-    /// How opaque values are in a volume.
-    pub opacity: Opacity,
-    /// Whether a volume is lit along its gradients.
-    pub shading: bool,
-    /// The times that the scene's picture in a gallery shows, all at once; none = the middle of its run.
-    pub cover: Vec<f64>,
-    /// The time constant of means, s; `None` = all of the run.
-    pub over: Option<f64>,
-    /// What is drawn of the current of ψ or the intensity of sound.
-    pub flow: Flow,
-    /// The plots that suit the scene; empty = the user's own choice.
-    pub plots: Vec<Plot>,
-    /// The corners of the part that is shown at first, `[min, max]`; `None` = all of it.
-    pub region: Option<[Vec<f64>; 2]>,
-}
-
-impl Default for ViewFile {
-    fn default() -> Self {
-        Self {
-            quantity: None,
-            colormap: "auto".to_owned(),
-            range: ColorRange::Auto,
-            brightness: Brightness::Linear,
-            mode: ViewMode::Plane,
-            camera: None,
-            slices: Vec::new(),
-            opacity: Opacity::Soft,
-            shading: false,
-            cover: Vec::new(),
-            over: None,
-            flow: Flow::None,
-            plots: Vec::new(),
-            region: None,
-        }
-    }
-}
-
-/// One `[[expect]]`.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct ExpectFile {
-    /// A detector's name; exactly one of this and `observable` is there in a valid scene.
-    pub detector: Option<String>,
-    /// A column of the observables.
-    pub observable: Option<String>,
-    /// When.
-    pub at: f64,
-    /// The prediction.
-    pub value: f64,
-    /// How far off still counts as right.
-    pub tolerance: f64,
-    /// Where the prediction comes from.
-    pub because: String,
-    /// A question to the user before the value is shown; empty = none.
-    pub ask: String,
-    /// When the window asks: the run waits there.
-    pub ask_at: f64,
-}
-
-/// `[sweep]`.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct SweepFile {
-    /// Keys and their values, `key=low..high/count` or `key=a,b,c`.
-    pub vary: Vec<String>,
-    /// What is measured, `name@time`.
-    pub measure: Vec<String>,
-    /// A formula of x and y, or a word for a reference; empty = none.
-    pub theory: String,
-}
-
-/// `[room]`: how a room is listened to.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct RoomFile {
-    /// The detector that listens; empty = the only one that records a pressure.
-    pub at: String,
-    /// A sound without a room, WAV.
-    pub dry: Option<PathBuf>,
 }
 
 impl SceneFile {

@@ -112,7 +112,7 @@ impl Lecture {
                     "add [[scene]] with `scene = \"double-slit\"`, once for each",
                 );
             }
-            root.close(&mut found, |_| None);
+            root.close(&mut found, |_, _| None);
         }
         if lecture.stops.len() > MOST_STOPS {
             let message = format!("{} scenes are more than a lecture has", lecture.stops.len());
@@ -159,7 +159,7 @@ fn stop(mut section: Section<'_>, found: &mut Diagnostics, folder: Option<&Path>
         minutes: section.get("minutes", found),
         goes_on: section.get("goes_on", found).unwrap_or_default(),
     };
-    section.close(found, |_| None);
+    section.close(found, |_, _| None);
     stop
 }
 

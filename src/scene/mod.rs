@@ -7,6 +7,8 @@
 
 mod build;
 pub mod camera_path;
+mod codec;
+mod declare;
 mod decode;
 mod document;
 pub mod embedded;
@@ -17,17 +19,14 @@ pub mod lecture;
 mod look;
 pub mod presets;
 mod read;
-mod read_layer;
-mod read_theory;
-mod read_view;
 pub mod scenario;
+pub mod schema;
 mod subject;
 pub mod sweep;
 pub mod theory;
 mod theory_file;
 mod trajectories;
 mod write;
-mod write_theory;
 
 pub use build::{Objection, SolverTable};
 #[cfg(not(target_family = "wasm"))]

@@ -1,21 +1,22 @@
-//! `[[trajectory]]`: as it is written, read and written back.
+//! `[[trajectory]]` as it is written.
 
-use super::decode::{Diagnostics, Section};
-use super::write::{Writer, floats, text};
+use super::declare::section;
 
-/// One `[[trajectory]]`: a start, or several on a straight line.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct TrajectoryFile {
-    /// Its name in tables and predictions.
-    pub name: String,
-    /// Where it begins.
-    pub from: Vec<f64>,
-    /// Where the last of several begins; `None` = there is one.
-    pub to: Option<Vec<f64>>,
-    /// How many there are, at even distances; `None` = one, or with `to` 8.
-    pub count: Option<usize>,
-    /// When they begin.
-    pub at: f64,
+section! {
+    /// One `[[trajectory]]`: a start, or several on a straight line.
+    #[derive(Clone, Debug, Default, PartialEq)]
+    pub struct TrajectoryFile {
+        /// its coordinates are observables: `name.x`, `name.y`
+        name: String = required "\"upper\"", "unique, without commas, quotes and @";
+        /// where it begins
+        from: Vec<f64> = required "[20.0, 40.0]", "on the grid";
+        /// the other end of a line, on which several begin, named `name 1`, `name 2`, … and drawn in one colour
+        to: Option<Vec<f64>> = maybe "one begins";
+        /// how many begin on it, at even distances
+        count: Option<usize> = maybe "1; 8 with `to`", "at most 1000 in all";
+        /// when it begins
+        at: f64 = or [0.0], "≥ 0";
+    }
 }
 
 /// Trajectories of a list where nothing is said.
@@ -35,32 +36,5 @@ impl TrajectoryFile {
             1 => vec![self.name.clone()],
             count => (1..=count).map(|n| format!("{} {n}", self.name)).collect(),
         }
-    }
-}
-
-pub(super) fn read(mut section: Section<'_>, found: &mut Diagnostics) -> TrajectoryFile {
-    let trajectory = TrajectoryFile {
-        name: section.need("name", "\"upper\"", found),
-        from: section.need("from", "[20.0, 40.0]", found),
-        to: section.get("to", found),
-        count: section.get("count", found),
-        at: section.get("at", found).unwrap_or_default(),
-    };
-    section.close(found, |_| None);
-    trajectory
-}
-
-pub(super) fn write(w: &mut Writer, trajectory: &TrajectoryFile) {
-    w.item("trajectory");
-    w.key("name", text(&trajectory.name));
-    w.key("from", floats(&trajectory.from));
-    if let Some(to) = &trajectory.to {
-        w.key("to", floats(to));
-    }
-    if let Some(count) = trajectory.count {
-        w.key("count", count);
-    }
-    if trajectory.at != 0.0 {
-        w.number("at", trajectory.at);
     }
 }

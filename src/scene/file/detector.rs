@@ -1,8 +1,14 @@
 //! Detectors and transducers as they are written.
 
 use super::layer::LayerFile;
+use super::one_of_ways;
 use crate::physics::mirror::{Drive, MirrorMethod};
 use crate::physics::{Measure, Reading};
+use crate::scene::codec::{Fields, Table, corners};
+use crate::scene::declare::{section, variants};
+use crate::scene::decode::{Diagnostics, Section};
+use crate::scene::schema::{Presence, Row};
+use crate::scene::write::Keys;
 
 /// Where a detector looks.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -28,78 +34,170 @@ pub enum RegionFile {
     },
 }
 
-/// One `[[detector]]`.
-#[derive(Clone, Debug, PartialEq)]
-pub struct DetectorFile {
-    /// Unique name.
-    pub name: String,
-    /// Where it looks.
-    pub region: RegionFile,
-    /// What it records; `None` = `value` at a point, `flux` through a line, `probability` or `energy` in a region.
-    pub measure: Option<Measure>,
-    /// It records every n-th step; `None` = 1.
-    pub every: Option<usize>,
-    /// What it makes of that.
-    pub reading: Reading,
-    /// The time constant of its average, s; `None` = all of the run.
-    pub over: Option<f64>,
-    /// Of a velocity: along what; empty = along x, on a line.
-    pub direction: Vec<f64>,
+impl Fields for RegionFile {
+    fn rows() -> Vec<Row> {
+        let whole = || Presence::Optional("the whole grid");
+        let at = "a point, instead of a line or a box. `value`, `pressure` and `peak` of sound at a point are interpolated between sites with the \
+                  weights of sources; everything else is taken at the nearest site";
+        let mut rows = vec![
+            Row::of::<Vec<f64>>("at", whole(), "", "", at),
+            Row::of::<Vec<f64>>("from", whole(), "with `to`", "", "one end of a line"),
+            Row::of::<Vec<f64>>("to", whole(), "with `from`", "", "its other end"),
+            Row::of::<f64>("region", whole(), "`{ min, max }`", "", "all sites of a box"),
+        ];
+        rows[3].kind = corners::kind();
+        rows
+    }
+
+    fn read(section: &mut Section<'_>, found: &mut Diagnostics) -> Self {
+        let ways = [
+            section.has("at"),
+            section.has("from") || section.has("to"),
+            section.has("region"),
+        ];
+        one_of_ways(section, &ways, "`at`, `from` and `to`, or `region`", None, found);
+        if ways[0] {
+            Self::Point(section.need("at", "[1.0, 2.0]", found))
+        } else if ways[1] {
+            Self::Line {
+                from: section.need("from", "[1.0, 1.0]", found),
+                to: section.need("to", "[1.0, 2.0]", found),
+            }
+        } else if let Some([min, max]) = corners::read(section, "region", found) {
+            Self::Box { min, max }
+        } else {
+            Self::Everywhere
+        }
+    }
+
+    fn write(&self, keys: &mut Keys) {
+        match self {
+            Self::Everywhere => {}
+            Self::Point(at) => keys.push("at", at),
+            Self::Line { from, to } => {
+                keys.push("from", from);
+                keys.push("to", to);
+            }
+            Self::Box { min, max } => {
+                keys.optional_item("region", corners::write(&Some([min.clone(), max.clone()])));
+            }
+        }
+    }
 }
 
-/// Where the transducers of a mirror stand.
-#[derive(Clone, Debug, PartialEq)]
-pub enum TransducersFile {
-    /// Evenly on a circle.
-    Ring {
-        /// Centre.
-        center: Vec<f64>,
-        /// Radius.
-        radius: f64,
-        /// How many.
-        count: usize,
-    },
-    /// Evenly on a line.
-    Line {
-        /// One end.
-        from: Vec<f64>,
-        /// The other.
-        to: Vec<f64>,
-        /// How many.
-        count: usize,
-    },
-    /// On every edge site.
-    Edges,
-    /// One by one.
-    Points {
-        /// The places.
-        points: Vec<Vec<f64>>,
-    },
+section! {
+    /// One `[[detector]]`.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct DetectorFile, unknown = stray {
+        /// its name in tables and predictions; `step`, `t`, `omega` and `frequency` head columns of their own
+        name: String = required "\"right\"",
+            "unique, without commas or quotes, and none of `step`, `t`, `omega`, `frequency`";
+        /// Where it looks.
+        region: RegionFile = flat [];
+        /// what it records, see below
+        measure: Option<Measure> = maybe "`value` at a point, `flux` through a line, `probability` (quantum) or `energy` (acoustic) in a region";
+        /// it records at steps whose number is a multiple of this, at their exact times. Energy and flux of a large
+        /// region are the dearest; between the steps at which they are recorded they cost what the velocity costs.
+        /// Tables leave the cells of the other steps empty. `peak` then is the largest of the steps looked at
+        every: Option<usize> = maybe "1";
+        /// what is made of it: `mean`, `rms` (the root of the mean square), or of a pressure `level` (dB re 20
+        /// µPa); of a flux the mean is the mean intensity
+        reading as "as": Reading = or [Reading::Itself];
+        /// of `mean`, `rms` and `level`: the time constant in s with which the past fades, e^(−t/over), as in sound
+        /// level meters (0.125 and 1 s, IEC 61672-1)
+        over: Option<f64> = maybe "all of the run", "", "s";
+        /// of `velocity`: along what, as a list of any length but 0
+        direction: Vec<f64> = empty "along x on a line";
+    }
 }
 
-/// `[mirror]`.
-#[derive(Clone, Debug, PartialEq)]
-pub struct MirrorFile {
-    /// How it works.
-    pub method: MirrorMethod,
-    /// When time turns.
-    pub at: f64,
-    /// Where its transducers stand.
-    pub transducers: Option<TransducersFile>,
-    /// How many transducers of a plain or one-bit mirror play; `None` = all.
-    pub playing: Option<usize>,
-    /// How much of the record is played, from t = 0 on; `None` = all.
-    pub record: Option<f64>,
-    /// Fraction of the rms that is added as noise.
-    pub noise: f64,
-    /// Layers on the way back only.
-    pub perturbation: Vec<LayerFile>,
-    /// Whether the magnetic field keeps its direction on the way back.
-    pub keep_flux: bool,
-    /// Seed of the noise.
-    pub seed: usize,
-    /// How an inverse filter drives the field.
-    pub drive: Drive,
-    /// Regularisation of the soft inverse filter.
-    pub regularization: Option<f64>,
+/// A key of a place.
+fn stray(_: &Section<'_>, key: &str) -> Option<(String, String)> {
+    match key {
+        "at" | "from" | "to" | "region" => {
+            Some(("the place is given already".to_owned(), "keep one of them".to_owned()))
+        }
+        "min" | "max" => Some((
+            "it belongs into `region`".to_owned(),
+            "write `region = { min = [..], max = [..] }`".to_owned(),
+        )),
+        _ => None,
+    }
+}
+
+variants! {
+    /// Where the transducers of a mirror stand.
+    #[derive(Clone, Debug, PartialEq)]
+    pub enum TransducersFile, "shape" = required "\"ring\"", else edges, "how they stand" {
+        /// evenly on a circle
+        "ring" Ring {
+            /// centre of the ring
+            center: Vec<f64> = required "[128.0, 128.0]";
+            /// radius of the ring
+            radius: f64 = required "100.0";
+            /// how many there are
+            count: usize = required "64";
+        }
+        /// evenly on a line
+        "line" Line {
+            /// one end of the line
+            from: Vec<f64> = required "[10.0, 10.0]";
+            /// its other end
+            to: Vec<f64> = required "[10.0, 90.0]";
+            /// how many there are
+            count: usize = required "64";
+        }
+        /// on every edge site, inside absorbing edges
+        "edges" Edges
+        /// one by one
+        "points" Points {
+            /// the places
+            points: Vec<Vec<f64>> = required "[[1.0, 1.0], [1.0, 1.1]]";
+        }
+    }
+}
+
+impl Table for TransducersFile {}
+
+/// Where the word is none, which is reported.
+fn edges(_: &mut Section<'_>, _: &mut Diagnostics) -> TransducersFile {
+    TransducersFile::Edges
+}
+
+section! {
+    /// `[mirror]`.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct MirrorFile {
+        /// `echo`: the whole field is turned round, ψ → ψ\* or dp/dt → −dp/dt. The others begin with an empty field
+        /// and play the record backwards: `reversal` adds it (sound: 2c dp/dt), `one-bit` adds its sign (quantum:
+        /// its phase) at the largest amplitude, of sound less the straight line through it, `inverse-filter` is
+        /// exact
+        method: MirrorMethod = required ("\"echo\"", MirrorMethod::Echo);
+        /// when time turns
+        at: f64 = required "40.0", "> 0";
+        /// where its transducers stand: `{ shape = "ring", center, radius, count }`, `{ shape = "line", from, to, count }`,
+        /// `{ shape = "edges" }` (inside absorbing edges), `{ shape = "points", points }`
+        transducers: Option<TransducersFile> = maybe "none", "needed by all methods but `echo`";
+        /// `reversal` and `one-bit` only: how many of the transducers play, evenly chosen around the ring, along
+        /// the line, among the points in their order. All are heard, so another number takes the way back again
+        /// without recording anew
+        playing: Option<usize> = maybe "all", "≥ 1";
+        /// how much of the record is played, from t = 0 on; the rest is silence on the way back
+        record: Option<f64> = maybe "all of it", "> 0";
+        /// Gaussian noise on what was recorded, as a fraction of its rms; an echo has it on the whole field
+        noise: f64 = or [0.0], "≥ 0";
+        /// layers, as in `[[layer]]`, that act on the way back only, after the scene's own; method and Δt are held
+        /// against that medium as well
+        perturbation: Vec<LayerFile> = tables [];
+        /// time reversal turns the magnetic field round; `true` keeps it, and the wave does not come back
+        keep_flux: bool = or [false];
+        /// the seed of the noise
+        seed: usize = or [1], "whole, ≥ 0";
+        /// `inverse-filter` only. `hard` holds the sites at the recorded values; `soft` adds the signal that the
+        /// inverted matrix of impulse responses gives: what a real array would have to play, with `oscillators`
+        /// forces and displacements
+        drive: Drive = or [Drive::default()];
+        /// `drive = "soft"` only: λ of (G†G + λ)⁻¹G†
+        regularization: Option<f64> = maybe "0", "≥ 0";
+    }
 }

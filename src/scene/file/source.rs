@@ -1,5 +1,12 @@
 //! Sources as they are written.
 
+use super::layer::LayerFile;
+use super::one_of_ways;
+use crate::scene::codec::Fields;
+use crate::scene::declare::{section, variants};
+use crate::scene::decode::{Diagnostics, Section};
+use crate::scene::schema::{Kind, Presence, Row};
+use crate::scene::write::{Item, Keys, text};
 use std::path::PathBuf;
 
 /// Where a source stands.
@@ -30,6 +37,98 @@ pub enum SourcePlace {
         /// The axis that it stands across.
         normal: usize,
     },
+}
+
+impl Fields for SourcePlace {
+    fn rows() -> Vec<Row> {
+        let none = || Presence::Optional("");
+        let mut rows = vec![
+            Row::of::<Vec<f64>>("at", none(), "", "m", "one place; or"),
+            Row::of::<Vec<f64>>("from", none(), "with `to`", "m", "one end of a line,"),
+            Row::of::<Vec<f64>>("to", none(), "with `from`", "m", "and its other end; or"),
+            Row::of::<Vec<Vec<f64>>>("points", none(), "", "m", "a list of places: a phased array,"),
+            Row::of::<Vec<f64>>(
+                "delays",
+                Presence::Optional("0"),
+                "with `points`",
+                "s",
+                "each with a delay; or",
+            ),
+            Row::of::<Vec<f64>>(
+                "center",
+                none(),
+                "three dimensions",
+                "m",
+                "centre of a disk, which the grid's edges cut: a piston; wider than the grid, a plane",
+            ),
+            Row::of::<f64>("radius", none(), "with `center`", "m", "radius of the disk"),
+            Row::of::<String>(
+                "normal",
+                none(),
+                "with `center`",
+                "",
+                "the axis across which the disk stands",
+            ),
+        ];
+        rows[7].kind = Kind::words(&LayerFile::AXES);
+        rows
+    }
+
+    fn read(section: &mut Section<'_>, found: &mut Diagnostics) -> Self {
+        let ways = [
+            section.has("at"),
+            section.has("from") || section.has("to"),
+            section.has("points"),
+            section.has("center"),
+        ];
+        let list = "`at`, `from` and `to`, `points`, or `center`";
+        one_of_ways(section, &ways, list, Some("at = [1.0, 2.0]"), found);
+        if ways[0] {
+            Self::Point(section.need("at", "[1.0, 2.0]", found))
+        } else if ways[1] {
+            Self::Line {
+                from: section.need("from", "[1.0, 1.0]", found),
+                to: section.need("to", "[1.0, 2.0]", found),
+            }
+        } else if ways[2] {
+            Self::Points {
+                points: section.need("points", "[[1.0, 1.0], [1.0, 1.1]]", found),
+                delays: section.get("delays", found).unwrap_or_default(),
+            }
+        } else if ways[3] {
+            Self::Disk {
+                center: section.need("center", "[1.0, 1.0, 0.0]", found),
+                radius: section.need("radius", "0.1", found),
+                normal: if section.has("normal") {
+                    section.word("normal", &LayerFile::AXES, found).unwrap_or(2)
+                } else {
+                    section.need::<String>("normal", "\"z\"", found);
+                    2
+                },
+            }
+        } else {
+            Self::Point(Vec::new())
+        }
+    }
+
+    fn write(&self, keys: &mut Keys) {
+        match self {
+            Self::Point(at) => keys.push("at", at),
+            Self::Line { from, to } => {
+                keys.push("from", from);
+                keys.push("to", to);
+            }
+            Self::Points { points, delays } => {
+                keys.push("points", points);
+                keys.unless("delays", delays, &Vec::new());
+            }
+            Self::Disk { center, radius, normal } => {
+                keys.push("center", center);
+                keys.push("radius", radius);
+                keys.optional_item("normal", Some(Item::Value(text(LayerFile::AXES[*normal].0))));
+            }
+        }
+    }
 }
 
 /// Where a source sends its sound.
@@ -63,63 +162,78 @@ impl PatternFile {
     }
 }
 
-/// What a source sends.
-#[derive(Clone, Debug, PartialEq)]
-pub enum SignalFile {
-    /// Ricker's wavelet.
-    Ricker {
-        /// Hz.
-        frequency: f64,
-    },
-    /// A sine that goes on.
-    Sine {
-        /// Hz.
-        frequency: f64,
-    },
-    /// `cycles` periods of a sine under a Hann window.
-    Burst {
-        /// Hz.
-        frequency: f64,
-        /// Periods.
-        cycles: f64,
-    },
-    /// From one frequency to another, linearly over `duration`.
-    Chirp {
-        /// Hz.
-        frequency: f64,
-        /// Hz.
-        to_frequency: f64,
-        /// s.
-        duration: f64,
-    },
-    /// Samples of a file.
-    File {
-        /// WAV or NPY, relative to the scene file.
-        file: PathBuf,
-        /// Samples per second of an NPY file.
-        rate: Option<f64>,
-    },
+variants! {
+    /// What a source sends.
+    #[derive(Clone, Debug, PartialEq)]
+    pub enum SignalFile, "signal" = required "\"ricker\"", else unknown,
+        "`ricker`, `sine`, `burst` (a sine under a Hann window), `chirp` (from one frequency to another), `file`" {
+        /// Ricker's wavelet
+        "ricker" Ricker {
+            /// frequency; required, but not for `file`
+            frequency: f64 = required "1000.0", "> 0", "Hz";
+        }
+        /// a sine that goes on
+        "sine" Sine {
+            /// frequency
+            frequency: f64 = required "1000.0", "> 0", "Hz";
+        }
+        /// `cycles` periods of a sine under a Hann window
+        "burst" Burst {
+            /// frequency
+            frequency: f64 = required "1000.0", "> 0", "Hz";
+            /// periods of `burst`
+            cycles: f64 = always [5.0];
+        }
+        /// from one frequency to another, linearly over `duration`
+        "chirp" Chirp {
+            /// frequency at its start
+            frequency: f64 = required "1000.0", "> 0", "Hz";
+            /// frequency at the end of `chirp`
+            to_frequency: f64 = required "2000.0", "> 0", "Hz";
+            /// duration of `chirp`
+            duration: f64 = required "0.01", "> 0", "s";
+        }
+        /// samples of a file
+        "file" File {
+            /// of `file`: a WAV file, or an NPY file with `rate`, relative to the scene file
+            file: PathBuf = required "\"signal.wav\"";
+            /// of an NPY file: samples per second
+            rate: Option<f64> = maybe "that of a WAV file", "> 0", "Hz";
+        }
+    }
 }
 
-/// One `[[source]]`.
-#[derive(Clone, Debug, PartialEq)]
-pub struct SourceFile {
-    /// Where.
-    pub place: SourcePlace,
-    /// What.
-    pub signal: SignalFile,
-    /// Where it sends it.
-    pub pattern: PatternFile,
-    /// Along what, of any length; empty for a monopole, and for a disk that sends along its normal.
-    pub direction: Vec<f64>,
-    /// Pa.
-    pub amplitude: f64,
-    /// s.
-    pub delay: f64,
-    /// rad.
-    pub phase: f64,
-    /// m/s; empty = it stays.
-    pub velocity: Vec<f64>,
+/// Where the word is none, which is reported, any signal will do; only what is wrong with its frequency is said.
+fn unknown(section: &mut Section<'_>, found: &mut Diagnostics) -> SignalFile {
+    SignalFile::Ricker {
+        frequency: section.get("frequency", found).unwrap_or(1.0),
+    }
+}
+
+section! {
+    /// One `[[source]]`.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct SourceFile, unknown = stray {
+        /// Where it stands.
+        place: SourcePlace = flat [];
+        /// What it sends.
+        signal: SignalFile = flat [];
+        /// `monopole`: alike in all directions; `dipole`: a force; `one-way`: the force and a monopole that cancels
+        /// it behind
+        pattern: PatternFile = or [PatternFile::Monopole];
+        /// of `dipole` and `one-way`: along what, as a list of any length but 0
+        direction: Vec<f64> = empty "the axis of a disk, x in one dimension";
+        /// what the sine of `sine`, `burst` and `chirp` is ahead
+        phase: f64 = or [0.0], "", "rad";
+        /// `monopole`: Pa m^d/s² of a point, Pa m^(d−1)/s² of a metre of a line, Pa m/s² of a square metre of a
+        /// disk. `dipole`, `one-way`: the force of a point in Pa m^(d−1); of a line across a plane or a disk across
+        /// all of space Pa
+        amplitude: f64 = or [1.0];
+        /// how much later it plays
+        delay: f64 = or [0.0], "≥ 0", "s";
+        /// the source moves. It is silent off the grid; along a periodic axis it comes in at the other end
+        velocity: Vec<f64> = empty "0", "", "m/s";
+    }
 }
 
 impl SourceFile {
@@ -137,4 +251,15 @@ impl SourceFile {
             velocity: Vec::new(),
         }
     }
+}
+
+/// A key of another place or signal.
+fn stray(_: &Section<'_>, key: &str) -> Option<(String, String)> {
+    let mut rows = SourcePlace::rows().into_iter().chain(SignalFile::rows());
+    rows.any(|row| row.key == key).then(|| {
+        (
+            "it does not belong to a source of this kind".to_owned(),
+            "remove it, or change `signal` or the place".to_owned(),
+        )
+    })
 }

@@ -1,0 +1,194 @@
+//! `[view]` and `[[camera]]` as they are written.
+
+use crate::scene::camera_path::CameraKey;
+use crate::scene::codec::{Codec, Kinded, corners};
+use crate::scene::declare::section;
+use crate::scene::decode::{Decode, Diagnostics, word};
+use crate::scene::document::{Node, Value};
+use crate::scene::look::{Brightness, Flow, Opacity, Orbit, Plot, Quantity, ViewMode};
+use crate::scene::scenario::ColorRange;
+use crate::scene::schema::Kind;
+use crate::scene::write::{Item, text};
+
+section! {
+    /// `[view]`.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct ViewFile: Default {
+        /// `density`, `phase`, `real`, `imaginary`, `momentum` (quantum), `pressure`, `rms`, `level`, `velocity`,
+        /// `intensity` (acoustic), `energy`, `peak`. `rms` is √⟨p²⟩ in Pa, `level` the same in dB re 20 µPa (0 and
+        /// above), `velocity` |v| of the medium in m/s, `intensity` |⟨p v⟩| in W/m²: means since the start, or
+        /// since they are first looked at; these four by `fdtd` on the processor. `momentum` is |ψ(k)|² with k from
+        /// −π/a to π/a along each axis, k = 0 in the middle; `energy` of ψ is shared between the ends of each bond,
+        /// so that its sum is ⟨H⟩, of sound it is p²/(2ρc²) + ρv²/2 in J/m³; `peak` is taken after every step
+        quantity: Option<Quantity> = maybe "`density`, or `pressure` for sound";
+        /// see `ripplon list colormaps`; phases need a cyclic one
+        colormap: String = or ["auto".to_owned()];
+        /// `auto` (follows the field; begins anew where a mirror's transducers begin to play), `locked` (by the
+        /// first frame), or `[low, high]`
+        range: ColorRange = or [ColorRange::Auto];
+        /// how bright values are that are not negative, as densities: `linear` (in proportion), or `root` (as their
+        /// square root, which shows faint waves beside strong ones; the colour bar is labelled accordingly).
+        /// Pressures and other quantities with a sign have their own maps
+        brightness: Brightness = or [Brightness::Linear];
+        /// `plane` (in colours; of three dimensions one plane of constant z); two dimensions only: `relief` (the
+        /// value as height over the plane); three dimensions only: `slices` (three planes in the box) or `volume`
+        /// (the whole field, seen through)
+        mode: ViewMode = or [ViewMode::Plane];
+        /// of a relief, slices or a volume: `{ azimuth, elevation, zoom, target }`, see below
+        camera: Option<Orbit> = maybe "the whole";
+        /// three dimensions only: the lengths `[x, y, z]` at which the slices stand; the last is also that of the
+        /// plane
+        slices: Vec<f64> = empty "the middle";
+        /// how a volume hides what is behind a value: `soft` (in proportion to its size), `faint` (weak waves show
+        /// beside strong ones), `solid` (only strong ones), `shells` (two surfaces of equal size), or 2 to 8 points
+        /// `[[size, opacity], ...]`
+        opacity: Opacity = or [Opacity::Soft];
+        /// lights a volume along its gradients
+        shading: bool = or [false];
+        /// of `rms`, `level`, `intensity` and the flow of sound: the time constant with which the past fades
+        over: Option<f64> = maybe "all of the run", "", "s";
+        /// two dimensions only, over a plane: `arrows` or `streamlines` of what flows. Of ψ the probability current
+        /// j = Im ψ\*∇ψ/m of the lattice's bonds, magnetic field and rotation included, of the picture's moment; of
+        /// sound the mean intensity ⟨p v⟩ (as `intensity`, by `fdtd` on the processor, `over` for its time
+        /// constant). Arrows are as long as the root of the flow, and those below 1 % of the strongest in view are
+        /// left out
+        flow: Flow = or [Flow::None];
+        /// the time that the scene's picture in the gallery shows, or a list of times, all of which it shows at
+        /// once, as a photograph exposed several times
+        cover: Vec<f64> = with (cover, "half of `time.end`");
+        /// the plots that suit the scene, in their order: `cut`, `carpet`, `position`, `spread`, `norm`, `energy`,
+        /// `momentum`, `uncertainty`, `angular-momentum`, `overlap`, `participation`, `purity`, `marginals`,
+        /// `detectors`, `spectrum`, `fidelity`, `signals`, `focus`. In the window *More, Keep with the scene*
+        /// writes those that are chosen
+        plots: Vec<Plot> = with (plots, "the user's own choice");
+        /// the part of a line or plane that the window shows at first, and that pictures and films show: `{ min =
+        /// [x, y], max = [x, y] }`; in three dimensions of every plane (`mode = "plane"`)
+        region: Option<[Vec<f64>; 2]> = with (corners, "all of it");
+    }
+}
+
+section! {
+    for Orbit {
+        /// round the z axis: 0 looks along y with x to the right, 90 looks against x
+        azimuth: f64 = or [Orbit::default().azimuth], "−360 to 360", "degrees";
+        /// above the plane of x and y: 90 looks down the z axis, as a plane does
+        elevation: f64 = or [Orbit::default().elevation], "−90 to 90; of a relief 5 to 90", "degrees";
+        /// 1 where the whole box is in view
+        zoom: f64 = or [Orbit::default().zoom], "0.25 to 40";
+        /// what it looks at, as three lengths; not of a relief
+        target: Option<[f64; 3]> = maybe "the middle of the grid";
+    }
+}
+
+section! {
+    for CameraKey {
+        /// when, each a time of its own
+        at: f64 = required "0.0", "≥ 0";
+        /// From where it looks.
+        orbit: Orbit = flat [];
+    }
+}
+
+impl Decode for ColorRange {
+    fn decode(node: &Node, path: &str, found: &mut Diagnostics) -> Option<Self> {
+        if matches!(node.value, Value::Array(_)) {
+            return <[f64; 2]>::decode(node, path, found).map(|[low, high]| Self::Fixed(low, high));
+        }
+        word(node, path, found, &[("auto", Self::Auto), ("locked", Self::Locked)])
+    }
+}
+
+impl Kinded for ColorRange {
+    fn kind() -> Kind {
+        Kind::Either(vec![Kind::Words(vec!["auto", "locked"]), Kind::Numbers(2)])
+    }
+}
+
+impl Codec for ColorRange {
+    fn encode(&self) -> Item {
+        match *self {
+            Self::Auto => Item::Value(text("auto")),
+            Self::Locked => Item::Value(text("locked")),
+            Self::Fixed(low, high) => [low, high].encode(),
+        }
+    }
+}
+
+impl Decode for Opacity {
+    fn decode(node: &Node, path: &str, found: &mut Diagnostics) -> Option<Self> {
+        if matches!(node.value, Value::Array(_)) {
+            return Vec::decode(node, path, found).map(Self::Points);
+        }
+        let word = word(node, path, found, &Self::ALL.map(|(word, _)| (word, word)))?;
+        let preset = Self::ALL.into_iter().find(|(known, _)| *known == word);
+        preset.map(|(_, opacity)| opacity)
+    }
+}
+
+impl Kinded for Opacity {
+    fn kind() -> Kind {
+        Kind::Either(vec![Kind::words(&Self::ALL), Kind::List(Box::new(Kind::Numbers(2)))])
+    }
+}
+
+impl Codec for Opacity {
+    fn encode(&self) -> Item {
+        match self {
+            Self::Points(points) => points.encode(),
+            preset => Item::Value(text(preset.as_str().unwrap_or("soft"))),
+        }
+    }
+}
+
+/// A time, or several.
+mod cover {
+    use super::{Codec, Diagnostics, Item, Kind, Kinded};
+    use crate::scene::decode::Section;
+
+    pub fn read(section: &mut Section<'_>, key: &'static str, found: &mut Diagnostics) -> Vec<f64> {
+        section.get(key, found).unwrap_or_default()
+    }
+
+    pub fn write(times: &[f64]) -> Option<Item> {
+        match times {
+            [] => None,
+            [time] => Some(time.encode()),
+            times => Some(times.to_vec().encode()),
+        }
+    }
+
+    pub fn kind() -> Kind {
+        Vec::<f64>::kind()
+    }
+}
+
+/// The words of plots; a plot that has none is left out.
+mod plots {
+    use super::{Diagnostics, Item, Kind, Plot, Value, text, word};
+    use crate::scene::decode::Section;
+
+    pub fn read(section: &mut Section<'_>, key: &'static str, found: &mut Diagnostics) -> Vec<Plot> {
+        let path = section.name(key);
+        let Some(node) = section.node(key) else {
+            return Vec::new();
+        };
+        let Value::Array(items) = &node.value else {
+            let message = format!("{} is no list of plots", node.value.shown());
+            found.value(&path, message, "write e.g. [\"detectors\", \"cut\"]");
+            return Vec::new();
+        };
+        let words = items.iter().enumerate();
+        words
+            .filter_map(|(n, item)| word(item, &format!("{path}.{n}"), found, &Plot::WORDS))
+            .collect()
+    }
+
+    pub fn write(plots: &[Plot]) -> Option<Item> {
+        let words: Vec<String> = plots.iter().filter_map(|plot| plot.word()).map(text).collect();
+        (!words.is_empty()).then(|| Item::Value(format!("[{}]", words.join(", "))))
+    }
+
+    pub fn kind() -> Kind {
+        Kind::Only(Box::new(Kind::words(&Plot::WORDS)))
+    }
+}
