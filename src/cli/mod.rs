@@ -27,6 +27,7 @@ mod render;
 mod room;
 mod run;
 mod scene;
+mod schema;
 mod selftest;
 #[cfg(feature = "hdf5")]
 mod series;
@@ -107,6 +108,8 @@ enum Command {
     Lecture(lecture::LectureArgs),
     /// List presets, methods or colour maps
     List(list::ListArgs),
+    /// Print the scene format as a JSON schema for editors
+    Schema(schema::SchemaArgs),
     /// Check a scene and say what it will need
     Check(check::CheckArgs),
     /// Measure the methods beside this machine's own ceilings
@@ -148,6 +151,7 @@ pub fn main() -> ExitCode {
         Some(Command::Connect(args)) => serve::connect(&args),
         Some(Command::Lecture(args)) => lecture::run(&args),
         Some(Command::List(args)) => list::run(&args),
+        Some(Command::Schema(args)) => schema::run(&args),
         Some(Command::Check(args)) => check::run(&args),
         Some(Command::Bench(args)) => bench::run(&args),
         Some(Command::Selftest(args)) => selftest::run(&args),

@@ -11,6 +11,7 @@ mod pages;
 mod phase_space;
 mod room;
 mod scaling;
+mod schema;
 #[cfg(feature = "hdf5")]
 mod series;
 mod serve;

@@ -13,6 +13,7 @@ mod files;
 mod limits;
 mod mutated;
 mod recording;
+mod schema;
 mod written;
 
 use ripplon::physics::Sets;
