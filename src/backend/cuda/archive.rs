@@ -1,8 +1,9 @@
 //! The archive of PTX, `kernels/ptx.zst`, which `kernels/build` writes: a skippable frame of zstd with the index in JSON, then a frame a source file with the
-//! PTX of its modules one after the other. A frame is unpacked when one of its modules is first asked for.
+//! PTX of its modules one after the other, numbers as differences. A frame and a module are unpacked when they are first asked for.
 //!
 //! Source of the format: RFC 8878, Zstandard Compression, §3.1.2 (skippable frames).
 
+use super::differences;
 use ruzstd::decoding::FrameDecoder;
 use serde::Deserialize;
 use std::collections::HashMap;
@@ -10,7 +11,7 @@ use std::sync::{LazyLock, OnceLock};
 
 /// Skippable frame 0.
 const SKIPPABLE: u32 = 0x184D_2A50;
-/// No frame is larger: the texts of one source are some megabytes.
+/// No frame and no text is larger: those of one source are some megabytes.
 const MOST_TEXT: usize = 1 << 28;
 
 /// The archive in the program; `Err` says why it cannot be read.
@@ -20,28 +21,31 @@ pub(super) fn embedded() -> Result<&'static Archive<'static>, &'static str> {
     ARCHIVE.as_ref().map_err(String::as_str)
 }
 
-/// An archive whose frames are unpacked one by one.
+/// An archive whose frames and modules are unpacked one by one.
 #[derive(Debug)]
 pub(super) struct Archive<'a> {
     frames: Vec<Frame<'a>>,
-    /// Frame and place in it of each module.
-    places: HashMap<String, (usize, Place)>,
+    modules: HashMap<String, Module>,
 }
 
 #[derive(Debug)]
 struct Frame<'a> {
     compressed: &'a [u8],
-    /// Bytes of its text.
+    /// Bytes of what is compressed.
     length: usize,
-    text: OnceLock<Result<Vec<u8>, String>>,
+    packed: OnceLock<Result<Vec<u8>, String>>,
 }
 
-/// Where a module's text lies in its frame's.
-#[derive(Clone, Copy, Debug)]
-struct Place {
+#[derive(Debug)]
+struct Module {
+    frame: usize,
+    /// First byte and number of bytes in the frame.
     start: usize,
+    packed: usize,
+    /// Bytes of the text, and their checksum.
     length: usize,
     crc32: u32,
+    text: OnceLock<Result<String, String>>,
 }
 
 #[derive(Deserialize)]
@@ -58,6 +62,7 @@ struct IndexedFrame {
 #[derive(Deserialize)]
 struct IndexedModule {
     name: String,
+    packed: usize,
     bytes: usize,
     crc32: u32,
 }
@@ -76,7 +81,7 @@ impl<'a> Archive<'a> {
         let index: Index = serde_json::from_slice(index).map_err(|error| format!("its index: {error}"))?;
         let mut archive = Self {
             frames: Vec::new(),
-            places: HashMap::new(),
+            modules: HashMap::new(),
         };
         for (number, frame) in index.frames.into_iter().enumerate() {
             let (compressed, after) = (rest.split_at_checked(frame.bytes)).ok_or_else(|| {
@@ -89,23 +94,26 @@ impl<'a> Archive<'a> {
             rest = after;
             let mut start = 0_usize;
             for module in frame.modules {
-                let place = Place {
+                let place = Module {
+                    frame: number,
                     start,
+                    packed: module.packed,
                     length: module.bytes,
                     crc32: module.crc32,
+                    text: OnceLock::new(),
                 };
-                start = start.saturating_add(module.bytes);
-                archive.places.insert(module.name, (number, place));
+                start = start.saturating_add(module.packed);
+                archive.modules.insert(module.name, place);
             }
             if start > MOST_TEXT {
                 return Err(format!(
-                    "frame {number} claims {start} bytes of text, and {MOST_TEXT} are the most"
+                    "frame {number} claims {start} bytes, and {MOST_TEXT} are the most"
                 ));
             }
             archive.frames.push(Frame {
                 compressed,
                 length: start,
-                text: OnceLock::new(),
+                packed: OnceLock::new(),
             });
         }
         Ok(archive)
@@ -113,32 +121,38 @@ impl<'a> Archive<'a> {
 
     /// The text of a module.
     pub(super) fn ptx(&self, name: &str) -> Result<&str, String> {
-        let (number, place) = *self.places.get(name).ok_or("it has no such module")?;
-        let frame = self.frames.get(number).ok_or("it has no such frame")?;
-        let text = (frame.text.get_or_init(|| frame.unpacked()).as_ref()).map_err(Clone::clone)?;
-        let text = (text.get(place.start..place.start + place.length)).ok_or("its frame is too short")?;
-        if crc32fast::hash(text) != place.crc32 {
+        let module = self.modules.get(name).ok_or("it has no such module")?;
+        let text = module.text.get_or_init(|| self.unpacked(module)).as_ref();
+        text.map(String::as_str).map_err(Clone::clone)
+    }
+
+    fn unpacked(&self, module: &Module) -> Result<String, String> {
+        let frame = self.frames.get(module.frame).ok_or("it has no such frame")?;
+        let packed = (frame.packed.get_or_init(|| frame.unpacked()).as_ref()).map_err(Clone::clone)?;
+        let packed = (packed.get(module.start..module.start + module.packed)).ok_or("its frame is too short")?;
+        let text = differences::restored(packed);
+        if text.len() != module.length || crc32fast::hash(&text) != module.crc32 {
             return Err("the text does not match its checksum".to_owned());
         }
-        std::str::from_utf8(text).map_err(|error| error.to_string())
+        String::from_utf8(text).map_err(|error| error.to_string())
     }
 
     /// Names of all modules, in no order.
     #[cfg(test)]
     pub(super) fn names(&self) -> impl Iterator<Item = &str> {
-        self.places.keys().map(String::as_str)
+        self.modules.keys().map(String::as_str)
     }
 }
 
 impl Frame<'_> {
     fn unpacked(&self) -> Result<Vec<u8>, String> {
-        let mut text = vec![0; self.length];
+        let mut packed = vec![0; self.length];
         let written =
-            (FrameDecoder::new().decode_all(self.compressed, &mut text)).map_err(|error| error.to_string())?;
+            (FrameDecoder::new().decode_all(self.compressed, &mut packed)).map_err(|error| error.to_string())?;
         if written == self.length {
-            Ok(text)
+            Ok(packed)
         } else {
-            Err(format!("{written} bytes of text instead of {}", self.length))
+            Err(format!("{written} bytes instead of {}", self.length))
         }
     }
 }
@@ -190,8 +204,7 @@ mod tests {
     fn a_damaged_frame_is_refused() {
         let whole = Archive::new(BYTES).unwrap();
         let text = whole.ptx("ceilings").unwrap();
-        let (number, _) = whole.places["ceilings"];
-        let frame = whole.frames[number].compressed;
+        let frame = whole.frames[whole.modules["ceilings"].frame].compressed;
         let begin = frame.as_ptr().addr() - BYTES.as_ptr().addr();
         let mut refused = 0;
         for at in (0..frame.len()).step_by(7) {

@@ -6,6 +6,7 @@
 
 mod archive;
 mod ceilings;
+mod differences;
 mod fault;
 pub(crate) mod manifest;
 mod nvrtc;
