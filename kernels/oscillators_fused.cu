@@ -9,9 +9,11 @@
 // the bonds that two lanes turn both; 16 shuffles for 8 sites.
 //
 // MEDIUM: a bond has its own coefficients. DAMPED: momenta are multiplied by a factor before and after each step. `edge_steps`: strips at ends that do not stand between
-// two lanes, in a medium that is the same everywhere. `summing_steps`, `summing_edges`: the same, and pressures are summed over regions after steps.
+// two lanes, in a medium that is the same everywhere. `summing_steps`, `summing_edges`: the same, and pressures are summed over regions after steps. `visiting_steps`: pieces within
+// reach of sites at which something happens between steps (oscillators_visits.cuh), stepped anew from the same state.
 #include "oscillators.cuh"
 #include "oscillators_cells.cuh"
+#include "oscillators_visits.cuh"
 
 #ifndef COLUMNS
 #define COLUMNS 4
@@ -219,12 +221,32 @@ template <bool RAGGED> __device__ __forceinline__ void save(const Fused &f, cons
     }
 }
 
-// With SUMS, pressures of `cells` are put there after steps.
-template <bool RAGGED, bool SUMS> __device__ __forceinline__ void run(const Fused &f, const Cells *cells) {
+// What happens at sites of row y after sub-step n, with which a step ends; `records`: the row is the warp's own
+__device__ __forceinline__ void visit_row(const Strip &s, const Visits &v, Row &a, int y, int n, bool records) {
+    const Plane &g = s.f.plane;
+    if (g.periodic[1])
+        y = wrapped(y, g.ny);
+    else if (y < 0 || y >= g.ny)
+        return;
+    const int slot = v.rows[y];
+    if (slot < 0) return;
+    const unsigned char *marks = v.marks + (size_t)slot * g.pitch;
+    const int step = v.step + __popc(s.f.ends & ((1u << n) - 1));
+#pragma unroll
+    for (int c = 0; c < C; c++) {
+        int x = s.lane.x + c;
+        if (g.periodic[0]) x %= g.nx;
+        if (x < 0 || x >= g.nx || !marks[x]) continue;
+        v.visit(marks[x], (u32)(y * g.pitch + x), step, records, a.q[c], a.p[c]);
+    }
+}
+
+// With SUMS, pressures of `cells` are put there after steps. With VISITS, a warp has a piece of the list, and what happens at its sites between steps is done.
+template <bool RAGGED, bool SUMS, bool VISITS = false> __device__ __forceinline__ void run(const Fused &f, const Cells *cells, const Visits *visits = nullptr) {
     const Plane &g = f.plane;
     const int lane = threadIdx.x & 31, number = blockIdx.x * WARPS + (threadIdx.x >> 5);
-    if (number >= f.strips) return;
-    const int strip = f.first + number + (number >= f.skip_from ? f.skip_by : 0);
+    if (number >= (VISITS ? visits->count : f.strips)) return;
+    const int strip = VISITS ? visits->pieces[2 * number] : f.first + number + (number >= f.skip_from ? f.skip_by : 0);
     const int x0 = strip * CORE - HALO + lane * C;
     int x = x0;
     if (g.periodic[0]) {
@@ -235,7 +257,7 @@ template <bool RAGGED, bool SUMS> __device__ __forceinline__ void run(const Fuse
     s.lane.low = !g.periodic[0] && x0 == 0, s.lane.high = !g.periodic[0] && x0 + C == g.nx;
     if (!RAGGED) s.lane.ends = __any_sync(0xffffffffu, s.lane.low || s.lane.high);
     const int pairs = (g.ny + 1) / 2;
-    const int first = blockIdx.y * f.chunk, last = min(first + f.chunk, pairs);
+    const int first = VISITS ? visits->pieces[2 * number + 1] : blockIdx.y * f.chunk, last = min(first + f.chunk, pairs);
     const bool ring = g.periodic[1];
     const int from = ring ? first - N : max(first - N, 0), to = ring ? last + N : min(last + N, pairs);
     const bool bottom = !ring && from == 0, top = !ring && to == pairs;
@@ -272,10 +294,16 @@ template <bool RAGGED, bool SUMS> __device__ __forceinline__ void run(const Fuse
                 if (y > 2 * from) {
                     s.even_y(du, dv, y - 2);
                     s.leave<RAGGED>(du, y - 2), s.leave<RAGGED>(dv, y - 1);
-                    // The end of a step, and the beginning of the next
-                    if (DAMPED && (f.ends >> n & 1)) s.damp<RAGGED>(du, y - 2, n + 1 < N ? 2 : 1), s.damp<RAGGED>(dv, y - 1, n + 1 < N ? 2 : 1);
                     const int pair = t - n - 1;
-                    if (SUMS && (cells->ends >> n & 1) && pair >= first && pair < last && writes) put_cells(*cells, n, du.q, dv.q, pair, x0);
+                    const bool own = pair >= first && pair < last && writes;
+                    // The end of a step, and the beginning of the next
+                    const int damps = n + 1 < N && !VISITS ? 2 : 1;
+                    if (DAMPED && (f.ends >> n & 1)) s.damp<RAGGED>(du, y - 2, damps), s.damp<RAGGED>(dv, y - 1, damps);
+                    if (VISITS && (f.ends >> n & 1)) {
+                        visit_row(s, *visits, du, y - 2, n, own), visit_row(s, *visits, dv, y - 1, n, own);
+                        if (DAMPED && n + 1 < N) s.damp<RAGGED>(du, y - 2, 1), s.damp<RAGGED>(dv, y - 1, 1);
+                    }
+                    if (SUMS && (cells->ends >> n & 1) && own) put_cells(*cells, n, du.q, dv.q, pair, x0);
                 }
                 a = du, b = dv;
             }
@@ -294,3 +322,6 @@ extern "C" __global__ void __launch_bounds__(64) summing_steps(const __grid_cons
 extern "C" __global__ void __launch_bounds__(64) edge_steps(const __grid_constant__ Fused f) { run<true, false>(f, nullptr); }
 extern "C" __global__ void __launch_bounds__(64) summing_edges(const __grid_constant__ Fused f, const __grid_constant__ Cells cells) { run<true, true>(f, &cells); }
 #endif
+extern "C" __global__ void __launch_bounds__(64) visiting_steps(const __grid_constant__ Fused f, const __grid_constant__ Cells cells, const __grid_constant__ Visits visits) {
+    run<true, true, true>(f, &cells, &visits);
+}

@@ -21,7 +21,7 @@ use ripplon::field::FieldData;
 use ripplon::field::Precision;
 use ripplon::scene::Scenario;
 use ripplon::solver::{Edit, Taps};
-use rooms::{Case, SOURCES, check_checkpoints, check_pictures, differences, different_bits, random, start};
+use rooms::{Case, DETECTORS, SOURCES, check_checkpoints, check_pictures, differences, different_bits, random, start};
 
 #[test]
 fn every_case_is_a_scene() {
@@ -52,7 +52,6 @@ fn sweeps_agree_with_the_processor() {
     assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
 }
 
-/// With and without sounds: with them launches end with every step.
 #[test]
 fn fused_launches_give_the_bits_of_sweeps() {
     if skip() {
@@ -140,16 +139,19 @@ fn transducers_act_as_on_the_processor() {
     if skip() {
         return;
     }
-    check_transducers(KINDS, ORDERS, &sounds(), |case, order| {
-        let mut all: Vec<(String, Scenario, f64)> = Vec::new();
-        for (word, precision) in Precision::ALL {
-            for variant in ["naive", "fused"] {
-                let scenario = scene(case, order, ["cuda", word, variant], "", &sounds());
-                all.push((format!("{word}, {variant}"), scenario, 10.0 * tolerance(precision)));
+    // Energies and fluxes keep a velocity, with which launches end with every step.
+    for sounds in [sounds(), format!("{SOURCES}{DETECTORS}")] {
+        check_transducers(KINDS, ORDERS, &sounds, |case, order| {
+            let mut all: Vec<(String, Scenario, f64)> = Vec::new();
+            for (word, precision) in Precision::ALL {
+                for variant in ["naive", "fused"] {
+                    let scenario = scene(case, order, ["cuda", word, variant], "", &sounds);
+                    all.push((format!("{word}, {variant}"), scenario, 10.0 * tolerance(precision)));
+                }
             }
-        }
-        all
-    });
+            all
+        });
+    }
 }
 
 /// The same cases where there is no device: blocks do what single sweeps do.
@@ -277,6 +279,47 @@ fn pressures_of_regions_are_summed_in_launches() {
                     bits(&records[1..2]) == bits(&swept[1..2]) && bits(&records[3..]) == bits(&swept[3..]),
                     "{name}: peaks"
                 );
+                seen += 1;
+            }
+        }
+    }
+    assert!(seen > 50, "{seen}");
+}
+
+/// A source that moves over the plate, beside those that rest.
+const MOVING: &str =
+    "[[source]]\nat = [12.2, 4.7]\nvelocity = [0.35, 0.21]\nsignal = \"sine\"\nfrequency = 0.11\namplitude = 0.4\n";
+
+/// Sources, detectors of single sites and sums over regions, all between the steps of a launch: the state and what sites record have the bits of single sweeps.
+#[test]
+fn launches_do_what_happens_at_sites() {
+    if skip() {
+        return;
+    }
+    let mut seen = 0;
+    for case in cases()
+        .into_iter()
+        .filter(|case| case.size.len() == 2 && case.size.iter().all(|n| *n > 36))
+    {
+        for &order in case.orders {
+            for (word, _) in Precision::ALL {
+                let name = format!("{}, order {order}, {word}", case.name);
+                let sounds = format!("{SOURCES}{MOVING}{PRESSURES}{DETECTORS}");
+                let of = |variant: &str, more: &str| scene(&case, order, ["cuda", word, variant], more, &sounds);
+                let (swept, expected) = pressures(&of("naive", ""), &[47]);
+                for (more, calls) in [("", &[47_u64][..]), ("", &[1, 13, 2, 31]), ("fused_steps = 1", &[47])] {
+                    let (records, state) = pressures(&of("fused", more), calls);
+                    assert!(state == expected, "{name} {more} {calls:?}: another state");
+                    for (n, (found, expected)) in records.iter().zip(&swept).enumerate().skip(4) {
+                        assert!(
+                            found.iter().zip(expected).all(|(a, b)| a.to_bits() == b.to_bits()),
+                            "{name} {more} {calls:?}: detector {n}"
+                        );
+                        // One of them stands in a wall, where there is one.
+                        let hears = case.layers.contains("wall") || found.iter().any(|value| *value != 0.0);
+                        assert!(found.len() == expected.len() && hears, "{name}: detector {n}");
+                    }
+                }
                 seen += 1;
             }
         }

@@ -132,6 +132,11 @@ impl<T: Real + Kind> DeviceTransducers<T> {
         })
     }
 
+    /// Where something is done in the batch, in the order of its numbers, and the steps after which it is.
+    pub(in crate::solver) fn places(&self) -> (&[u32], usize) {
+        (if self.steps > 0 { &self.known } else { &[] }, self.steps)
+    }
+
     /// Whether anything is done after step `step` of the batch.
     pub(in crate::solver) fn acts(&self, step: usize) -> bool {
         step < self.steps

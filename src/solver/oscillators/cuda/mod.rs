@@ -7,9 +7,9 @@
 //! - `fused`: up to 4 equal sub-steps a launch in registers (2 in double precision, `kernels/oscillators_fused.cu`), along a line up to 16 (8, `kernels/oscillators_line.cu`).
 //!   The same bits. Equal sub-steps in a row are all of order 2, and four of five of order 4.
 //!
-//! Sources, and detectors that read single sites, are one list of operations on sites, which a kernel works off between two steps; transducers are another. With any of them, or while
-//! the largest pressures or a velocity are kept, launches end with each step, and detectors that are summed are so between steps. Means and peaks of the pressure without any of that are
-//! summed inside the launches of a plane ([`summing`]). Damping is part of launches.
+//! Sources, and detectors that read single sites, are one list of operations on sites; transducers are another. In a plane, launches step the pieces around them a second time and do what
+//! happens there ([`visits`]), and sum means and peaks of the pressure ([`summing`]). Along a line, and while the largest pressures or a velocity are kept, launches end with each step,
+//! kernels of their own work off the lists in between, and detectors that are summed are so between steps. Damping is part of launches.
 //!
 //! Bound: a launch of n steps moves 16/n bytes a site and step in single precision: 267 n G site-steps/s on an H200 (4.27 TB/s copied); the sweeps' 39
 //! instructions with both turns of the bonds between lanes: 33.4 T/s / 39 = 850 G. One of order 2 that plays sources: 267 G. In a medium 32 bytes of coefficients
@@ -23,6 +23,7 @@ mod steps;
 mod store;
 mod summing;
 mod transducers;
+mod visits;
 
 use super::layout::Layout;
 use super::run::Oscillators;
@@ -95,6 +96,8 @@ pub(super) struct Cuda<T: OnCuda> {
     transducers: DeviceTransducers<T>,
     /// What launches with sums need, once one was taken.
     summing: Option<summing::Summing<T>>,
+    /// What launches with sites of their own need, once one was taken.
+    visits: Option<visits::Visits>,
 }
 
 impl<T: OnCuda> Drop for Cuda<T> {
@@ -147,6 +150,7 @@ impl<T: OnCuda> Cuda<T> {
                 events: SiteEvents::new(&stream)?,
                 transducers: DeviceTransducers::new(&stream)?,
                 summing: None,
+                visits: None,
                 readback: ReadbackStream::new(device, looking)?,
                 choice,
                 host,

@@ -1,11 +1,13 @@
-//! Parameters of the kernels, as `kernels/oscillators.cuh`, `oscillators_sweeps.cu`, `oscillators_fused.cu` and `oscillators_line.cu` declare them. Addresses are of the
+//! Parameters of the kernels, as `kernels/oscillators.cuh`, `oscillators_sweeps.cu`, `oscillators_fused.cu`, `oscillators_visits.cuh` and `oscillators_line.cu` declare them. Addresses are of the
 //! device; 0 = null.
 
 use super::super::pair::{Lone, Pair};
 use crate::backend::cuda::parameters;
+use crate::solver::device::events::Sites;
 use crate::solver::device::readback::Frame;
+use crate::solver::device::transducers::Touch;
 
-parameters!(Sweep<T>, Fused<T>, Line<T>, Look, Picture, Cells, Adding);
+parameters!(Sweep<T>, Fused<T>, Line<T>, Look, Picture, Cells, Adding, Visits);
 
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
@@ -71,6 +73,22 @@ pub(super) struct Cells {
     pub cells: u64,
 }
 
+/// As `kernels/oscillators_visits.cuh` declares it.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Visits {
+    pub sites: Sites,
+    pub touch: Touch,
+    pub numbers: u64,
+    pub rows: u64,
+    pub marks: u64,
+    pub pieces: u64,
+    pub count: i32,
+    pub step: i32,
+    pub steps: i32,
+    pub touched: i32,
+}
+
 /// As `kernels/oscillators_sums.cu` declares it.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
@@ -128,8 +146,6 @@ mod tests {
     use super::super::sources::{self, Medium};
     use super::*;
     use crate::field::{Precision, Real};
-    use crate::solver::device::events::Sites;
-    use crate::solver::device::transducers::Touch;
 
     fn check<T: Real>(precision: Precision) {
         let sweeps = sources::sweeps(precision);
@@ -150,6 +166,8 @@ mod tests {
                 let sums = [size_of::<Fused<T>>(), size_of::<Cells>()];
                 assert_eq!(shape.source.declared("fused_steps"), [size_of::<Fused<T>>()]);
                 assert_eq!(shape.source.declared("summing_steps"), sums);
+                let visits = [sums[0], sums[1], size_of::<Visits>()];
+                assert_eq!(shape.source.declared("visiting_steps"), visits);
                 if medium != Medium::Sites {
                     assert_eq!(shape.source.declared("edge_steps"), [size_of::<Fused<T>>()]);
                     assert_eq!(shape.source.declared("summing_edges"), sums);

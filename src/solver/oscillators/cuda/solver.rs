@@ -5,7 +5,7 @@ use super::super::field::Field;
 use super::super::run::Oscillators;
 use super::super::springs::Springs;
 use super::steps::Launches;
-use super::{Cuda, store, summing};
+use super::{Cuda, store, summing, visits};
 use crate::backend::cuda::{Buffer, CudaError, Piece, Pieces};
 use crate::field::{FieldData, Real};
 use crate::physics::Observables;
@@ -115,7 +115,8 @@ impl<T: OnCuda> Resident for Cuda<T> {
             memory: (planes.map(Buffer::bytes).sum::<usize>()
                 + self.medium.bytes()
                 + self.readback.bytes()
-                + self.summing.as_ref().map_or(0, summing::Summing::bytes)) as u64,
+                + self.summing.as_ref().map_or(0, summing::Summing::bytes)
+                + self.visits.as_ref().map_or(0, visits::Visits::bytes)) as u64,
         }
     }
 

@@ -1,7 +1,7 @@
 //! Steps on the device.
 
 use super::sources::{self, COLUMNS, Shape};
-use super::{Cuda, params};
+use super::{Cuda, params, visits};
 use crate::backend::cuda::{CudaError, Kernel, PushKernelArg, Stream};
 use crate::grid::Grid;
 use crate::solver::clock::RunClock;
@@ -33,6 +33,8 @@ pub(super) struct Fused {
     /// The same with sums over regions.
     summing: Kernel,
     summing_edge: Option<Kernel>,
+    /// For pieces with sites at which something happens between steps.
+    visiting: Kernel,
     /// Blocks of two warps that the device holds at once.
     capacity: u32,
 }
@@ -83,6 +85,15 @@ impl Strips {
     }
 }
 
+/// What a launch of a plane does between the steps that end in it.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Between {
+    /// Sums over regions.
+    pub cells: Option<params::Cells>,
+    /// What happens at single sites.
+    pub visits: Option<params::Visits>,
+}
+
 impl Launches {
     /// What a scene asks for.
     pub(super) fn new(
@@ -124,12 +135,19 @@ impl Launches {
                 edge: edge("edge_steps")?,
                 summing: stream.kernel(shape.source, "summing_steps", 0)?,
                 summing_edge: edge("summing_edges")?,
+                visiting: stream.kernel(shape.source, "visiting_steps", 0)?,
                 capacity: capacity.max(1),
                 kernel,
             })
         };
         let wanted = shapes.filter(|shape| shape.steps <= asked);
         Ok(Self::Fused(wanted.map(load).collect::<Result<_, _>>()?))
+    }
+
+    /// Shapes of a plane.
+    pub(super) fn shapes(&self) -> impl Iterator<Item = Shape> {
+        let all = if let Self::Fused(all) = self { &all[..] } else { &[] };
+        all.iter().map(|fused| fused.shape)
     }
 
     pub(super) fn is_naive(&self) -> bool {
@@ -201,13 +219,14 @@ impl<T: OnCuda> Cuda<T> {
 
     fn go_batch(&mut self, clock: &RunClock, steps: usize, gathered: &[u32], taps: &mut Taps) -> Result<(), CudaError> {
         let mut signals = self.signals(clock, steps);
+        let kicked = places_of(&signals);
         self.events.load(&self.stream, &mut signals, gathered)?;
         self.prepare_transducers(taps, steps)?;
         let substeps = self.host.springs.scheme.substeps.len();
         if self.events.is_empty() && taps.is_empty() && self.peak.is_none() && self.potential.is_none() {
             return self.run(steps * substeps);
         }
-        if self.summed_batch(clock, steps, taps)? {
+        if self.fused_batch(clock, steps, &kicked, taps)? {
             return Ok(());
         }
         let mut clocks = Vec::new();
@@ -273,7 +292,7 @@ impl<T: OnCuda> Cuda<T> {
 
     /// The operations of moment `moment` of the batch: kicks so many times, gathers after the step that ends there.
     #[allow(unsafe_code, reason = "a kernel launch")]
-    fn operate(&mut self, moment: usize, kicks: i32, gathers: bool) -> Result<(), CudaError> {
+    pub(super) fn operate(&mut self, moment: usize, kicks: i32, gathers: bool) -> Result<(), CudaError> {
         let [q, p] = [0, 1].map(|n: usize| self.field[n].address());
         self.readback.before_writing(&self.stream, q)?;
         let (sites, moment, gathers) = (self.events.parameters(), whole(moment), i32::from(gathers));
@@ -344,7 +363,7 @@ impl<T: OnCuda> Cuda<T> {
         let mut at = 0;
         while at < count {
             let part = Part::next(&substeps, at, count - at, self.launches.most());
-            at += self.launch(part, None)?;
+            at += self.launch(part, &Between::default())?;
         }
         Ok(())
     }
@@ -361,8 +380,8 @@ impl<T: OnCuda> Cuda<T> {
         }
     }
 
-    /// Takes sub-steps of a part, in one launch if they are fused; returns how many. Those of a plane sum what `cells` says.
-    pub(super) fn launch(&mut self, part: Part, cells: Option<&params::Cells>) -> Result<usize, CudaError> {
+    /// Takes sub-steps of a part, in one launch if they are fused; returns how many. Those of a plane do what is to be done between steps.
+    pub(super) fn launch(&mut self, part: Part, between: &Between) -> Result<usize, CudaError> {
         let Some(out) = &self.other else {
             self.sweeps(part)?;
             return Ok(1);
@@ -374,7 +393,7 @@ impl<T: OnCuda> Cuda<T> {
                 let Some(fused) = all.iter().find(|fused| fused.shape.steps <= part.count) else {
                     return Ok(part.count);
                 };
-                self.plane_steps(fused, part, out, cells)?;
+                self.plane_steps(fused, part, out, between)?;
                 fused.shape.steps
             }
             Launches::Line { kernel, core, .. } => {
@@ -390,13 +409,7 @@ impl<T: OnCuda> Cuda<T> {
     }
 
     #[allow(unsafe_code, reason = "kernel launches")]
-    fn plane_steps(
-        &self,
-        fused: &Fused,
-        part: Part,
-        out: [u64; 2],
-        cells: Option<&params::Cells>,
-    ) -> Result<(), CudaError> {
+    fn plane_steps(&self, fused: &Fused, part: Part, out: [u64; 2], between: &Between) -> Result<(), CudaError> {
         let layout = &self.host.springs.layout;
         let [nx, ny] = layout.size;
         let all = nx.div_ceil(fused.shape.core());
@@ -408,7 +421,7 @@ impl<T: OnCuda> Cuda<T> {
         let across = |strips: usize| u32::try_from(strips.div_ceil(2)).unwrap_or(u32::MAX);
         let steps = u32::try_from(fused.shape.steps).unwrap_or(1);
         let chunk = chunk_of(pairs, fused.capacity / across(all), steps);
-        let kernels = match cells {
+        let kernels = match &between.cells {
             None => [Some(&fused.kernel), fused.edge.as_ref()],
             Some(_) => [Some(&fused.summing), fused.summing_edge.as_ref()],
         };
@@ -416,32 +429,45 @@ impl<T: OnCuda> Cuda<T> {
             let Some(kernel) = kernel.filter(|_| strips.count > 0) else {
                 continue;
             };
-            let parameters = params::Fused {
-                field: [self.field[0].address(), self.field[1].address()],
-                out,
-                plane: self.plane(),
-                springs: self.medium.springs(part.length),
-                chunk: i32::try_from(chunk).unwrap_or(i32::MAX),
-                strips: whole(strips.count),
-                first: whole(strips.first),
-                skip_from: whole(strips.skip_from),
-                skip_by: whole(strips.skip_by),
-                begins: i32::from(part.begins),
-                ends: part.ends,
-            };
+            let parameters = self.fused(part, out, chunk, strips);
             let grid = (across(strips.count), pairs.div_ceil(chunk), 1);
             // SAFETY: the parameters are those of `fused_steps` and `edge_steps`, or of those that sum; all planes are pitch × ny, those of bonds have a row more before them, and
             // the kernels stay on sites of the grid, the rest of a lane's columns, and the bonds before the first. There is room for the cells of every step that is summed.
             unsafe {
                 self.stream.launch(kernel, grid, 64, |launch| {
                     launch.arg(&parameters);
-                    if let Some(cells) = cells {
+                    if let Some(cells) = &between.cells {
                         launch.arg(cells);
                     }
                 })?;
             }
         }
-        Ok(())
+        let Some(visits) = &between.visits else { return Ok(()) };
+        let parameters = self.fused(part, out, visits::CHUNK, Strips::from(0, 0));
+        let cells = between.cells.unwrap_or_default();
+        let grid = (visits.count.unsigned_abs().div_ceil(2), 1, 1);
+        // SAFETY: the parameters are those of `visiting_steps`; as above, the pieces are of the grid, and the lists hold every moment of the batch.
+        unsafe {
+            self.stream.launch(&fused.visiting, grid, 64, |launch| {
+                launch.arg(&parameters).arg(&cells).arg(visits);
+            })
+        }
+    }
+
+    fn fused(&self, part: Part, out: [u64; 2], chunk: u32, strips: Strips) -> params::Fused<T> {
+        params::Fused {
+            field: [self.field[0].address(), self.field[1].address()],
+            out,
+            plane: self.plane(),
+            springs: self.medium.springs(part.length),
+            chunk: i32::try_from(chunk).unwrap_or(i32::MAX),
+            strips: whole(strips.count),
+            first: whole(strips.first),
+            skip_from: whole(strips.skip_from),
+            skip_by: whole(strips.skip_by),
+            begins: i32::from(part.begins),
+            ends: part.ends,
+        }
     }
 
     #[allow(unsafe_code, reason = "a kernel launch")]
@@ -521,6 +547,26 @@ impl<T: OnCuda> Cuda<T> {
             })
         }
     }
+}
+
+/// Places at which something is added at any of these moments, ascending.
+fn places_of<T>(moments: &[Vec<(u32, T)>]) -> Vec<u32> {
+    let mut all = Vec::new();
+    let mut last: &[(u32, T)] = &[];
+    for moment in moments {
+        // Sources that rest are where they were.
+        if !moment
+            .iter()
+            .map(|(place, _)| place)
+            .eq(last.iter().map(|(place, _)| place))
+        {
+            all.extend(moment.iter().map(|(place, _)| *place));
+        }
+        last = moment;
+    }
+    all.sort_unstable();
+    all.dedup();
+    all
 }
 
 #[cfg(test)]

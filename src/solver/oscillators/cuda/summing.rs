@@ -1,9 +1,11 @@
-//! Pressures of regions that launches of `fused` sum on the way (`kernels/oscillators_cells.cuh`): a number a cell of 4 columns and two rows, which a kernel behind the launch adds up.
+//! Batches of steps whose launches do what is to be done between steps: what happens at single sites ([`visits`](super::visits)), and sums over regions
+//! (`kernels/oscillators_cells.cuh`), of which a launch leaves a number a cell of 4 columns and two rows, which a kernel behind it adds up.
 //!
-//! For means and peaks of the pressure, where nothing else happens between steps: no sources, transducers or gathered sites, and neither largest pressures nor a velocity are kept.
+//! For means and peaks of the pressure, in a plane, where neither largest pressures nor a velocity are kept.
 
 use super::params::{self, REGIONS};
-use super::steps::Launches;
+use super::steps::{Between, Launches};
+use super::visits::{Extent, Visits};
 use super::{Cuda, sources};
 use crate::backend::cuda::{Buffer, CudaError, Kernel, PushKernelArg, Stream};
 use crate::physics::Measure;
@@ -78,13 +80,9 @@ fn cells_of(asked: &Asked) -> params::Cells {
 }
 
 impl<T: OnCuda> Cuda<T> {
-    /// What launches can sum of these detectors, if that is all that happens between steps.
+    /// What launches sum of these detectors, if they can do all that is to be done between steps.
     fn asked(&self, taps: &Taps) -> Option<Asked> {
-        let quiet = self.events.is_empty()
-            && self.peak.is_none()
-            && self.potential.is_none()
-            && !taps.transducers_act()
-            && !taps.keeps_rows();
+        let quiet = self.peak.is_none() && self.potential.is_none() && !taps.keeps_rows();
         if !quiet || !matches!(self.launches, Launches::Fused(_)) {
             return None;
         }
@@ -96,14 +94,24 @@ impl<T: OnCuda> Cuda<T> {
         };
         let all: Option<Vec<_>> = taps.taps().iter().enumerate().map(of).collect();
         let asked: Asked = all?.into_iter().flatten().collect();
-        (1..=REGIONS).contains(&asked.len()).then_some(asked)
+        (asked.len() <= REGIONS).then_some(asked)
     }
 
-    /// Takes a batch of steps whose launches sum what the detectors ask for; `false` where they cannot, and nothing was done.
-    pub(super) fn summed_batch(&mut self, clock: &RunClock, steps: usize, taps: &mut Taps) -> Result<bool, CudaError> {
+    /// Takes a batch of steps whose launches do what is to be done between them; `kicked`: places of sources. `false` where they cannot, and nothing was done.
+    pub(super) fn fused_batch(
+        &mut self,
+        clock: &RunClock,
+        steps: usize,
+        kicked: &[u32],
+        taps: &mut Taps,
+    ) -> Result<bool, CudaError> {
         let Some(asked) = self.asked(taps) else {
             return Ok(false);
         };
+        self.load_visits(kicked, steps)?;
+        if self.events.adds() {
+            self.operate(0, 1, false)?;
+        }
         let clocks: Vec<RunClock> = (1..=steps as u64).map(|n| clock.after(n)).collect();
         let due = |clock: &RunClock| asked.iter().any(|(n, ..)| taps.is_due(*n, clock));
         let due: Vec<bool> = clocks.iter().map(due).collect();
@@ -114,7 +122,7 @@ impl<T: OnCuda> Cuda<T> {
         let taken = self.take_summed(&mut summing, &asked, &due);
         self.summing = Some(summing);
         let numbers = taken?;
-        let mut sums = numbers.chunks_exact(asked.len());
+        let mut sums = numbers.chunks_exact(asked.len().max(1));
         let mut records = Vec::with_capacity(steps);
         for (clock, due) in clocks.iter().zip(&due) {
             let mut record = vec![0.0; taps.taps().len()];
@@ -129,8 +137,29 @@ impl<T: OnCuda> Cuda<T> {
             }
             records.push(record);
         }
-        self.events.record(&self.stream, taps, &clocks, records)?;
+        if !taps.is_empty() {
+            self.events.record(&self.stream, taps, &clocks, records)?;
+        }
+        self.transducers.finish(&self.stream, taps)?;
         Ok(true)
+    }
+
+    /// Says what happens at single sites in the next batch.
+    fn load_visits(&mut self, kicked: &[u32], steps: usize) -> Result<(), CudaError> {
+        let mut visits = match self.visits.take() {
+            Some(visits) => visits,
+            None => Visits::new(&self.stream)?,
+        };
+        let layout = &self.host.springs.layout;
+        let plane = Extent {
+            size: layout.size,
+            pitch: self.pitch,
+            periodic: layout.periodic,
+        };
+        let sites = (kicked, &self.events, &self.transducers);
+        let loaded = visits.load(&self.stream, plane, self.launches.shapes(), sites, steps);
+        self.visits = Some(visits);
+        loaded
     }
 
     /// Takes the steps, and gives the sums of those that are due, region by region.
@@ -166,7 +195,12 @@ impl<T: OnCuda> Cuda<T> {
                 cells: summing.cells.address(),
                 ..cells
             };
-            at += self.launch(part, (ends != 0).then_some(&now))?;
+            let visits = self.visits.as_ref();
+            let between = Between {
+                cells: (ends != 0).then_some(now),
+                visits: visits.and_then(|visits| visits.launch(taken, at / substeps.len())),
+            };
+            at += self.launch(part, &between)?;
             if ends != 0 {
                 let steps = ends.count_ones();
                 self.add_cells(summing, &now, (blocks, steps), kept)?;
@@ -175,6 +209,9 @@ impl<T: OnCuda> Cuda<T> {
         }
         debug_assert_eq!(kept, count);
         let mut numbers = vec![0.0; count];
+        if count == 0 {
+            return Ok(numbers);
+        }
         self.stream.download("records", &summing.totals, &mut numbers)?;
         Ok(numbers)
     }
