@@ -43,7 +43,7 @@ function serve() {
 function launch(name, path) {
   if (name === 'firefox') {
     // WebGPU on Mesa's software Vulkan: without it this browser has nothing to draw with where there is no display.
-    const prefs = { 'dom.webgpu.enabled': true, 'gfx.webgpu.ignore-blocklist': true };
+    const prefs = { 'dom.webgpu.enabled': true, 'gfx.webgpu.ignore-blocklist': true, 'dom.w3c_touch_events.enabled': 1 };
     return puppeteer.launch({ browser: 'firefox', executablePath: path, headless: true, extraPrefsFirefox: prefs, protocolTimeout: 600000 });
   }
   // Without an adapter for WebGPU: WebGL2, drawn by the processor. With one: SwiftShader, which draws as well, or else the browser loses it.
@@ -56,11 +56,13 @@ const pause = seconds => new Promise(done => setTimeout(done, 1000 * seconds));
 
 /// A page that is watched: its console, its downloads, what it copies.
 class Watched {
-  /// `before`: what is done in the page before its scripts.
-  static async open(browser, address, size = [1280, 720], before = null) {
+  /// `before`: what is done in the page before its scripts; `fingers`: whether its screen feels fingers.
+  static async open(browser, address, size = [1280, 720], before = null, fingers = false) {
     const watched = new Watched();
     watched.page = await browser.newPage();
-    await watched.page.setViewport({ width: size[0], height: size[1] });
+    // Firefox feels fingers by its settings.
+    const touch = fingers && !(await browser.version()).startsWith('firefox');
+    await watched.page.setViewport({ width: size[0], height: size[1], hasTouch: touch, isMobile: touch });
     watched.lines = [];
     watched.faults = [];
     watched.page.on('console', line => {
@@ -124,11 +126,11 @@ class Watched {
     await this.key('Enter');
   }
 
-  async download(name) {
+  async download(name, seconds) {
     const found = await this.until(() => this.page.evaluate(name => {
       const place = window.downloads.findIndex(file => file.name.endsWith(name));
       return place < 0 ? null : window.downloads.splice(place, 1)[0];
-    }, name), `a download of ${name}`);
+    }, name), `a download of ${name}`, seconds);
     return Buffer.from(found.bytes, 'base64');
   }
 
@@ -154,6 +156,69 @@ class Watched {
 
 function expect(holds, text) {
   if (!holds) throw new Error(text);
+}
+
+/// One or two fingers from some points to others, in steps that the window sees.
+async function drag(page, from, to) {
+  const fingers = [];
+  for (const [x, y] of from) fingers.push(await page.page.touchscreen.touchStart(x, y));
+  await page.frames();
+  for (let n = 1; n <= 5; n += 1) {
+    for (const [place, finger] of fingers.entries()) {
+      const at = [0, 1].map(axis => from[place][axis] + (n / 5) * (to[place][axis] - from[place][axis]));
+      await finger.move(...at);
+    }
+    await page.frames();
+  }
+  for (const finger of fingers) await finger.end();
+  await page.frames();
+}
+
+/// The strokes of the scene as it is saved: points on the grid.
+async function strokes(page) {
+  await page.key('s', 'Control');
+  const text = (await page.download('.toml')).toString();
+  return [...text.matchAll(/points = (\[\[[^=]*?\]\])/g)].map(([, list]) => JSON.parse(list));
+}
+
+/// Fingers on a phone: one paints, one moves the picture, two zoom it, one presses buttons. Where a stroke comes to lie on the grid tells what the picture showed at its place on
+/// the screen.
+async function touches(browser, base, name) {
+  // At one pixel a point: the browsers' emulation of finer screens sizes canvases in points.
+  const page = await Watched.open(browser, `${base}?preset=free-packet&play=0`, [390, 844], null, true);
+  await pause(1.5);
+  // The strip of tools stands at the left, and its buttons have what fingers can hit.
+  const brush = [20, 119];
+  const hand = [20, 51];
+  const paint = async () => {
+    await page.page.touchscreen.tap(...brush);
+    await page.frames();
+    await drag(page, [[150, 330]], [[210, 350]]);
+    await page.page.touchscreen.tap(...hand);
+    await page.frames();
+    return strokes(page);
+  };
+  const first = await paint();
+  await page.picture(`${name}-touch-painted`);
+  expect(first.length === 1, `one stroke of a finger gave ${first.length}: ${JSON.stringify(first)}`);
+  expect(first[0].length > 4, `the stroke has no more than ${first[0].length} points`);
+  const width = stroke => stroke.at(-1)[0] - stroke[0][0];
+  await drag(page, [[180, 340]], [[230, 340]]);
+  const moved = await paint();
+  expect(moved.length === 2, `the second finger painted ${moved.length - 1} strokes`);
+  const shift = (first[0][0][0] - moved[1][0][0]) * 60 / width(first[0]);
+  expect(Math.abs(shift - 50) < 20, `one finger moved the picture by ${shift} points, not 50`);
+  // Two fingers zoom with every tool, and paint nothing.
+  await page.page.touchscreen.tap(...brush);
+  await page.frames();
+  await drag(page, [[150, 340], [210, 340]], [[90, 340], [270, 340]]);
+  expect((await strokes(page)).length === 2, 'two fingers have painted');
+  const zoomed = await paint();
+  expect(zoomed.length === 3, `after two fingers, one painted ${zoomed.length - 2} strokes`);
+  const zoom = width(moved[1]) / width(zoomed[2]);
+  expect(zoom > 2 && zoom < 4, `two fingers zoomed by ${zoom}, not about 3`);
+  await page.picture(`${name}-touch-zoomed`);
+  await page.close();
 }
 
 /// A preset measures in the page what it measures on the command line.
@@ -277,6 +342,7 @@ for (const [name, path] of launches) {
     adapter,
     ['looks', () => looks(browser, base, name)],
     ['edits', () => edits(browser, base, name)],
+    ['touches', () => touches(browser, base, name)],
     ...Object.keys(expected).map(preset => [preset, () => measures(browser, base, preset, expected[preset], name)]),
   ];
   for (const [step, work] of steps.filter(([step]) => !only || only.includes(step))) {
