@@ -3,6 +3,8 @@
 
 #[cfg(feature = "gui")]
 mod aside;
+#[cfg(all(feature = "mp4", not(feature = "h264")))]
+pub mod video;
 
 #[cfg(feature = "gui")]
 pub use aside::{aside, aside_in_pieces, guarded, next, queue};

@@ -182,6 +182,10 @@ fn encode(
         let made = export::create_as(order.format, &order.path, size, order.fps, &about);
         writer.insert(made.map_err(words)?)
     };
+    if open.is_busy().map_err(words)? {
+        progress.check().map_err(words)?;
+        return Ok(None);
+    }
     match platform::next(pictures) {
         Ok(Some(picture)) => {
             open.push(&picture).map_err(words)?;
@@ -191,6 +195,9 @@ fn encode(
         Ok(None) => Ok(None),
         Err(_) => {
             progress.check().map_err(words)?;
+            if !open.flush().map_err(words)? {
+                return Ok(None);
+            }
             if let Some(writer) = writer.take() {
                 writer.finish().map_err(words)?;
             }

@@ -16,7 +16,7 @@ pub const CARD: f64 = 3.0;
 
 /// Every format with its name and what it is good for.
 const FORMATS: &[(Format, &str, &str)] = &[
-    #[cfg(feature = "h264")]
+    #[cfg(feature = "mp4")]
     (
         Format::Mp4,
         "MP4 (H.264)",
@@ -39,6 +39,15 @@ const FORMATS: &[(Format, &str, &str)] = &[
         "A picture of one time at any size; carries the scene.",
     ),
 ];
+
+/// Points that the longest row takes beside its name; on a phone there are fewer.
+const ONE_LINE: f32 = 330.0;
+
+/// The formats that there are here.
+fn offered() -> impl Iterator<Item = &'static (Format, &'static str, &'static str)> {
+    let is_offered = |format: Format| format.is_offered() && (system::FOLDERS || format != Format::Sequence);
+    FORMATS.iter().filter(move |(format, ..)| is_offered(*format))
+}
 
 /// Sizes that are asked for often.
 const SIZES: [([usize; 2], &str); 5] = [
@@ -111,7 +120,7 @@ impl FilmDialogue {
         self.wanted = Some(known.map_or(
             Wanted {
                 what: What::Scene,
-                format: FORMATS[0].0,
+                format: offered().next().map_or(Format::Png, |(format, ..)| *format),
                 size: [1280, 720],
                 fps: 30.0,
                 seconds: 10.0,
@@ -166,19 +175,23 @@ fn contents(ui: &mut Ui, wanted: &mut Wanted, frame: &Frame, folder: Option<&Pat
         "Of",
         "The whole scene by a run of its own, or the run in the window.",
         |ui| {
-            ui.selectable_value(&mut wanted.what, What::Scene, "the scene from its start");
             let now = if wanted.format == Format::Png {
                 "the run as it is"
             } else {
                 "the run from now on"
             };
-            ui.selectable_value(&mut wanted.what, What::Now, now);
+            let mut choice = |ui: &mut Ui| {
+                ui.selectable_value(&mut wanted.what, What::Scene, "the scene from its start");
+                ui.selectable_value(&mut wanted.what, What::Now, now);
+            };
+            if ui.available_width() < ONE_LINE {
+                ui.vertical(choice);
+            } else {
+                choice(ui);
+            }
         },
     );
-    let all = FORMATS
-        .iter()
-        .filter(|(format, ..)| system::FOLDERS || *format != Format::Sequence)
-        .map(|(format, title, about)| (*format, (*title).to_owned(), (*about).to_owned()));
+    let all = offered().map(|(format, title, about)| (*format, (*title).to_owned(), (*about).to_owned()));
     row(ui, "Format", "What kind of file.", |ui| {
         choice(ui, "Format", &mut wanted.format, all)
     });
@@ -241,32 +254,47 @@ fn size_row(ui: &mut Ui, wanted: &mut Wanted) {
         "Size",
         "Pixels of the film; the field keeps its proportions.",
         |ui| {
-            let mut known = SIZES
-                .iter()
-                .position(|(size, _)| *size == wanted.size)
-                .unwrap_or(SIZES.len());
-            let before = known;
-            ui.scope(|ui| {
-                ui.set_max_width(168.0);
-                let all = SIZES
-                    .iter()
-                    .enumerate()
-                    .map(|(n, (_, title))| (n, (*title).to_owned(), String::new()));
-                let own = std::iter::once((SIZES.len(), "other".to_owned(), String::new()));
-                choice(ui, "Size", &mut known, all.chain(own));
-            });
-            if known != before {
-                wanted.size = SIZES.get(known).map_or([1000, 1000], |(size, _)| *size);
-            }
-            for (axis, name) in ["Width in pixels", "Height in pixels"].into_iter().enumerate() {
-                if axis == 1 {
-                    ui.label("×");
-                }
-                ui.add(DragValue::new(&mut wanted.size[axis]).range(160..=16384))
-                    .accessible_name(name);
+            if ui.available_width() < ONE_LINE {
+                ui.vertical(|ui| {
+                    size_choice(ui, wanted);
+                    ui.horizontal(|ui| size_values(ui, wanted));
+                });
+            } else {
+                size_choice(ui, wanted);
+                size_values(ui, wanted);
             }
         },
     );
+}
+
+fn size_choice(ui: &mut Ui, wanted: &mut Wanted) {
+    let mut known = SIZES
+        .iter()
+        .position(|(size, _)| *size == wanted.size)
+        .unwrap_or(SIZES.len());
+    let before = known;
+    ui.scope(|ui| {
+        ui.set_max_width(168.0);
+        let all = SIZES
+            .iter()
+            .enumerate()
+            .map(|(n, (_, title))| (n, (*title).to_owned(), String::new()));
+        let own = std::iter::once((SIZES.len(), "other".to_owned(), String::new()));
+        choice(ui, "Size", &mut known, all.chain(own));
+    });
+    if known != before {
+        wanted.size = SIZES.get(known).map_or([1000, 1000], |(size, _)| *size);
+    }
+}
+
+fn size_values(ui: &mut Ui, wanted: &mut Wanted) {
+    for (axis, name) in ["Width in pixels", "Height in pixels"].into_iter().enumerate() {
+        if axis == 1 {
+            ui.label("×");
+        }
+        ui.add(DragValue::new(&mut wanted.size[axis]).range(160..=16384))
+            .accessible_name(name);
+    }
 }
 
 fn time_rows(ui: &mut Ui, wanted: &mut Wanted, frame: &Frame) {

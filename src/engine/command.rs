@@ -15,6 +15,11 @@ pub trait Work: Any + Send + Sync {
     /// # Errors
     /// What is wrong, and what to do.
     fn run(&self, engine: &mut Engine) -> Result<String, String>;
+
+    /// Whether what it made before is still to be taken from it: then the run waits.
+    fn waits(&self) -> bool {
+        false
+    }
 }
 
 impl<F: Fn(&mut Engine) -> Result<String, String> + Send + Sync + 'static> Work for F {
@@ -50,6 +55,11 @@ impl Job {
     /// Does it.
     pub(super) fn run(&self, engine: &mut Engine) -> Result<String, String> {
         self.work.run(engine)
+    }
+
+    /// Whether the run waits for what becomes of it.
+    pub(super) fn waits(&self) -> bool {
+        self.work.waits()
     }
 }
 

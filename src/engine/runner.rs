@@ -263,10 +263,11 @@ impl Runner {
         self.is_stepping() && self.by_hand == 0 && self.left_in_frame == 0 && self.steps_per_frame.is_some()
     }
 
-    /// Whether there is nothing to do before the present frame is over, where that is not waited for. The owner's own frames come as often: one that is a little
+    /// Whether there is nothing to do before the present frame is over, where that is not waited for, or before a film's encoder has taken its pictures. The owner's own frames come as often: one that is a little
     /// early counts.
     fn is_early(&self) -> bool {
-        !self.waits && self.is_frame_done() && Instant::now() + FRAME / 2 < self.deadline
+        let film = self.each.as_ref().is_some_and(|(job, _)| job.waits());
+        film || (!self.waits && self.is_frame_done() && Instant::now() + FRAME / 2 < self.deadline)
     }
 
     /// Takes every command that waits. Without anything to do it waits for one; with a fixed number of steps per frame it

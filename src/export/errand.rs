@@ -247,7 +247,15 @@ impl Work for Errand {
             To::Film(sender) => send(sender, self.maker.shoot(engine)?),
         }
     }
+
+    fn waits(&self) -> bool {
+        // A queue without an end never holds up who sends.
+        matches!(&self.to, To::Film(sender) if sender.capacity().is_none() && sender.len() >= WAITING)
+    }
 }
+
+/// Pictures of a film that wait for its encoder where it works in turn with the run.
+const WAITING: usize = 4;
 
 /// To the encoder; waits while it has enough.
 fn send(sender: &Sender<Picture>, picture: Picture) -> Result<String, String> {

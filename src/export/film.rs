@@ -165,6 +165,13 @@ impl<'a> Shooting<'a> {
         let Some(writer) = &mut self.writer else {
             return Ok(false);
         };
+        if self.place == self.script.all_pictures() {
+            return self.end();
+        }
+        if writer.is_busy()? {
+            self.progress.check()?;
+            return Ok(true);
+        }
         let seconds = self.script.seconds_between();
         let progress = &self.progress;
         let opening = self.script.still(self.script.title);
@@ -188,6 +195,17 @@ impl<'a> Shooting<'a> {
         progress.advance()?;
         self.place += 1;
         if self.place < self.script.all_pictures() {
+            return Ok(true);
+        }
+        self.end()
+    }
+
+    /// Completes the film, once its encoder has given everything back; whether it has not.
+    fn end(&mut self) -> Result<bool, FilmError> {
+        self.progress.check()?;
+        if let Some(writer) = &mut self.writer
+            && !writer.flush()?
+        {
             return Ok(true);
         }
         if let Some(writer) = self.writer.take() {

@@ -20,7 +20,7 @@ mod line;
 pub mod look;
 pub mod march;
 pub mod markdown;
-#[cfg(feature = "h264")]
+#[cfg(feature = "mp4")]
 pub mod mp4;
 pub mod npy;
 #[cfg(feature = "hdf5")]
@@ -51,7 +51,7 @@ pub mod ticks;
 pub mod units;
 mod upright;
 pub mod wav;
-#[cfg(feature = "h264")]
+#[cfg(feature = "mp4")]
 mod yuv;
 
 pub use look::{Look, LookError};
@@ -182,9 +182,9 @@ pub enum Format {
     Sequence,
 }
 
-#[cfg(feature = "h264")]
+#[cfg(feature = "mp4")]
 const ENDINGS: &str = ".png, .apng, .gif or .mp4";
-#[cfg(not(feature = "h264"))]
+#[cfg(not(feature = "mp4"))]
 const ENDINGS: &str = ".png, .apng or .gif (this build has no H.264)";
 
 impl Format {
@@ -204,7 +204,7 @@ impl Format {
             Some("png") => Ok(Self::Png),
             Some("gif") => Ok(Self::Gif),
             Some("apng") => Ok(Self::Apng),
-            #[cfg(feature = "h264")]
+            #[cfg(feature = "mp4")]
             Some("mp4") => Ok(Self::Mp4),
             _ => Err(ExportError::Extension {
                 path: path.to_owned(),
@@ -215,6 +215,16 @@ impl Format {
 }
 
 impl Format {
+    /// Whether it can be written: MP4 takes an encoder of H.264, of the build or of the browser.
+    #[must_use]
+    pub fn is_offered(self) -> bool {
+        #[cfg(feature = "mp4")]
+        let encodes = mp4::has_encoder();
+        #[cfg(not(feature = "mp4"))]
+        let encodes = false;
+        self != Self::Mp4 || encodes
+    }
+
     /// Pixels that a file has for pictures of `size`: H.264 wants even sides.
     #[must_use]
     pub fn stored_size(self, size: [usize; 2]) -> [usize; 2] {
@@ -287,6 +297,23 @@ pub trait FilmWriter: Send {
     /// If it cannot be encoded or written.
     fn push(&mut self, picture: &Picture) -> Result<(), ExportError>;
 
+    /// Whether an encoder beside the page has enough to do: then the next picture waits, and the caller goes on later.
+    ///
+    /// # Errors
+    /// If what it made cannot be written, or it failed.
+    fn is_busy(&mut self) -> Result<bool, ExportError> {
+        Ok(false)
+    }
+
+    /// Has an encoder beside the page give back what it keeps of the last pictures; whether it has, or else the caller asks again later. Until then the film cannot be
+    /// finished.
+    ///
+    /// # Errors
+    /// As [`FilmWriter::is_busy`].
+    fn flush(&mut self) -> Result<bool, ExportError> {
+        Ok(true)
+    }
+
     /// Completes the file and puts it in place.
     ///
     /// # Errors
@@ -319,9 +346,9 @@ pub fn create_as(
         Format::Png => return Ok(Box::new(png::PngWriter::create(path, about)?)),
         Format::Gif => Box::new(gif::GifWriter::create(path, size, fps)?),
         Format::Apng => Box::new(apng::ApngWriter::create(path, size, fps, about)?),
-        #[cfg(feature = "h264")]
+        #[cfg(feature = "mp4")]
         Format::Mp4 => Box::new(mp4::Mp4Writer::create(path, size, fps, about)?),
-        #[cfg(not(feature = "h264"))]
+        #[cfg(not(feature = "mp4"))]
         Format::Mp4 => {
             return Err(ExportError::Extension {
                 path: path.to_owned(),

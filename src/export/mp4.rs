@@ -1,35 +1,84 @@
-//! MP4 films: H.264 by OpenH264, which this file feeds picture by picture, in a container by muxide.
+//! MP4 films: H.264 by an encoder that this file feeds picture by picture, OpenH264 or that of the browser, in a container by muxide.
 //!
 //! No B-frames, a picture to start from every two seconds, colours marked as BT.709 (or BT.601 under 720 rows, where players
 //! that ignore the mark expect it), limited range. A box at the end holds the scene.
+
+#[cfg(not(feature = "h264"))]
+mod browser;
+#[cfg(feature = "h264")]
+mod cisco;
 
 use super::yuv::{Matrix, Planes};
 use super::{About, ExportError, FilmWriter, Picture};
 use crate::atomic_file::AtomicFile;
 use crate::scene::embedded::mp4_box;
+#[cfg(not(feature = "h264"))]
+use browser::Encoder;
+#[cfg(feature = "h264")]
+use cisco::Encoder;
 use muxide::api::{Metadata, Muxer, MuxerBuilder, MuxerError, VideoCodec};
-use openh264::encoder::{
-    Complexity, Encoder, EncoderConfig, FrameRate, FrameType, IntraFramePeriod, RateControlMode, UsageType, VuiConfig,
-};
-use openh264::formats::YUVSlices;
-use openh264::{OpenH264API, Timestamp};
 use std::io::{Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-/// OpenH264's limit, level 5.2: long and short side.
+/// The limit of level 5.2, long and short side.
 const MAX_SIDES: [usize; 2] = [3840, 2160];
+
+/// What an encoder has to know of a film.
+#[derive(Clone, Copy, Debug)]
+struct Shape {
+    /// Pixels, even.
+    size: [usize; 2],
+    fps: f64,
+}
+
+impl Shape {
+    /// Whether players take the colours of a picture without a mark for those of BT.601.
+    fn is_small(self) -> bool {
+        self.size[1] < 720
+    }
+
+    /// Seconds from the start to a picture.
+    fn time(self, picture: u32) -> f64 {
+        f64::from(picture) / self.fps
+    }
+
+    /// Pictures from one that players can start from to the next.
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "rates are limited by who asks for a film"
+    )]
+    fn key_every(self) -> u32 {
+        (2.0 * self.fps).ceil() as u32
+    }
+}
+
+/// A picture as it comes from the encoder, with start codes (Annex B).
+struct Coded {
+    bits: Vec<u8>,
+    /// Whether players can start from it.
+    is_key: bool,
+}
+
+/// Whether this build, in this browser, has an encoder.
+pub(super) fn has_encoder() -> bool {
+    #[cfg(feature = "h264")]
+    let is_there = true;
+    #[cfg(not(feature = "h264"))]
+    let is_there = crate::platform::video::is_there();
+    is_there
+}
 
 /// Writes a film.
 pub struct Mp4Writer {
     encoder: Encoder,
     muxer: Muxer<AtomicFile>,
     path: PathBuf,
-    size: [usize; 2],
+    shape: Shape,
     matrix: Matrix,
     planes: Planes,
-    bits: Vec<u8>,
-    fps: f64,
-    pictures: u32,
+    /// Pictures that came back from the encoder.
+    written: u32,
     scene: Option<String>,
 }
 
@@ -58,29 +107,8 @@ impl Mp4Writer {
                 limit: "0.5 to 240",
             });
         }
-        let (matrix, vui) = if height < 720 {
-            (Matrix::BT601, VuiConfig::bt601())
-        } else {
-            (Matrix::BT709, VuiConfig::bt709())
-        };
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "sizes and rates are limited above"
-        )]
-        let config = EncoderConfig::new()
-            // Waves move smoothly: the search for scrolled text, which the kinds for screens make, took two thirds of a film's time.
-            .usage_type(UsageType::CameraVideoRealTime)
-            .complexity(Complexity::Medium)
-            // The same quality all along (quantiser 26), whatever rate that takes.
-            .rate_control_mode(RateControlMode::Off)
-            .adaptive_quantization(false)
-            .max_frame_rate(FrameRate::from_hz(fps as f32))
-            .skip_frames(false)
-            .background_detection(false)
-            .intra_frame_period(IntraFramePeriod::from_num_frames((2.0 * fps).ceil() as u32))
-            .vui(vui);
-        let encoder = Encoder::with_api_config(OpenH264API::from_source(), config).map_err(|error| failed(&error))?;
+        let shape = Shape { size, fps };
+        let encoder = Encoder::new(shape).map_err(failed)?;
         let mut metadata = Metadata::new();
         if !about.title.is_empty() {
             metadata = metadata.with_title(about.title.clone());
@@ -90,52 +118,55 @@ impl Mp4Writer {
             .video(VideoCodec::H264, side(width), side(height), fps)
             .with_metadata(metadata)
             .build()
-            .map_err(|error| failed(&error))?;
+            .map_err(|error| failed(error.to_string()))?;
         Ok(Self {
             encoder,
             muxer,
             path: path.to_owned(),
-            size,
-            matrix,
+            shape,
+            matrix: if shape.is_small() { Matrix::BT601 } else { Matrix::BT709 },
             planes: Planes::default(),
-            bits: Vec::new(),
-            fps,
-            pictures: 0,
+            written: 0,
             scene: about.scene.clone(),
         })
+    }
+
+    /// Writes what came back from the encoder.
+    fn write_coded(&mut self) -> Result<(), ExportError> {
+        while let Some(coded) = self.encoder.take().map_err(failed)? {
+            let time = self.shape.time(self.written);
+            let written = self.muxer.write_video(time, &coded.bits, coded.is_key);
+            written.map_err(|error| self.muxed(error))?;
+            self.written += 1;
+        }
+        Ok(())
     }
 
     fn muxed(&self, error: MuxerError) -> ExportError {
         match error {
             MuxerError::Io(source) => ExportError::io(&self.path)(source),
-            other => failed(&other),
+            other => failed(other.to_string()),
         }
     }
 }
 
 impl FilmWriter for Mp4Writer {
     fn push(&mut self, picture: &Picture) -> Result<(), ExportError> {
-        let [width, height] = self.size;
+        let [width, height] = self.shape.size;
         self.planes.fill(picture, width, height, self.matrix);
-        let source = YUVSlices::new(
-            (&self.planes.y, &self.planes.cb, &self.planes.cr),
-            (width, height),
-            (width, width / 2, width / 2),
-        );
-        let time = f64::from(self.pictures) / self.fps;
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "milliseconds of a film"
-        )]
-        let stamp = Timestamp::from_millis((time * 1000.0).round() as u64);
-        let stream = self.encoder.encode_at(&source, stamp).map_err(|error| failed(&error))?;
-        let key = matches!(stream.frame_type(), FrameType::IDR | FrameType::I);
-        self.bits.clear();
-        stream.write_vec(&mut self.bits);
-        self.pictures += 1;
-        let written = self.muxer.write_video(time, &self.bits, key);
-        written.map_err(|error| self.muxed(error))
+        self.encoder.encode(&self.planes).map_err(failed)?;
+        self.write_coded()
+    }
+
+    fn is_busy(&mut self) -> Result<bool, ExportError> {
+        self.write_coded()?;
+        Ok(self.encoder.is_busy())
+    }
+
+    fn flush(&mut self) -> Result<bool, ExportError> {
+        let flushed = self.encoder.flush();
+        self.write_coded()?;
+        Ok(flushed)
     }
 
     fn finish(mut self: Box<Self>) -> Result<(), ExportError> {
@@ -151,9 +182,6 @@ impl FilmWriter for Mp4Writer {
     }
 }
 
-fn failed(error: &dyn std::error::Error) -> ExportError {
-    ExportError::Encoder {
-        format: "MP4",
-        message: error.to_string(),
-    }
+fn failed(message: String) -> ExportError {
+    ExportError::Encoder { format: "MP4", message }
 }

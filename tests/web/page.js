@@ -1,6 +1,6 @@
 // The page in browsers: what it measures is what `ripplon run` prints, edits and files work, links lead back, nothing is blank or in error.
 //   node page.js FOLDER_OF_THE_PAGE RIPPLON FOLDER_FOR_PICTURES BROWSER=PATH...
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { createReadStream, existsSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { extname, join } from 'node:path';
@@ -304,6 +304,70 @@ async function looks(browser, base, name) {
   }
 }
 
+/// The dialogue for films, in a window of 1280 × 720: where its controls stand.
+const DIALOGUE = { format: [688, 251], apng: [557, 348], width: [697, 283], height: [767, 283], lasts: [523, 379], choose: [460, 538] };
+
+/// How close pictures of an MP4 come to those without loss, in dB.
+const LIKE = 35;
+
+/// Has a film of one second made, of 480 × 270 pixels.
+async function film(page, format) {
+  const click = async place => {
+    await page.page.mouse.click(...DIALOGUE[place]);
+    await page.frames();
+  };
+  await page.command('export film');
+  await page.frames();
+  // It opens with what was asked for last.
+  if (!page.filmed) {
+    // From right to left: a number moves what stands behind it.
+    for (const [place, value] of [['lasts', '1'], ['height', '270'], ['width', '480']]) {
+      await click(place);
+      await page.page.keyboard.type(value);
+      await page.frames();
+      await page.key('Enter');
+    }
+    page.filmed = true;
+  }
+  if (format === 'apng') {
+    await click('format');
+    await click('apng');
+  }
+  await click('choose');
+  return page.download(`.${format}`, 300);
+}
+
+/// Films: MP4 by the browser's encoder, held beside an animated PNG of the same pictures; none where the browser has no encoder.
+async function films(browser, base, name) {
+  const page = await Watched.open(browser, `${base}?preset=double-slit&play=0`);
+  await pause(2);
+  const mp4 = await film(page, 'mp4');
+  expect(mp4.subarray(4, 8).toString() === 'ftyp' && mp4.includes('[[packet]]'), 'the film is no MP4 with its scene');
+  const apng = await film(page, 'apng');
+  await page.close();
+  const [coded, exact] = ['mp4', 'apng'].map(format => join(pictures, `${name}.${format}`));
+  writeFileSync(coded, mp4);
+  writeFileSync(exact, apng);
+  if (spawnSync('ffprobe', ['-version']).error) {
+    console.log('   skipped: ffmpeg is not here to look into the film');
+  } else {
+    const asked = 'stream=codec_name,width,height,r_frame_rate,nb_read_frames,duration';
+    const text = execFileSync('ffprobe', ['-v', 'error', '-count_frames', '-show_entries', asked, '-of', 'default=nk=1:nw=1', coded], { encoding: 'utf8' });
+    expect(text.split('\n').slice(0, 6).join(' ') === 'h264 480 270 30/1 1.000000 30', `the film is another: ${text}`);
+    // Means over all pictures, in three colours: a level and a half of 255 is 44.6 dB.
+    const compared = spawnSync('ffmpeg', ['-i', coded, '-f', 'apng', '-i', exact, '-lavfi', '[0:v]scale=in_color_matrix=bt601:in_range=tv,format=gbrp[a];[1:v]format=gbrp[b];[a][b]psnr', '-f', 'null', '-'], { encoding: 'utf8' });
+    const [, average, least] = /average:(\S+) min:(\S+)/.exec(compared.stderr);
+    expect(Number(least) > LIKE, `the film's pictures are ${average} dB, at the least ${least} dB beside those without loss, not ${LIKE}`);
+    console.log(`   30 pictures, ${mp4.length} bytes, ${average} dB (at the least ${least} dB) beside those without loss`);
+  }
+  const without = await Watched.open(browser, `${base}?preset=double-slit&play=0`, [1280, 720], () => { delete window.VideoEncoder; });
+  await pause(2);
+  const gif = await film(without, 'gif');
+  expect(gif.subarray(0, 6).toString() === 'GIF89a', 'without an encoder a film is a GIF');
+  await without.picture(`${name}-without-encoder`);
+  await without.close();
+}
+
 /// Whether the browser gives a page an adapter.
 async function hasAdapter(browser, base) {
   const page = await browser.newPage();
@@ -343,6 +407,7 @@ for (const [name, path] of launches) {
     ['looks', () => looks(browser, base, name)],
     ['edits', () => edits(browser, base, name)],
     ['touches', () => touches(browser, base, name)],
+    ['films', () => films(browser, base, name)],
     ...Object.keys(expected).map(preset => [preset, () => measures(browser, base, preset, expected[preset], name)]),
   ];
   for (const [step, work] of steps.filter(([step]) => !only || only.includes(step))) {

@@ -65,6 +65,8 @@ async fn begin(found: Result<Link, String>, started: Instant) -> Result<(), JsVa
         ..Default::default()
     });
     options.wgpu_options.wgpu_setup = setup.into();
+    #[cfg(all(feature = "mp4", not(feature = "h264")))]
+    crate::platform::video::ask();
     // A scene may ask for it at once, and then nobody could wait for it.
     crate::backend::wgpu::open().await;
     let runner = eframe::WebRunner::new();
