@@ -82,17 +82,20 @@ impl Level {
 
     /// The widest level, or the one that `RIPPLON_SIMD` names.
     #[must_use]
+    #[inline]
     pub fn best() -> Self {
         static BEST: OnceLock<Level> = OnceLock::new();
-        *BEST.get_or_init(|| {
-            let available = Self::available();
-            let wanted = std::env::var("RIPPLON_SIMD").unwrap_or_default();
-            let named = available.iter().find(|level| level.as_str() == wanted);
-            if named.is_none() && !wanted.is_empty() {
-                tracing::warn!("RIPPLON_SIMD = {wanted} is not one of this machine's levels and is ignored");
-            }
-            *named.unwrap_or(&available[0])
-        })
+        *BEST.get_or_init(Self::choose)
+    }
+
+    fn choose() -> Self {
+        let available = Self::available();
+        let wanted = std::env::var("RIPPLON_SIMD").unwrap_or_default();
+        let named = available.iter().find(|level| level.as_str() == wanted);
+        if named.is_none() && !wanted.is_empty() {
+            tracing::warn!("RIPPLON_SIMD = {wanted} is not one of this machine's levels and is ignored");
+        }
+        *named.unwrap_or(&available[0])
     }
 
     /// The word that `RIPPLON_SIMD` knows it by.

@@ -137,9 +137,12 @@ pub struct Shape<T> {
     here: [usize; 2],
     /// A of the face below, of that above, and of the site itself, then B of these, one after the other, slot by slot.
     factors: [Vec<T>; 6],
-    /// (1 − A)/A of the sites of the slots.
-    loss_ratios: Vec<T>,
+    /// The same and (1 − A)/A of the sites of the slots, all in one: [`KINDS`] times as many as there are slots.
+    together: Vec<T>,
 }
+
+/// Factors of a slot: six, and (1 − A)/A.
+pub const KINDS: usize = 7;
 
 /// Slots of each end of an axis of `sites` for layers of `width`: along x whole vectors, where the row is long enough.
 pub fn slots_of_end(axis: usize, width: usize, sites: usize) -> usize {
@@ -174,7 +177,7 @@ impl<T: Real> Layer<T> {
                 end,
                 here: [low, high],
                 factors: [const { Vec::new() }; 6],
-                loss_ratios: Vec::new(),
+                together: Vec::new(),
             },
             psi: allocate_aligned(2 * values, PSI, "the absorbing layers")?,
             zeta: allocate_aligned(values, ZETA, "the absorbing layers")?,
@@ -225,10 +228,9 @@ impl<T: Real> Shape<T> {
         };
         self.factors =
             [(0, 0.5), (0, -0.5), (0, 0.0), (1, 0.5), (1, -0.5), (1, 0.0)].map(|(which, outer)| slots(which, outer));
-        self.loss_ratios = self.factors[2]
-            .iter()
-            .map(|decay| (T::one() - *decay) / *decay)
-            .collect();
+        self.together = self.factors.concat();
+        let own = self.factors[2].iter();
+        self.together.extend(own.map(|decay| (T::one() - *decay) / *decay));
     }
 }
 
@@ -278,7 +280,12 @@ impl<T> Shape<T> {
 
     /// (1 − A)/A of the site of each slot, by which ζ takes over what rounding puts into the pressure: a step must not divide by A.
     pub fn loss_ratios(&self) -> &[T] {
-        &self.loss_ratios
+        &self.together[6 * self.slots()..]
+    }
+
+    /// [`Self::factors`] and [`Self::loss_ratios`], one after the other.
+    pub fn together(&self) -> &[T] {
+        &self.together
     }
 
     /// Where the memories of row (j, k) lie: along x its slots, otherwise a row of sites; `None` if it has none.

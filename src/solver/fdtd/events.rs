@@ -19,6 +19,13 @@ pub(super) struct SiteEvents<'a, T> {
     pub(super) recording: Recording<'a, T>,
 }
 
+impl<T: Real> SiteEvents<'_, T> {
+    /// Whether anything is played in the step to `level`, or pressures are taken after it.
+    pub(super) fn act(&self, level: usize) -> bool {
+        !self.played[level - 1].is_empty() || self.recording.takes_pressures(level)
+    }
+}
+
 /// What sources and transducers play in one step, by rows.
 pub(super) struct Played<T> {
     /// Row, place in the row, what is added to pⁿ⁺¹ there; rows ascend, and in a row the sources keep their order.
@@ -52,33 +59,48 @@ impl<T> Default for Played<T> {
 }
 
 impl<T: Real> Played<T> {
-    /// What plays from tₙ to tₙ₊₁: `weight` · Δt² S(tₙ)/a^d.
+    /// Nothing but what sources play from tₙ to tₙ₊₁: `weight` · Δt² S(tₙ)/a^d.
     #[expect(clippy::cast_possible_truncation, reason = "a grid has far fewer than 2^32 rows")]
-    pub(super) fn new(
+    pub(super) fn renew(
+        &mut self,
         emitters: &Emitters,
         lattice: &Lattice,
         mask: &[bool],
         (time, time_step): (f64, f64),
         weight: f64,
-    ) -> Self {
+    ) {
         let ny = lattice.size[1];
         let square = weight * time_step * time_step;
-        let mut list = Vec::new();
-        emitters.play(time, mask, |[i, j, k], strength| {
-            list.push(((j + ny * k) as u32, i as u32, T::of(square * strength)));
-        });
-        list.sort_by_key(|(row, _, _)| *row);
-        Self {
-            list,
-            ..Self::default()
+        self.list.clear();
+        self.held.clear();
+        self.everywhere.clear();
+        if weight == 0.0 {
+            return;
         }
+        emitters.play(time, mask, |[i, j, k], strength| {
+            self.list
+                .push(((j + ny * k) as u32, i as u32, T::of(square * strength)));
+        });
+        self.sort();
+    }
+
+    /// By rows. Stable: in a row the sources keep their order.
+    fn sort(&mut self) {
+        if !self.list.is_sorted_by_key(|(row, _, _)| *row) {
+            self.list.sort_by_key(|(row, _, _)| *row);
+        }
+    }
+
+    /// Whether nothing is played.
+    fn is_empty(&self) -> bool {
+        self.list.is_empty() && self.held.is_empty() && self.everywhere.is_empty()
     }
 
     /// Joins what is added to pⁿ⁺¹ at some sites: row, place in it, value.
     pub(super) fn add(&mut self, more: impl Iterator<Item = (u32, u32, T)>) {
         self.list.extend(more);
-        // Stable: behind the sources of the same row.
-        self.list.sort_by_key(|(row, _, _)| *row);
+        // Behind the sources of the same row.
+        self.sort();
     }
 
     /// Joins what transducers play after this step: `signal` at `sites`, which ascend, a source density or, if `holds`, the pressure itself.
@@ -104,18 +126,12 @@ impl<T: Real> Played<T> {
             let (row, x) = place(site);
             (row, x, T::of(square * value.re))
         }));
-        // Stable: behind the sources of the same row.
-        self.list.sort_by_key(|(row, _, _)| *row);
+        // Behind the sources of the same row.
+        self.sort();
     }
 
-    /// Played on the sites of a row; whether there was anything to add.
-    pub(super) fn apply(&self, row: usize, sites: &mut [T]) -> bool {
-        fn own<T>(list: &[(u32, u32, T)], row: usize) -> impl Iterator<Item = &(u32, u32, T)> {
-            let first = list.partition_point(|(other, _, _)| (*other as usize) < row);
-            list[first..]
-                .iter()
-                .take_while(move |(other, _, _)| *other as usize == row)
-        }
+    /// Played on the sites of a row; whether there was anything to add. `first` is where the row before ended in the list of sources: most rows are the next ones.
+    pub(super) fn apply(&self, row: usize, sites: &mut [T], first: &mut usize) -> bool {
         let mut any = !self.everywhere.is_empty();
         if any {
             let nx = sites.len();
@@ -123,11 +139,22 @@ impl<T: Real> Played<T> {
                 *site += *add;
             }
         }
-        for (_, x, add) in own(&self.list, row) {
+        let before = |(other, _, _): &(u32, u32, T)| (*other as usize) < row;
+        let follows = self.list.get(*first).is_none_or(|next| !before(next))
+            && (*first == 0 || self.list.get(*first - 1).is_some_and(before));
+        if !follows {
+            *first = self.list.partition_point(before);
+        }
+        while let Some((_, x, add)) = self.list.get(*first).filter(|(other, _, _)| *other as usize == row) {
             sites[*x as usize] += *add;
             any = true;
+            *first += 1;
         }
-        for (_, x, value) in own(&self.held, row) {
+        let held = self.held.partition_point(before);
+        for (_, x, value) in self.held[held..]
+            .iter()
+            .take_while(|(other, _, _)| *other as usize == row)
+        {
             sites[*x as usize] = *value;
             any = true;
         }

@@ -132,7 +132,7 @@ fn measure<T: Vectors>(lattice: &Lattice, ways: Vec<Candidate>) -> Option<Fastes
         let Candidate::Towers(plan) = way else {
             let step = least_time(passes, STEPS, || {
                 for _ in 0..STEPS {
-                    trial.run(&now, &mut old, &mut [], Mode::Step, Followed::default(), (&events, 1));
+                    trial.run(&now, &mut old, &[], Mode::Step, Followed::default(), (&events, 1));
                     std::mem::swap(&mut now, &mut old);
                 }
             });

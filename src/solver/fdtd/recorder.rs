@@ -76,6 +76,8 @@ pub(super) struct Recorder<T> {
     heard: Vec<T>,
     /// Which detectors' numbers are wanted, level by level.
     due: Vec<bool>,
+    /// Whether any pressures are, and any energy or flux, level by level.
+    any: Vec<[bool; 2]>,
     /// Room for the values of a level.
     seen: Vec<f64>,
 }
@@ -95,6 +97,7 @@ impl<T: Real> Recorder<T> {
             values: Vec::new(),
             heard: Vec::new(),
             due: Vec::new(),
+            any: Vec::new(),
             seen: Vec::new(),
         };
         if taps.ask_for_velocity() {
@@ -203,6 +206,15 @@ impl<T: Real> Recorder<T> {
                 .flat_map(|level| (0..taps).map(move |tap| (level, tap)))
                 .map(|(level, tap)| due(level, tap)),
         );
+        self.any.clear();
+        self.any.extend((0..=steps).map(|level| {
+            let due = self.due[level * taps..].iter().zip(&self.taps);
+            let mut any = [!self.sites.is_empty(), false];
+            for (_, tap) in due.filter(|(due, _)| **due) {
+                any[usize::from(tap.moves())] = true;
+            }
+            any
+        }));
     }
 
     /// Whether Φ has to stand at a level before the last when its successor is there.
@@ -221,6 +233,7 @@ impl<T: Real> Recorder<T> {
             sites: &self.sites,
             whole: &self.whole,
             due: &self.due,
+            any: &self.any,
             spacing,
             time_step,
             values: Shared::new(&mut self.values),
@@ -352,6 +365,7 @@ pub(super) struct Recording<'a, T> {
     sites: &'a [usize],
     whole: &'a [bool],
     due: &'a [bool],
+    any: &'a [[bool; 2]],
     spacing: f64,
     time_step: f64,
     values: Shared<'a, f64>,
@@ -368,6 +382,16 @@ impl<T: Real> Recording<'_, T> {
             ),
             _ => (&[], 0..0),
         }
+    }
+
+    /// Whether pressures are taken at a level.
+    pub(super) fn takes_pressures(&self, level: usize) -> bool {
+        self.any.get(level).is_some_and(|any| any[0])
+    }
+
+    /// Whether energy or flux is.
+    pub(super) fn takes_motion(&self, level: usize) -> bool {
+        self.any.get(level).is_some_and(|any| any[1])
     }
 
     fn is_due(&self, level: usize, reading: &Reading) -> bool {

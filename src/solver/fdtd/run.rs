@@ -99,6 +99,8 @@ pub struct Fdtd<T: Vectors> {
     pub(super) relaxing: Option<Relaxing<T>>,
     /// What detectors and transducers took last; for another medium it is made anew.
     pub(super) recorder: Option<Recorder<T>>,
+    /// What was played last, whose room the next pass takes.
+    played: Vec<Played<T>>,
     /// What the user should know beside.
     pub(super) note: Option<String>,
 }
@@ -132,6 +134,7 @@ impl<T: Vectors> Fdtd<T> {
             potential: Aligned::default(),
             other_potential: Aligned::default(),
             recorder: None,
+            played: Vec::new(),
             note: None,
         };
         run.set_layer_step();
@@ -224,7 +227,8 @@ impl<T: Vectors> Fdtd<T> {
 
     /// pⁿ⁻¹ ← w₀pⁿ⁺¹ + w₁pⁿ + w₂pⁿ⁻¹, sources of a time played with a weight.
     pub(super) fn combine(&mut self, weights: [T; 3], damped: bool, (time, weight): (f64, f64)) {
-        let mut played = [self.played(time, weight)];
+        let mut played = [Played::default()];
+        self.play(&mut played[0], time, weight);
         if let Some(relaxing) = self.relaxing.as_ref().filter(|_| damped) {
             relaxing.join(self.sweep.lattice.size[0], weights[0], &mut played[0]);
         }
@@ -234,19 +238,16 @@ impl<T: Vectors> Fdtd<T> {
             played: &played,
             recording: recorder.recording(1.0, 1.0),
         };
-        let (sweep, layers) = (&self.sweep, &mut self.layers);
+        let sweep = &self.sweep;
         let (now, old) = (&self.now, &mut self.old);
         let mode = Mode::Combine { weights, damped };
-        threads::run(|| sweep.run(now, old, layers, mode, Followed::default(), (&events, 1)));
+        threads::run(|| sweep.run(now, old, &[], mode, Followed::default(), (&events, 1)));
     }
 
-    /// What sources play in the step from `time`.
-    fn played(&self, time: f64, weight: f64) -> Played<T> {
-        if weight == 0.0 {
-            return Played::default();
-        }
+    /// Fills in what sources play in the step from `time`.
+    fn play(&self, played: &mut Played<T>, time: f64, weight: f64) {
         let Sweep { lattice, mask, .. } = &self.sweep;
-        Played::new(&self.emitters, lattice, mask, (time, self.time_step), weight)
+        played.renew(&self.emitters, lattice, mask, (time, self.time_step), weight);
     }
 
     /// Makes room for Φ⁺ of two levels, for detectors that take energy or flux.
@@ -330,9 +331,11 @@ impl<T: Vectors> Fdtd<T> {
 
     /// Some steps, in the order of the variant; in the pool.
     fn pass(&mut self, clock: &RunClock, steps: usize, recorder: &mut Recorder<T>, taps: &mut Taps) {
-        let mut played: Vec<Played<T>> = (0..steps as u64)
-            .map(|n| self.played(clock.after(n).time(), 1.0))
-            .collect();
+        let mut played = std::mem::take(&mut self.played);
+        played.resize_with(steps, Played::default);
+        for (n, played) in played.iter_mut().enumerate() {
+            self.play(played, clock.after(n as u64).time(), 1.0);
+        }
         if let Some(relaxing) = &self.relaxing {
             relaxing.join(self.sweep.lattice.size[0], T::one(), &mut played[0]);
         }
@@ -350,9 +353,9 @@ impl<T: Vectors> Fdtd<T> {
             rows: &rows,
             recording: recorder.recording(self.scenario.grid().spacing(), self.time_step),
         };
+        let memories = Memory::of(&mut self.layers);
         match &self.way {
             Way::Towers { tiling, .. } if steps > 1 => {
-                let memories = Memory::of(&mut self.layers);
                 self.sweep.towers(
                     tiling,
                     &Pass {
@@ -366,8 +369,9 @@ impl<T: Vectors> Fdtd<T> {
             }
             _ => {
                 for level in 1..=steps {
-                    let (now, old, layers) = (&self.now, &mut self.old, &mut self.layers);
-                    self.sweep.run(now, old, layers, Mode::Step, followed, (&events, level));
+                    let (now, old) = (&self.now, &mut self.old);
+                    self.sweep
+                        .run(now, old, &memories, Mode::Step, followed, (&events, level));
                     if level < steps {
                         std::mem::swap(&mut self.now, &mut self.old);
                     }
@@ -391,6 +395,7 @@ impl<T: Vectors> Fdtd<T> {
             self.follow_means();
         }
         recorder.hand_over(taps);
+        self.played = played;
     }
 
     /// pⁿ from an array of the grid's size.

@@ -1,6 +1,6 @@
 //! The fixed part of a run: rows, medium, walls, and the kernels that step them.
 
-use super::absorb::{AbsorbKernel, absorb_kernel};
+use super::absorb::{AbsorbKernel, Beside, LayeredKernels, MixedKernel, absorb_kernel, layered_kernels, mixed_kernel};
 use super::blocks::{Block, blocks};
 use super::bundle::{BundleKernels, bundle_kernels};
 use super::faces::Faces;
@@ -14,6 +14,7 @@ use super::walls::Walls;
 use crate::backend::simd::Vectors;
 use crate::backend::threads;
 use crate::field::Real;
+use crate::grid::Edge;
 
 /// The fixed part of a run: all that a step reads besides the two levels.
 pub struct Sweep<T> {
@@ -28,11 +29,17 @@ pub struct Sweep<T> {
     pub(super) kernel: Kernel<T>,
     pub(super) bundle_kernels: BundleKernels<T>,
     pub(super) absorb_kernel: AbsorbKernel<T>,
+    pub(super) layered_kernels: LayeredKernels<T>,
+    pub(super) mixed_kernel: MixedKernel<T>,
+    /// From rows to those around them along y and z, by their [`Place`].
+    pub(super) beside: [Vec<Beside>; 2],
     pub(super) sums: SumKernels<T>,
     pub(super) zero: Vec<T>,
     pub(super) blocks: Vec<Block>,
     /// How each row is stepped.
     pub(super) ways: Vec<Way>,
+    /// How many rows from each on, along y, are stepped as it is, and the number of that way.
+    pub(super) alike: Vec<[u16; 2]>,
     /// λ² of rows that have one of their own.
     pub(super) media: Vec<T>,
     pub(super) segments: Segments<T>,
@@ -53,11 +60,15 @@ impl<T: Real> Sweep<T> {
         let (ways, media) = Styles::new(&lattice, &material, &walls, faces.as_ref()).all();
         Self {
             segments: Segments::new(&lattice, &material, faces.as_ref(), &ways),
+            alike: alike(&lattice, &ways),
             media,
             faces,
             kernel: kernel(lattice.half, lattice.rank),
             bundle_kernels: bundle_kernels(lattice.half, lattice.rank),
             absorb_kernel: absorb_kernel(lattice.half, lattice.rank),
+            layered_kernels: layered_kernels(lattice.half, lattice.rank),
+            mixed_kernel: mixed_kernel(lattice.half, lattice.rank),
+            beside: [1, 2].map(|axis| beside(&lattice, axis)),
             sums: SumKernels::new(lattice.half),
             zero: vec![T::zero(); lattice.stride],
             blocks,
@@ -78,7 +89,7 @@ impl<T: Real> Sweep<T> {
     /// Bytes held.
     pub fn bytes(&self) -> u64 {
         let faces = self.faces.as_ref().map_or(0, Faces::bytes);
-        let rows = self.mask.len() + size_of_val(&self.ways[..]);
+        let rows = self.mask.len() + size_of_val(&self.ways[..]) + size_of_val(&self.alike[..]);
         self.material.bytes() + self.walls.bytes() + self.segments.bytes() + faces + rows as u64
     }
 
@@ -138,25 +149,107 @@ impl<T: Real> Sweep<T> {
 /// How a row is stepped. Rows beside one another that are stepped alike are stepped together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Way {
-    /// By itself: at the grid's edges; what it would be as [`Way::Mixed`] inside, if it were.
+    /// By itself: beside an edge that turns signs, or to something else than the next level; in which layers it lies, if it has parts of its own.
     Alone(Option<[bool; 2]>),
-    /// By the kernel of bundles, but for its ends in layers along x.
-    Plain(Medium),
-    /// By that of boxes: it lies in layers along y and z.
-    Boxed([bool; 2], Medium),
-    /// Part by part ([`Segments`]): walls, other densities or damping in some of it; whether it lies in layers along y and z.
-    Mixed([bool; 2]),
+    /// It has layers at most.
+    Clean(Clean),
+    /// Part by part ([`Segments`]): walls, other densities or damping in some of it; whether it lies in layers along y and z; its place.
+    Mixed([bool; 2], Place),
 }
+
+/// See [`Sweep::alike`].
+#[expect(clippy::cast_possible_truncation, reason = "few ways")]
+fn alike(lattice: &Lattice, ways: &[Way]) -> Vec<[u16; 2]> {
+    let mut known: Vec<Way> = Vec::new();
+    let mut all = vec![[1; 2]; ways.len()];
+    for row in (0..ways.len()).rev() {
+        let number = known.iter().position(|way| *way == ways[row]).unwrap_or_else(|| {
+            known.push(ways[row]);
+            known.len() - 1
+        }) as u16;
+        let last = (row + 1).is_multiple_of(lattice.size[1]);
+        let after = if last { None } else { all.get(row + 1) };
+        let rows = match after {
+            Some([rows, other]) if *other == number => u16::saturating_add(*rows, 1),
+            _ => 1,
+        };
+        all[row] = [rows, number];
+    }
+    all
+}
+
+/// A row that has layers at most.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Clean {
+    /// Whether it lies in layers along y and z.
+    pub(super) crossed: [bool; 2],
+    pub(super) medium: Medium,
+    pub(super) place: Place,
+}
+
+/// Where a row stands along y and z: 0 inside the grid, otherwise a number for each place whose stencil reaches beyond an edge.
+pub(super) type Place = [u8; 2];
 
 impl Way {
     /// In which layers a row lies that has parts of its own.
     pub(super) fn mixed(self) -> Option<[bool; 2]> {
         match self {
-            Self::Mixed(crossed) => Some(crossed),
+            Self::Mixed(crossed, _) => Some(crossed),
             Self::Alone(mixed) => mixed,
-            Self::Plain(_) | Self::Boxed(..) => None,
+            Self::Clean(_) => None,
         }
     }
+}
+
+impl Clean {
+    /// Whether nothing but the ends of rows in layers along x differs from an empty grid's inside.
+    pub(super) fn is_plain(&self) -> bool {
+        self.crossed == [false; 2] && self.place == [0; 2]
+    }
+}
+
+/// The place along `axis` of rows that stand at `at` ([`Place`]).
+fn place(lattice: &Lattice, axis: usize, at: usize) -> u8 {
+    let (n, half) = (lattice.size[axis], lattice.half);
+    if axis >= lattice.rank || (half..n.saturating_sub(half)).contains(&at) {
+        return 0;
+    }
+    // Fewer than twice 4 places, or a grid of fewer rows than that.
+    let from_end = n - 1 - at;
+    u8::try_from(if at < half { at } else { half + from_end }).map_or(0, |place| place + 1)
+}
+
+/// From the rows of each place along an axis to those around them; 0 to those that an edge takes the sign away of.
+fn beside(lattice: &Lattice, axis: usize) -> Vec<Beside> {
+    let [_, ny, _] = lattice.size;
+    let next = if axis == 1 { 1 } else { ny };
+    let mut all = vec![Beside::default(); 1 + 2 * lattice.half];
+    if axis >= lattice.rank {
+        return all;
+    }
+    let inner = std::array::from_fn(|k| {
+        let distance = ((k + 1) * next * lattice.stride).cast_signed();
+        [-distance, distance]
+    });
+    all[0] = inner;
+    for at in 0..lattice.size[axis] {
+        let place = usize::from(place(lattice, axis, at));
+        if place == 0 {
+            continue;
+        }
+        let row = at * next;
+        all[place] = std::array::from_fn(|k| {
+            let k = (k + 1).min(lattice.half).cast_signed();
+            [-k, k].map(|offset| {
+                let [j, k] = if axis == 1 { [at, 0] } else { [0, at] };
+                match lattice.neighbour_row(j, k, axis, offset) {
+                    Ghost::Same(other) => (other.cast_signed() - row.cast_signed()) * lattice.stride.cast_signed(),
+                    Ghost::Negative(_) | Ghost::Zero => 0,
+                }
+            })
+        });
+    }
+    all
 }
 
 /// Which of [`Sweep::media`] a row's λ² is; `None` where it is the grid's, or differs from site to site.
@@ -186,45 +279,29 @@ impl<'a, T: Real> Styles<'a, T> {
     }
 
     fn all(mut self) -> (Vec<Way>, Vec<T>) {
-        let mut ways: Vec<Way> = (0..self.lattice.rows()).map(|row| self.way(row)).collect();
-        // In two dimensions no rows are bundled, and runs that nothing breaks are worth more than a kernel that looks for less.
-        if self.lattice.rank < 3 && ways.iter().any(|way| matches!(way, Way::Mixed(_))) {
-            for way in &mut ways {
-                *way = match *way {
-                    Way::Plain(_) => Way::Mixed([false; 2]),
-                    Way::Boxed(crossed, _) => Way::Mixed(crossed),
-                    other => other,
-                };
-            }
-        }
+        let ways = (0..self.lattice.rows()).map(|row| self.way(row)).collect();
         (ways, self.media)
     }
 
     fn way(&mut self, row: usize) -> Way {
         let (lattice, material) = (self.lattice, self.material);
         let at = [0, row % lattice.size[1], row / lattice.size[1]];
-        let between = |axis: usize, width: usize| {
-            let n = lattice.size[axis];
-            (width..n.saturating_sub(width)).contains(&at[axis])
-        };
+        let place = [1, 2].map(|axis| place(lattice, axis, at[axis]));
         let walled = self.faces.is_some() && self.walls.concern(row);
-        let mixed = walled || material.damping(lattice, row).is_some();
         let crossed = [1, 2].map(|axis| axis < lattice.rank && lattice.absorbs_at(axis, at[axis]));
-        if !(1..lattice.rank).all(|axis| between(axis, lattice.half)) {
+        let mixed = walled || material.damping(lattice, row).is_some();
+        if (1..lattice.rank).any(|axis| place[axis - 1] > 0 && lattice.edges[axis] == Edge::Soft) {
             return Way::Alone((mixed || !material.density.is_empty()).then_some(crossed));
         }
         if mixed {
-            return Way::Mixed(crossed);
+            return Way::Mixed(crossed, place);
         }
         let square = material.uniform_square(lattice, row, &(0..lattice.size[0]));
         let medium = square.and_then(|square| self.medium(square));
         if medium.is_none() && !material.density.is_empty() {
-            return Way::Mixed(crossed);
+            return Way::Mixed(crossed, place);
         }
-        match crossed {
-            [false, false] => Way::Plain(medium),
-            _ => Way::Boxed(crossed, medium),
-        }
+        Way::Clean(Clean { crossed, medium, place })
     }
 
     /// The number of a medium, as long as there are few.

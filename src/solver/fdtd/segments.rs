@@ -42,10 +42,6 @@ pub(super) struct Look<T> {
 
 /// The parts of every row.
 pub(super) struct Segments<T> {
-    /// Both ends in layers along x.
-    pub(super) ends: Vec<Segment<T>>,
-    /// The same and what is between them.
-    pub(super) whole: Vec<Segment<T>>,
     own: Vec<Segment<T>>,
     /// Where those of a row begin, one more than there are rows; empty where no row has its own.
     first: Vec<u32>,
@@ -95,8 +91,6 @@ impl<T: Real> Segments<T> {
         };
         let parts = cut(nx, ends);
         let mut new = Self {
-            ends: alike(parts.clone(), false, [false; 2]),
-            whole: alike(parts.clone(), true, [false; 2]),
             own: Vec::new(),
             first: Vec::new(),
         };

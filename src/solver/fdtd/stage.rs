@@ -2,7 +2,6 @@
 
 use super::cpml::{Layer, Shape};
 use super::events::SiteEvents;
-use super::lattice::Lattice;
 use super::row_sums::{Follow, SumKernels};
 use super::share::{Shared, View};
 use crate::field::Real;
@@ -35,6 +34,8 @@ pub(super) struct Scratch<T> {
     pub(super) ahead: Vec<*const T>,
     /// What a tower steps at once.
     pub(super) parts: Vec<Part>,
+    /// Where what is played on the next row is looked for first.
+    pub(super) played: usize,
 }
 
 /// Rows that are stepped together: `count` bundles of rows of `planes` planes.
@@ -50,14 +51,15 @@ pub(super) struct Part {
 }
 
 impl<T: Real> Scratch<T> {
-    pub(super) fn new(lattice: &Lattice) -> Self {
+    pub(super) fn new() -> Self {
         Self {
-            before: vec![T::zero(); lattice.size[0]],
+            before: Vec::new(),
             beside: Vec::new(),
             kept: Vec::new(),
             negative: Vec::new(),
             ahead: Vec::new(),
             parts: Vec::new(),
+            played: 0,
         }
     }
 
@@ -224,14 +226,14 @@ pub(super) struct Stage<'a, T> {
 }
 
 impl<T: Real> Stage<'_, T> {
-    /// The sites at both ends of every row in which a layer along it absorbs.
-    pub(super) fn ends(&self) -> [Range<usize>; 2] {
-        let along = self.memories.iter().find(|memory| memory.shape.axis == 0);
-        along.map_or([0..0, usize::MAX..usize::MAX], |memory| memory.shape.ends())
+    /// The layer along an axis.
+    pub(super) fn layer_of(&self, axis: usize) -> Option<&Memory<'_, T>> {
+        self.memories.iter().find(|memory| memory.shape.axis == axis)
     }
 
-    /// What happens at sites of a row, if anything does.
-    pub(super) fn events_of(&self, row: usize) -> Option<&SiteEvents<'_, T>> {
-        self.events.rows[row].then_some(self.events)
+    /// The sites at both ends of every row in which a layer along it absorbs.
+    pub(super) fn ends(&self) -> [Range<usize>; 2] {
+        self.layer_of(0)
+            .map_or([0..0, usize::MAX..usize::MAX], |memory| memory.shape.ends())
     }
 }

@@ -1,9 +1,11 @@
 //! The parts of a row that take different kernels: its ends in layers along x, what is between them, sites beside walls.
 
-use super::absorb::{Axis, AxisLayer, Damping, LayerBox, Own, Parts, site_change, site_takes};
+use super::absorb::{
+    Axis, Beyond, Damping, LayerBox, MixedRows, Own, RowBox, RowLayer, Strip, inverse, site_change, site_takes,
+};
 use super::cpml::Layer;
 use super::lattice::Lattice;
-use super::scheme::{Medium, Sweep, Way};
+use super::scheme::{Clean, Medium, Place, Sweep};
 use super::segments::{alike, cut};
 use super::stage::{Memory, Mode, Scratch, Stage};
 use super::stencil::site_sum;
@@ -107,7 +109,7 @@ impl<T: Real> Sweep<T> {
         let [j, k] = at;
         let row = j + lattice.size[1] * k;
         let faces = self.faces.as_ref().filter(|_| self.walls.concern(row));
-        let damping = self.damping(stage, row).map(|_| self.rates((row, 1)));
+        let damping = self.damping(stage, row);
         let own = matches!(stage.mode, Mode::Step) && self.ways[row].mixed().is_some();
         let mixed = !self.material.density.is_empty() || faces.is_some() || damping.is_some();
         let boxed = self.is_crossed(stage, at) || mixed;
@@ -160,6 +162,11 @@ impl<T: Real> Sweep<T> {
             }),
             layer: self.layer(stage, axis, at, (1, 1)),
         });
+        let beyond = Beyond {
+            faces: faces.map(|faces| (faces.of(lattice.sites(row).start), faces.plane())),
+            rates: damping.map(<[T]>::as_ptr),
+            density: density.as_ref().map(|density| start(&density.x[1..])),
+        };
         #[allow(unsafe_code, reason = "see `Shared`")]
         // SAFETY: every pointer is the start of a slice as long as the row or, in layers, was seen to reach as far; the row and what is remembered of its sites
         // belong to the task that steps the row.
@@ -169,78 +176,115 @@ impl<T: Real> Sweep<T> {
                 out: span[half..half + nx].as_mut_ptr(),
                 squares: squares.map(start),
                 square: self.material.square,
-                density: density.as_ref().map(|density| start(&density.x[1..])),
                 axes,
-                parts: Parts::Alike(&segments),
-                rows: 1,
-                stride: 0,
-                beside: [0; 2],
-                faces: faces.map(|faces| (faces.of(lattice.sites(row).start), faces.plane())),
-                damping,
+                segments: &segments,
+                beyond,
             });
         }
     }
 
-    /// The step of `count` rows that go one `way`, from (j, k) on, one behind the other along axis `along`: of rows that are plain, of their ends in layers along x alone. The rows lie
-    /// inside the grid, and the same layers cross all of them.
+    /// What rows read that stand at a place, `count` of them from (j, k) on, one behind the other along axis `along`, all in the same layers.
+    fn row_box(
+        &self,
+        stage: &Stage<'_, T>,
+        (place, medium): (Place, Medium),
+        at: [usize; 2],
+        (along, count): (usize, usize),
+    ) -> RowBox<'_, T> {
+        let lattice = &self.lattice;
+        let [nx, ny, _] = lattice.size;
+        let (square, uniform) = self.square_of(medium);
+        let stride = lattice.stride * [1, ny][along - 1];
+        let begin = lattice.index([0, at[0], at[1]]);
+        let end = begin + (count - 1) * stride + nx;
+        // All of the array: rows at edges read far ones.
+        let here = stage.now.pointer(0..lattice.values(), begin);
+        let squares =
+            (!self.material.squares.is_empty() && !uniform).then(|| self.material.squares[begin..end].as_ptr());
+        let mut layers = [RowLayer::NONE; 3];
+        for (axis, layer) in layers.iter_mut().enumerate().take(lattice.rank) {
+            if let Some(own) = self.layer(stage, axis, at, (along, count)) {
+                *layer = own;
+            }
+        }
+        RowBox {
+            here,
+            out: stage.old.pointer(begin..end, begin),
+            squares,
+            square,
+            inverse: inverse(square),
+            beside: [
+                &self.beside[0][usize::from(place[0])],
+                &self.beside[1][usize::from(place[1])],
+            ],
+            layers,
+            stride,
+        }
+    }
+
+    /// The step of `count` rows that have layers at most, from (j, k) on, one behind the other along axis `along`: of plain ones, of their ends in layers along x alone.
     ///
     /// # Safety
     /// As for [`Sweep::rows`].
     #[allow(unsafe_code, reason = "see `Shared`")]
-    pub(super) unsafe fn boxes(&self, stage: &Stage<'_, T>, way: Way, at: [usize; 2], (along, count): (usize, usize)) {
+    pub(super) unsafe fn layered(
+        &self,
+        stage: &Stage<'_, T>,
+        clean: Clean,
+        at: [usize; 2],
+        (along, count): (usize, usize),
+    ) {
+        let nx = self.lattice.size[0];
+        let rows = self.row_box(stage, (clean.place, clean.medium), at, (along, count));
+        let across = usize::from(clean.crossed[0]) << 1 | usize::from(clean.crossed[1]) << 2;
+        for (sites, shift) in cut(nx, stage.ends()) {
+            if sites.is_empty() || shift.is_none() && clean.is_plain() {
+                continue;
+            }
+            let strip = Strip {
+                sites,
+                shift: shift.unwrap_or(0),
+                rows: 0..count,
+            };
+            // SAFETY: the box reaches all that the stencil reads, the rows themselves, and what is remembered of them, which belongs to the task that steps them.
+            unsafe { (self.layered_kernels[usize::from(shift.is_some()) | across])(&rows, &strip) }
+        }
+    }
+
+    /// The step of `count` rows that have parts of their own, as above.
+    ///
+    /// # Safety
+    /// As for [`Sweep::rows`].
+    #[allow(unsafe_code, reason = "see `Shared`")]
+    pub(super) unsafe fn mixed(
+        &self,
+        stage: &Stage<'_, T>,
+        ([in_y, in_z], place): ([bool; 2], Place),
+        at: [usize; 2],
+        (along, count): (usize, usize),
+    ) {
         let lattice = &self.lattice;
-        let [nx, ny, _] = lattice.size;
-        let row = at[0] + ny * at[1];
-        let next = if along == 1 { 1 } else { ny };
-        let (parts, medium) = match way {
-            Way::Plain(medium) => (Parts::Alike(&self.segments.ends), medium),
-            Way::Boxed(_, medium) => (Parts::Alike(&self.segments.whole), medium),
-            Way::Mixed(_) | Way::Alone(_) => (Parts::Own(&self.segments, row, next), None),
-        };
-        let (square, uniform) = self.square_of(medium);
-        let distances = [1, lattice.stride, lattice.stride * ny];
-        let begin = lattice.index([0, at[0], at[1]]);
-        let end = begin + (count - 1) * distances[along] + nx;
-        let reach = if lattice.rank > 1 {
-            lattice.half * distances[lattice.rank - 1]
-        } else {
-            0
-        };
-        // Whole vectors lie before and behind the sites.
-        let here = (stage.now).pointer(begin - reach - Lattice::FRONT..end + reach + Lattice::FRONT, begin);
-        let out = stage.old.pointer(begin..end, begin);
-        let near = |axis: usize, from: *const T, k: usize| {
-            [
-                from.wrapping_sub(k * distances[axis]),
-                from.wrapping_add(k * distances[axis]),
-            ]
-        };
-        let far = distances[lattice.rank - 1];
-        let density = (!self.material.density.is_empty() && !uniform)
-            .then(|| self.material.density[begin - far..end + far][far..].as_ptr());
-        let axes: [Axis<T>; 3] = std::array::from_fn(|axis| Axis {
-            near: std::array::from_fn(|k| near(axis, here, (k + 1).min(lattice.half))),
-            density: density.map(|density| near(axis, density, 1)),
-            layer: self.layer(stage, axis, at, (along, count)),
-        });
-        let own = matches!(parts, Parts::Own(..));
-        // SAFETY: `here` reaches all that the stencil reads from rows inside the grid, `out` the rows themselves, and arrays of the medium lie like the levels; what is
-        // remembered of rows belongs to the task that steps them.
+        let ny = lattice.size[1];
+        let rows = self.row_box(stage, (place, None), at, (along, count));
+        let first = at[0] + ny * at[1];
+        let step = if along == 1 { 1 } else { ny };
+        let begin = lattice.sites(first).start;
+        let density = &self.material.density;
+        // SAFETY: as above; arrays of the medium lie like the levels.
         unsafe {
-            (self.absorb_kernel)(&LayerBox {
-                here,
-                out,
-                squares: (!self.material.squares.is_empty() && !uniform)
-                    .then(|| self.material.squares[begin..end].as_ptr()),
-                square,
-                density,
-                axes,
-                parts,
-                rows: count,
-                stride: distances[along],
-                beside: [distances[1], distances[2]],
-                faces: (self.faces.as_ref().filter(|_| own)).map(|faces| (faces.of(begin), faces.plane())),
-                damping: own.then(|| self.rates((row, next))),
+            (self.mixed_kernel)(&MixedRows {
+                rows,
+                count,
+                segments: &self.segments,
+                first,
+                step,
+                absorbs: [stage.layer_of(0).is_some(), in_y, in_z],
+                inner: (place == [0; 2]).then_some([lattice.stride, lattice.stride * ny]),
+                density: (!density.is_empty()).then(|| density.as_ptr().wrapping_add(begin)),
+                faces: self.faces.as_ref().map(|faces| (faces.of(begin), faces.plane())),
+                damping: self.rates((first, step)),
+                layered: &self.layered_kernels,
+                general: self.absorb_kernel,
             });
         }
     }
@@ -263,15 +307,16 @@ impl<T: Real> Sweep<T> {
     }
 
     /// What `count` rows from `at` on along `along` have of the layers along `axis`.
+    #[inline]
     fn layer(
         &self,
         stage: &Stage<'_, T>,
         axis: usize,
         at: [usize; 2],
         (along, count): (usize, usize),
-    ) -> Option<AxisLayer<T>> {
+    ) -> Option<RowLayer<T>> {
         let size = self.lattice.size;
-        let memory = stage.memories.iter().find(|memory| memory.shape.axis == axis)?;
+        let memory = stage.layer_of(axis)?;
         let first = memory.shape.row(size, at)?;
         let slot = if axis == 0 { 0 } else { memory.shape.slot(at[axis - 1])? };
         let next_memory = memory.shape.next_row(size, along);
@@ -281,13 +326,10 @@ impl<T: Real> Sweep<T> {
         } else {
             (count - 1) * next_factor + 1
         };
-        Some(AxisLayer {
-            factors: memory
-                .shape
-                .factors()
-                .each_ref()
-                .map(|all| all[slot..slot + reads].as_ptr()),
-            loss_ratios: memory.shape.loss_ratios()[slot..slot + reads].as_ptr(),
+        let slots = memory.shape.slots();
+        Some(RowLayer {
+            factors: memory.shape.together()[slot..6 * slots + slot + reads].as_ptr(),
+            apart: slots,
             next_factor,
             memory: memory.pointers(first.start..first.start + (count - 1) * next_memory + first.len()),
             next_memory,

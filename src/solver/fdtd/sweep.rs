@@ -5,7 +5,6 @@
 
 use super::blocks::{Block, most_planes};
 use super::bundle::Bundles;
-use super::cpml::Layer;
 use super::events::SiteEvents;
 use super::lattice::{Ghost, Lattice};
 use super::scheme::{Medium, Sweep, Way};
@@ -24,27 +23,21 @@ impl<T: Real> Sweep<T> {
         &self,
         now: &[T],
         old: &mut [T],
-        layers: &mut [Layer<T>],
+        memories: &[Memory<'_, T>],
         mode: Mode<T>,
         followed: Followed<'_, T>,
         (events, level): (&SiteEvents<'_, T>, usize),
     ) {
-        let now = View::of(now);
-        let memories = if matches!(mode, Mode::Step) {
-            Memory::of(layers)
-        } else {
-            Vec::new()
-        };
         let stage = Stage {
-            now,
+            now: View::of(now),
             old: Shared::new(old),
             mode,
-            memories: &memories,
+            memories,
             followed,
             events,
             level,
         };
-        let scratch = || Scratch::new(&self.lattice);
+        let scratch = Scratch::new;
         let work = |scratch: &mut Scratch<T>, block: &Block| {
             let mut k = block.z.start;
             while k < block.z.end {
@@ -113,38 +106,71 @@ impl<T: Real> Sweep<T> {
         let step = if along == 1 { 1 } else { ny };
         let start = first[0] + ny * first[1];
         let share = ahead.len().div_ceil(count.max(1));
-        let way = |row: usize| match stage.mode {
-            Mode::Step => self.ways[row],
-            Mode::Combine { .. } => Way::Alone(None),
-        };
         // What is done to a row after its step shall find it in cache.
         let visited_rows = (VISITED / (planes * self.lattice.stride * size_of::<T>())).max(1);
         let longest = if stage.followed.is_empty() { count } else { visited_rows };
         let mut n = 0;
         while n < count {
-            let own = way(start + n * step);
-            let alike = |n: &usize| (0..planes).all(|b| way(start + n * step + b * ny) == own);
-            let run = (n..count).take(longest).take_while(alike).count();
-            if run > 0 && !matches!(own, Way::Alone(_)) {
-                let ahead = &ahead[(n * share).min(ahead.len())..((n + run) * share).min(ahead.len())];
-                // SAFETY: the caller's promise.
-                unsafe { self.run_of_rows(stage, own, (start + n * step, step), [run, planes], ahead, scratch) };
-                n += run;
+            let row = start + n * step;
+            let left = (count - n).min(longest);
+            if matches!(stage.mode, Mode::Combine { .. }) || matches!(self.ways[row], Way::Alone(_)) && planes == 1 {
+                for b in 0..planes {
+                    // SAFETY: the caller's promise.
+                    unsafe { self.alone(stage, row + b * ny, scratch) };
+                }
+                n += 1;
                 continue;
             }
-            for b in 0..planes {
-                let row = start + n * step + b * ny;
-                if let Way::Alone(_) = way(row) {
-                    // SAFETY: the caller's promise.
-                    let span = unsafe { stage.old.slice(self.lattice.span(row)) };
-                    self.row(stage, span, [row % ny, row / ny], scratch);
-                    self.visit(stage, row, span);
-                } else {
-                    // SAFETY: the caller's promise.
-                    unsafe { self.run_of_rows(stage, way(row), (row, step), [1, 1], &[], scratch) };
+            let [run, way] = self.run_from(row, step, left);
+            let (mut run, mut same) = (run, true);
+            for b in 1..planes {
+                let [rows, other] = self.run_from(row + b * ny, step, left);
+                (run, same) = (run.min(rows), same && other == way);
+            }
+            if same && !matches!(self.ways[row], Way::Alone(_)) {
+                let ahead = &ahead[(n * share).min(ahead.len())..((n + run) * share).min(ahead.len())];
+                // SAFETY: the caller's promise.
+                unsafe { self.run_of_rows(stage, self.ways[row], (row, step), [run, planes], ahead, scratch) };
+            } else {
+                // Planes that differ go one by one.
+                for plane in (0..planes).map(|b| row + b * ny) {
+                    if matches!(self.ways[plane], Way::Alone(_)) {
+                        for n in 0..run {
+                            // SAFETY: the caller's promise.
+                            unsafe { self.alone(stage, plane + n * step, scratch) };
+                        }
+                    } else {
+                        // SAFETY: the caller's promise.
+                        unsafe { self.run_of_rows(stage, self.ways[plane], (plane, step), [run, 1], &[], scratch) };
+                    }
                 }
             }
-            n += 1;
+            n += run;
+        }
+    }
+
+    /// How many of the `most` rows from `row` on, `step` apart, are stepped alike, and the number of their way.
+    fn run_from(&self, row: usize, step: usize, most: usize) -> [usize; 2] {
+        let [rows, way] = self.alike[row].map(usize::from);
+        if step == 1 {
+            return [rows.min(most), way];
+        }
+        let others = (1..most).take_while(|n| usize::from(self.alike[row + n * step][1]) == way);
+        [1 + others.count(), way]
+    }
+
+    /// Steps a row by itself, with all that happens in it.
+    ///
+    /// # Safety
+    /// As for [`Sweep::rows`].
+    #[allow(unsafe_code, reason = "see `Shared`")]
+    unsafe fn alone(&self, stage: &Stage<'_, T>, row: usize, scratch: &mut Scratch<T>) {
+        let ny = self.lattice.size[1];
+        // SAFETY: the caller's promise.
+        unsafe {
+            let span = stage.old.slice(self.lattice.span(row));
+            self.row(stage, span, [row % ny, row / ny], scratch);
+            self.visit(stage, (row, 1), 1, scratch);
         }
     }
 
@@ -176,25 +202,31 @@ impl<T: Real> Sweep<T> {
             let before = unsafe { stage.old.slice(lattice.sites(row)) };
             self.step_beside(stage, [row % ny, row / ny], before, scratch);
         }
-        let [low, high] = stage.ends();
-        let middle = low.end..high.start.min(nx);
-        let medium = if let Way::Plain(medium) = way {
-            Some(medium)
-        } else {
-            None
-        };
-        if let Some(medium) = medium {
-            self.plain_run(stage, medium, (start, step), [count, planes], middle.clone(), ahead);
-        }
-        let boxed = medium.is_none();
-        if boxed || middle.len() < nx {
-            for b in 0..planes {
-                let row = start + b * ny;
-                let at = [row % ny, row / ny];
-                let along = (if step == 1 { 1 } else { 2 }, count);
-                // SAFETY: the caller's promise.
-                unsafe { self.boxes(stage, way, at, along) };
+        let along = if step == 1 { 1 } else { 2 };
+        let places = (0..planes).map(|b| [(start + b * ny) % ny, (start + b * ny) / ny]);
+        let mut mirrored = false;
+        match way {
+            Way::Clean(clean) => {
+                let [low, high] = stage.ends();
+                let middle = low.end..high.start.min(nx);
+                mirrored = clean.is_plain() && middle.len() == nx;
+                if clean.is_plain() {
+                    self.plain_run(stage, clean.medium, (start, step), [count, planes], middle, ahead);
+                }
+                if !mirrored {
+                    for at in places {
+                        // SAFETY: the caller's promise.
+                        unsafe { self.layered(stage, clean, at, (along, count)) }
+                    }
+                }
             }
+            Way::Mixed(crossed, place) => {
+                for at in places {
+                    // SAFETY: the caller's promise.
+                    unsafe { self.mixed(stage, (crossed, place), at, (along, count)) }
+                }
+            }
+            Way::Alone(_) => {}
         }
         let mut stepped = 0;
         for row in walls() {
@@ -203,19 +235,13 @@ impl<T: Real> Sweep<T> {
             stepped += self.walls.put(row, &scratch.beside[stepped..], sites);
         }
         scratch.put_kept(stage.memories);
-        let mirrored = !boxed && middle.len() == nx;
-        let quiet = stage.followed.is_empty() && rows().all(|row| stage.events_of(row).is_none());
-        if mirrored && quiet && !listed {
-            return;
-        }
-        for row in rows() {
+        for first in (0..planes).map(|b| start + b * ny) {
             // SAFETY: the caller's promise.
-            let span = unsafe { stage.old.slice(lattice.span(row)) };
-            if !mirrored || listed {
-                self.fill_ghosts(span);
-            }
-            if !quiet {
-                self.visit(stage, row, span);
+            unsafe {
+                if !mirrored || listed {
+                    self.fill_ghosts_of(stage, (first, step), count);
+                }
+                self.visit(stage, (first, step), count, scratch);
             }
         }
     }
@@ -276,29 +302,69 @@ impl<T: Real> Sweep<T> {
         }
     }
 
-    /// What happens at sites of a row that was just stepped.
-    fn visit(&self, stage: &Stage<'_, T>, row: usize, span: &mut [T]) {
-        let half = self.lattice.half;
-        let (events, level) = (stage.events_of(row), stage.level);
-        if let Some(events) = events {
-            let n = span.len();
-            if events.played[level - 1].apply(row, &mut span[half..n - half]) {
-                self.fill_ghosts(span);
+    /// What happens at sites of `count` rows that were just stepped, from row `first` on, `step` apart.
+    ///
+    /// # Safety
+    /// As for [`Sweep::rows`].
+    #[allow(unsafe_code, reason = "see `Shared`")]
+    unsafe fn visit(
+        &self,
+        stage: &Stage<'_, T>,
+        (first, step): (usize, usize),
+        count: usize,
+        scratch: &mut Scratch<T>,
+    ) {
+        let (events, level, half) = (stage.events, stage.level, self.lattice.half);
+        let rows = || (0..count).map(move |n| first + n * step);
+        let busy = || rows().filter(|row| events.rows[*row]);
+        if events.act(level) {
+            for row in busy() {
+                // SAFETY: the caller's promise.
+                let span = unsafe { stage.old.slice(self.lattice.span(row)) };
+                let n = span.len();
+                if events.played[level - 1].apply(row, &mut span[half..n - half], &mut scratch.played) {
+                    self.fill_ghosts(span);
+                }
+                events.recording.take_pressures(self, level, row, &span[half..n - half]);
             }
-            events.recording.take_pressures(self, level, row, &span[half..n - half]);
         }
-        #[allow(unsafe_code, reason = "see `Shared`")]
-        // SAFETY: the row belongs to this task, as in the older level; what is read of Φ⁺ is written when what is read of pⁿ is.
-        let before = unsafe {
-            if !stage.followed.is_empty() {
-                stage.followed.take(&self.sums, level, self.lattice.span(row), span);
+        if !stage.followed.is_empty() {
+            let take = |range: Range<usize>| {
+                // SAFETY: the rows belong to this task, as in the older level.
+                unsafe {
+                    let rows = stage.old.slice(range.clone());
+                    stage.followed.take(&self.sums, level, range, rows);
+                }
+            };
+            if step == 1 {
+                // What lies between two rows goes along.
+                take(self.lattice.span(first).start..self.lattice.span(first + count - 1).end);
+            } else {
+                rows().for_each(|row| take(self.lattice.span(row)));
             }
-            stage.followed.before(level - 1)
-        };
-        if let (Some(events), Some(potential)) = (events, before) {
-            events
-                .recording
-                .take_motion(self, level - 1, row, [stage.now, potential]);
+        }
+        if !events.recording.takes_motion(level - 1) {
+            return;
+        }
+        // SAFETY: what is read of Φ⁺ is written when what is read of pⁿ is.
+        if let Some(potential) = unsafe { stage.followed.before(level - 1) } {
+            for row in busy() {
+                events
+                    .recording
+                    .take_motion(self, level - 1, row, [stage.now, potential]);
+            }
+        }
+    }
+
+    /// The ghosts of some rows of the pressure, as above.
+    ///
+    /// # Safety
+    /// As for [`Sweep::rows`].
+    #[allow(unsafe_code, reason = "see `Shared`")]
+    unsafe fn fill_ghosts_of(&self, stage: &Stage<'_, T>, (first, step): (usize, usize), count: usize) {
+        for row in (0..count).map(|n| first + n * step) {
+            // SAFETY: the caller's promise.
+            self.fill_ghosts(unsafe { stage.old.slice(self.lattice.span(row)) });
         }
     }
 
@@ -316,7 +382,8 @@ impl<T: Real> Sweep<T> {
         let row = j + lattice.size[1] * k;
         let (now, mode) = (stage.now, stage.mode);
         if matches!(mode, Mode::Combine { .. }) {
-            scratch.before.copy_from_slice(&span[half..half + nx]);
+            scratch.before.clear();
+            scratch.before.extend_from_slice(&span[half..half + nx]);
         }
         scratch.clear();
         let listed = self.faces.is_none();

@@ -56,7 +56,7 @@ impl<T: Real> Sweep<T> {
         let next = AtomicUsize::new(0);
         let done: Vec<Done> = towers.iter().map(|_| Done::default()).collect();
         (0..threads::count()).into_par_iter().with_max_len(1).for_each(|_| {
-            let mut scratch = Scratch::new(&self.lattice);
+            let mut scratch = Scratch::new();
             loop {
                 let n = next.fetch_add(1, Ordering::Relaxed);
                 let Some(tower) = towers.get(n) else { return };

@@ -7,6 +7,7 @@
 )]
 
 use super::super::stencil::{FLUX, load, store};
+use super::RowLayer;
 use crate::backend::simd::Lanes;
 use crate::field::Real;
 
@@ -28,6 +29,82 @@ pub(super) struct Factors<L> {
     pub(super) shift: [L; 3],
     /// (1 − A)/A of the sites.
     pub(super) loss_ratio: L,
+}
+
+impl<L: Lanes> Factors<L> {
+    /// In the place of those of an axis that does not absorb.
+    ///
+    /// # Safety
+    /// The processor must have the instructions of `L`; for all.
+    #[inline(always)]
+    pub(super) unsafe fn none() -> Self {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let zero = L::splat(L::Element::default());
+            Self {
+                decay: [zero; 3],
+                shift: [zero; 3],
+                loss_ratio: zero,
+            }
+        }
+    }
+
+    /// Of `count` slots along x from `slot` on, all N if `WHOLE`.
+    ///
+    /// # Safety
+    /// They are there.
+    #[inline(always)]
+    pub(super) unsafe fn along<const WHOLE: bool>(layer: &RowLayer<L::Element>, slot: usize, count: usize) -> Self {
+        let (from, apart) = (layer.factors.wrapping_add(slot), layer.apart);
+        // SAFETY: the caller's promise.
+        unsafe {
+            Self {
+                decay: [
+                    load::<L, WHOLE>(from, count),
+                    load::<L, WHOLE>(from.wrapping_add(apart), count),
+                    load::<L, WHOLE>(from.wrapping_add(2 * apart), count),
+                ],
+                shift: [
+                    load::<L, WHOLE>(from.wrapping_add(3 * apart), count),
+                    load::<L, WHOLE>(from.wrapping_add(4 * apart), count),
+                    load::<L, WHOLE>(from.wrapping_add(5 * apart), count),
+                ],
+                loss_ratio: load::<L, WHOLE>(from.wrapping_add(6 * apart), count),
+            }
+        }
+    }
+
+    /// Of all sites of row `n`, of a layer along y or z.
+    ///
+    /// # Safety
+    /// The row is there.
+    #[inline(always)]
+    pub(super) unsafe fn across(layer: &RowLayer<L::Element>, n: usize) -> Self {
+        let (from, apart) = (layer.factors.wrapping_add(n * layer.next_factor), layer.apart);
+        // SAFETY: the caller's promise.
+        unsafe {
+            Self {
+                decay: [
+                    L::splat(*from),
+                    L::splat(*from.wrapping_add(apart)),
+                    L::splat(*from.wrapping_add(2 * apart)),
+                ],
+                shift: [
+                    L::splat(*from.wrapping_add(3 * apart)),
+                    L::splat(*from.wrapping_add(4 * apart)),
+                    L::splat(*from.wrapping_add(5 * apart)),
+                ],
+                loss_ratio: L::splat(*from.wrapping_add(6 * apart)),
+            }
+        }
+    }
+
+    /// 1 − A of the sites.
+    #[inline(always)]
+    pub(super) unsafe fn loss(&self) -> L {
+        // SAFETY: the caller's promise.
+        unsafe { L::splat(L::Element::of(1.0)).sub(self.decay[2]) }
+    }
 }
 
 impl<T: Real, L: Lanes<Element = T>> Inside<T, L> {
@@ -71,13 +148,6 @@ impl<T: Real, L: Lanes<Element = T>> Inside<T, L> {
             (sum, sum.sub(g))
         }
     }
-
-    /// 1 − A of the sites.
-    #[inline(always)]
-    unsafe fn loss(&self) -> L {
-        // SAFETY: the caller's promise.
-        unsafe { L::splat(T::one()).sub(self.factors.decay[2]) }
-    }
 }
 
 /// Lets the ζ of a site's layers take over what rounding has put into the pressure: `missed` is that over λ². See [`super::super::cpml`].
@@ -97,7 +167,7 @@ pub(super) unsafe fn take<T: Real, L: Lanes<Element = T>, const D: usize>(
         for n in 0..D {
             if let Some(inside) = &inside[n] {
                 count += 1;
-                total = total.add(inside.loss());
+                total = total.add(inside.factors.loss());
             }
         }
         let missed = if count > 1 { missed.div(total) } else { missed };
@@ -105,7 +175,7 @@ pub(super) unsafe fn take<T: Real, L: Lanes<Element = T>, const D: usize>(
             if let Some(inside) = &inside[n] {
                 let mut share = inside.factors.loss_ratio;
                 if count > 1 {
-                    share = share.mul(inside.loss());
+                    share = share.mul(inside.factors.loss());
                 }
                 zetas[n] = missed.neg_mul_add(share, zetas[n]);
             }

@@ -1,31 +1,11 @@
-//! Which parts the rows of a box have, and which of them are damped.
+//! What rows have beside layers: walls, damping, densities that differ.
 
-use super::super::segments::{Segment, Segments};
 use crate::field::Real;
 
-/// Which parts the rows of a box have.
-#[derive(Clone, Copy)]
-pub(in super::super) enum Parts<'a, T> {
-    /// The same.
-    Alike(&'a [Segment<T>]),
-    /// Their own: those of the first row of the box, and how many rows of the grid further the next one is.
-    Own(&'a Segments<T>, usize, usize),
-}
-
-impl<'a, T: Real> Parts<'a, T> {
-    #[inline(always)]
-    pub(super) fn of(self, n: usize) -> &'a [Segment<T>] {
-        match self {
-            Self::Alike(all) => all,
-            Self::Own(all, first, step) => all.of(first + n * step),
-        }
-    }
-}
-
-/// γΔt of the rows of a box that are damped.
+/// γΔt of some rows, one behind the other.
 #[derive(Clone, Copy)]
 pub(in super::super) struct Damping<'a, T> {
-    /// The first row of the box, and how many rows of the grid further the next one is.
+    /// The first row, and how many rows of the grid further the next one is.
     pub(in super::super) first: usize,
     pub(in super::super) step: usize,
     /// Which of the damped rows each row of the grid is.
@@ -37,10 +17,49 @@ pub(in super::super) struct Damping<'a, T> {
 }
 
 impl<T: Real> Damping<'_, T> {
-    /// Where the rates of row `n` of the box begin.
+    /// Where the rates of row `n` begin.
     #[inline(always)]
-    pub(super) fn of(self, n: usize) -> Option<*const T> {
+    #[allow(clippy::inline_always, reason = "within kernels")]
+    pub(in super::super) fn of(self, n: usize) -> Option<*const T> {
         let place = (*self.rows.get(self.first + n * self.step)?)? as usize;
         Some(self.rates[place * self.sites..][..self.sites].as_ptr())
+    }
+}
+
+/// What a row has beside its layers, at its first site.
+#[derive(Clone, Copy)]
+pub(in super::super) struct Beyond<T> {
+    /// The faces of the sites, where walls are in reach, and bytes from those of a distance to those of the next.
+    pub(in super::super) faces: Option<(*const u8, usize)>,
+    /// γΔt, where some are damped.
+    pub(in super::super) rates: Option<*const T>,
+    /// ρ, where it differs; order 2 alone.
+    pub(in super::super) density: Option<*const T>,
+}
+
+impl<T> Beyond<T> {
+    pub(super) const NOTHING: Self = Self {
+        faces: None,
+        rates: None,
+        density: None,
+    };
+}
+
+impl<T: Real> Beyond<T> {
+    /// From site `i` on.
+    #[inline(always)]
+    #[allow(clippy::inline_always, reason = "within kernels")]
+    pub(super) fn at(self, i: usize) -> Self {
+        let mut new = self;
+        if let Some((near, plane)) = self.faces {
+            new.faces = Some((near.wrapping_add(i), plane));
+        }
+        if let Some(rates) = self.rates {
+            new.rates = Some(rates.wrapping_add(i));
+        }
+        if let Some(density) = self.density {
+            new.density = Some(density.wrapping_add(i));
+        }
+        new
     }
 }

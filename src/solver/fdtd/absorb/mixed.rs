@@ -1,0 +1,242 @@
+//! Rows each of which has parts of its own: plain ones, layers, walls in reach, damping, densities that differ.
+
+#![allow(
+    unsafe_code,
+    clippy::inline_always,
+    reason = "vector instructions; kernels must end up in the one function that has the target features"
+)]
+
+use super::super::bundle::{self, Bundles};
+use super::super::segments::{Segment, Segments};
+use super::general::{Axis, LayerBox};
+use super::layered::Strip;
+use super::parts::{Beyond, Damping};
+use super::walk::{Squares, Walk};
+use super::{AbsorbKernel, LayeredKernels, RowBox, inverse};
+use crate::backend::simd::{self, Lanes, Level, Vectors};
+
+/// Some rows with parts of their own.
+pub(in super::super) struct MixedRows<'a, T> {
+    pub(in super::super) rows: RowBox<'a, T>,
+    /// How many there are.
+    pub(in super::super) count: usize,
+    pub(in super::super) segments: &'a Segments<T>,
+    /// The first row, and how many rows of the grid further the next one is.
+    pub(in super::super) first: usize,
+    pub(in super::super) step: usize,
+    /// Whether x, y and z have layers here.
+    pub(in super::super) absorbs: [bool; 3],
+    /// Values from a row to those beside it along y and z, where the rows lie inside the grid.
+    pub(in super::super) inner: Option<[usize; 2]>,
+    /// ρ, if it differs from site to site.
+    pub(in super::super) density: Option<*const T>,
+    /// The faces of each site ([`super::super::faces`]), and bytes from those of a distance to those of the next.
+    pub(in super::super) faces: Option<(*const u8, usize)>,
+    /// γΔt, where rows are damped.
+    pub(in super::super) damping: Damping<'a, T>,
+    /// For parts with layers alone, and at the grid's edges plain ones.
+    pub(in super::super) layered: &'a LayeredKernels<T>,
+    /// For what is rare.
+    pub(in super::super) general: AbsorbKernel<T>,
+}
+
+/// Steps such rows.
+///
+/// # Safety
+/// See [`RowBox`].
+pub(in super::super) type MixedKernel<T> = unsafe fn(&MixedRows<'_, T>);
+
+/// The fastest kernel of half width `half` (1 to 4) in `rank` dimensions.
+pub(in super::super) fn mixed_kernel<T: Vectors>(half: usize, rank: usize) -> MixedKernel<T> {
+    match half {
+        1 => by_rank::<T, 1>(rank),
+        2 => by_rank::<T, 2>(rank),
+        3 => by_rank::<T, 3>(rank),
+        _ => by_rank::<T, 4>(rank),
+    }
+}
+
+fn by_rank<T: Vectors, const H: usize>(rank: usize) -> MixedKernel<T> {
+    match rank {
+        1 => step::<T, H, 1>,
+        2 => step::<T, H, 2>,
+        _ => step::<T, H, 3>,
+    }
+}
+
+/// # Safety
+/// See [`MixedRows`].
+unsafe fn step<T: Vectors, const H: usize, const D: usize>(all: &MixedRows<'_, T>) {
+    Level::best().run(Mixed::<T, H, D>(all));
+}
+
+struct Mixed<'a, T, const H: usize, const D: usize>(&'a MixedRows<'a, T>);
+
+impl<T: Vectors, const H: usize, const D: usize> simd::Kernel<T> for Mixed<'_, T, H, D> {
+    #[inline(always)]
+    unsafe fn run<L: Lanes<Element = T>>(self) {
+        for n in 0..self.0.count {
+            for segment in self.0.segments.of(self.0.first + n * self.0.step) {
+                // SAFETY: the promise of the kernel's caller.
+                unsafe { self.0.segment::<L, H, D>(segment, n) }
+            }
+        }
+    }
+}
+
+impl<T: Vectors> MixedRows<'_, T> {
+    /// Steps a part of row `n`.
+    ///
+    /// # Safety
+    /// As for the kernel of the rows; the processor must have the instructions of `L`; for all that follow.
+    #[inline(always)]
+    unsafe fn segment<L: Lanes<Element = T>, const H: usize, const D: usize>(&self, segment: &Segment<T>, n: usize) {
+        let look = &segment.look;
+        debug_assert!(n < self.count && segment.sites.end <= self.rows.stride, "row {n}");
+        // SAFETY: the caller's promise.
+        unsafe {
+            if look.plain
+                && let Some(inner) = self.inner
+            {
+                self.plain::<L, H, D>(segment, n, inner);
+                return;
+            }
+            let axes = [
+                self.absorbs[0] && segment.shift.is_some(),
+                self.absorbs[1],
+                self.absorbs[2],
+            ];
+            let mut set = 0;
+            for axis in 0..D {
+                set += usize::from(axes[axis]) << axis;
+            }
+            let shift = segment.shift.unwrap_or(0);
+            let dense = look.dense && self.density.is_some();
+            if look.plain || !(look.walled || look.damped || dense) {
+                let strip = Strip {
+                    sites: segment.sites.clone(),
+                    shift,
+                    rows: n..n + 1,
+                };
+                if let Some(square) = look.square {
+                    let mut rows = self.rows;
+                    (rows.square, rows.squares, rows.inverse) = (square, None, inverse(square));
+                    (self.layered[set])(&rows, &strip);
+                } else {
+                    (self.layered[set])(&self.rows, &strip);
+                }
+                return;
+            }
+            let beyond = self.beyond(segment, n);
+            let sites = segment.sites.clone();
+            let mut squares = Squares::<L>::of(self.rows.square, self.rows.inverse);
+            if let Some(square) = look.square {
+                squares = Squares::of(square, inverse(square));
+            }
+            let (rows, own) = (&self.rows, look.square);
+            match set {
+                0 => Walk::<T, H, D, false, false, false>::new(rows, shift)
+                    .with_square(own)
+                    .row::<L, true>(sites, n, squares, beyond),
+                1 => Walk::<T, H, D, true, false, false>::new(rows, shift)
+                    .with_square(own)
+                    .row::<L, true>(sites, n, squares, beyond),
+                2 if D > 1 => Walk::<T, H, D, false, true, false>::new(rows, shift)
+                    .with_square(own)
+                    .row::<L, true>(sites, n, squares, beyond),
+                4 if D > 2 => Walk::<T, H, D, false, false, true>::new(rows, shift)
+                    .with_square(own)
+                    .row::<L, true>(sites, n, squares, beyond),
+                _ => self.crossed(segment, n, beyond),
+            }
+        }
+    }
+
+    /// What a part of row `n` has beside layers, at the row's first site.
+    #[inline(always)]
+    fn beyond(&self, segment: &Segment<T>, n: usize) -> Beyond<T> {
+        let (look, at) = (&segment.look, n * self.rows.stride);
+        let mut beyond = Beyond::NOTHING;
+        if look.walled
+            && let Some((near, plane)) = self.faces
+        {
+            beyond.faces = Some((near.wrapping_add(at), plane));
+        }
+        if look.damped {
+            beyond.rates = self.damping.of(n);
+        }
+        if look.dense
+            && let Some(density) = self.density
+        {
+            beyond.density = Some(density.wrapping_add(at));
+        }
+        beyond
+    }
+
+    /// Steps a plain part of row `n`, inside the grid.
+    #[inline(always)]
+    unsafe fn plain<L: Lanes<Element = T>, const H: usize, const D: usize>(
+        &self,
+        segment: &Segment<T>,
+        n: usize,
+        [y, z]: [usize; 2],
+    ) {
+        let at = n * self.rows.stride + segment.sites.start;
+        let (mut square, mut squares) = (self.rows.square, None);
+        if let Some(own) = segment.look.square {
+            square = own;
+        } else if let Some(from) = self.rows.squares {
+            squares = Some(from.wrapping_add(at));
+        }
+        // SAFETY: a row of bundles reads what a box reads, whole vectors before and behind its sites at most.
+        unsafe {
+            bundle::row::<L, H, D>(&Bundles {
+                now: self.rows.here.add(at),
+                out: self.rows.out.add(at),
+                squares,
+                square,
+                y,
+                z,
+                sites: segment.sites.len(),
+                count: 1,
+                step: 0,
+                mirrors: &[],
+                ahead: &[],
+            });
+        }
+    }
+
+    /// Steps a part of row `n` in which layers cross, and walls, damping or densities are.
+    #[cold]
+    #[inline(never)]
+    unsafe fn crossed(&self, segment: &Segment<T>, n: usize, beyond: Beyond<T>) {
+        let at = n * self.rows.stride;
+        let here = self.rows.here.wrapping_add(at);
+        let near = |axis: usize, from: *const T, k: usize| match axis {
+            0 => [from.wrapping_sub(k + 1), from.wrapping_add(k + 1)],
+            _ => self.rows.beside[axis - 1][k].map(|offset| from.wrapping_offset(offset)),
+        };
+        let axes = std::array::from_fn(|axis| {
+            let mut layer = self.rows.layers[axis];
+            layer.factors = layer.factors.wrapping_add(n * layer.next_factor);
+            layer.memory = layer.memory.map(|memory| memory.wrapping_add(n * layer.next_memory));
+            Axis {
+                near: std::array::from_fn(|k| near(axis, here, k)),
+                density: beyond.density.map(|density| near(axis, density, 0)),
+                layer: self.absorbs[axis].then_some(layer),
+            }
+        });
+        // SAFETY: the caller's promise.
+        unsafe {
+            (self.general)(&LayerBox {
+                here,
+                out: self.rows.out.wrapping_add(at),
+                squares: self.rows.squares.map(|squares| squares.wrapping_add(at)),
+                square: self.rows.square,
+                axes,
+                segments: std::slice::from_ref(segment),
+                beyond,
+            });
+        }
+    }
+}
