@@ -213,6 +213,24 @@ pub(super) mod corners {
     }
 }
 
+/// The two ends of a line, as keys of the section that it stands in.
+pub(super) mod ends {
+    use super::{Diagnostics, Keys, Section};
+
+    pub fn given(section: &Section<'_>) -> bool {
+        section.has("from") || section.has("to")
+    }
+
+    pub fn read(section: &mut Section<'_>, found: &mut Diagnostics) -> [Vec<f64>; 2] {
+        [("from", "[1.0, 1.0]"), ("to", "[1.0, 2.0]")].map(|(key, example)| section.need(key, example, found))
+    }
+
+    pub fn write(keys: &mut Keys, [from, to]: [&Vec<f64>; 2]) {
+        keys.push("from", from);
+        keys.push("to", to);
+    }
+}
+
 /// A text of several lines.
 pub(super) mod long {
     use super::super::write::long_text;

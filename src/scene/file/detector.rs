@@ -4,7 +4,7 @@ use super::layer::LayerFile;
 use super::one_of_ways;
 use crate::physics::mirror::{Drive, MirrorMethod};
 use crate::physics::{Measure, Reading};
-use crate::scene::codec::{Fields, Table, corners};
+use crate::scene::codec::{Fields, Table, corners, ends};
 use crate::scene::declare::{section, variants};
 use crate::scene::decode::{Diagnostics, Section};
 use crate::scene::schema::{Presence, Row};
@@ -50,19 +50,13 @@ impl Fields for RegionFile {
     }
 
     fn read(section: &mut Section<'_>, found: &mut Diagnostics) -> Self {
-        let ways = [
-            section.has("at"),
-            section.has("from") || section.has("to"),
-            section.has("region"),
-        ];
+        let ways = [section.has("at"), ends::given(section), section.has("region")];
         one_of_ways(section, &ways, "`at`, `from` and `to`, or `region`", None, found);
         if ways[0] {
             Self::Point(section.need("at", "[1.0, 2.0]", found))
         } else if ways[1] {
-            Self::Line {
-                from: section.need("from", "[1.0, 1.0]", found),
-                to: section.need("to", "[1.0, 2.0]", found),
-            }
+            let [from, to] = ends::read(section, found);
+            Self::Line { from, to }
         } else if let Some([min, max]) = corners::read(section, "region", found) {
             Self::Box { min, max }
         } else {
@@ -74,10 +68,7 @@ impl Fields for RegionFile {
         match self {
             Self::Everywhere => {}
             Self::Point(at) => keys.push("at", at),
-            Self::Line { from, to } => {
-                keys.push("from", from);
-                keys.push("to", to);
-            }
+            Self::Line { from, to } => ends::write(keys, [from, to]),
             Self::Box { min, max } => {
                 keys.optional_item("region", corners::write(&Some([min.clone(), max.clone()])));
             }

@@ -2,7 +2,7 @@
 
 use super::layer::LayerFile;
 use super::one_of_ways;
-use crate::scene::codec::Fields;
+use crate::scene::codec::{Fields, ends};
 use crate::scene::declare::{section, variants};
 use crate::scene::decode::{Diagnostics, Section};
 use crate::scene::schema::{Kind, Presence, Row};
@@ -77,7 +77,7 @@ impl Fields for SourcePlace {
     fn read(section: &mut Section<'_>, found: &mut Diagnostics) -> Self {
         let ways = [
             section.has("at"),
-            section.has("from") || section.has("to"),
+            ends::given(section),
             section.has("points"),
             section.has("center"),
         ];
@@ -86,10 +86,8 @@ impl Fields for SourcePlace {
         if ways[0] {
             Self::Point(section.need("at", "[1.0, 2.0]", found))
         } else if ways[1] {
-            Self::Line {
-                from: section.need("from", "[1.0, 1.0]", found),
-                to: section.need("to", "[1.0, 2.0]", found),
-            }
+            let [from, to] = ends::read(section, found);
+            Self::Line { from, to }
         } else if ways[2] {
             Self::Points {
                 points: section.need("points", "[[1.0, 1.0], [1.0, 1.1]]", found),
@@ -114,10 +112,7 @@ impl Fields for SourcePlace {
     fn write(&self, keys: &mut Keys) {
         match self {
             Self::Point(at) => keys.push("at", at),
-            Self::Line { from, to } => {
-                keys.push("from", from);
-                keys.push("to", to);
-            }
+            Self::Line { from, to } => ends::write(keys, [from, to]),
             Self::Points { points, delays } => {
                 keys.push("points", points);
                 keys.unless("delays", delays, &Vec::new());
