@@ -15,6 +15,7 @@
 //! instructions with both turns of the bonds between lanes: 33.4 T/s / 39 = 850 G. One of order 2 that plays sources: 267 G. In a medium 32 bytes of coefficients
 //! are read with each launch.
 
+mod launches;
 mod look;
 mod params;
 mod solver;
@@ -43,7 +44,7 @@ use crate::solver::device::{OnCuda, check_count, device};
 use crate::solver::method::{Backend, Target, Variant};
 use crate::solver::resident::Resident;
 use crate::solver::setup::{Choice, Setup};
-use steps::Launches;
+use launches::Launches;
 
 /// The row of targets.
 pub(super) const TARGET: Target = Target {

@@ -4,7 +4,7 @@ use super::super::events::Damping;
 use super::super::field::Field;
 use super::super::run::Oscillators;
 use super::super::springs::Springs;
-use super::steps::Launches;
+use super::launches::Launches;
 use super::{Cuda, store, summing, visits};
 use crate::backend::cuda::{Buffer, CudaError, Piece, Pieces};
 use crate::field::{FieldData, Real};

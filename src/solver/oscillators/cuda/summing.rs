@@ -3,8 +3,8 @@
 //!
 //! For means and peaks of the pressure, in a plane, where neither largest pressures nor a velocity are kept.
 
+use super::launches::{Between, Launches};
 use super::params::{self, REGIONS};
-use super::steps::{Between, Launches};
 use super::visits::{Extent, Visits};
 use super::{Cuda, sources};
 use crate::backend::cuda::{Buffer, CudaError, Kernel, PushKernelArg, Stream};
