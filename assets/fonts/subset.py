@@ -3,7 +3,8 @@ some signs of mathematics, with figures of equal width so that a running clock d
 
     pip install fonttools; python subset.py FOLDER-WITH-INTER-OTF
 
-and the page's font of icons from the crate lucide-icons (ISC licence): those that the window uses.
+and the font of icons from the crate lucide-icons 1 (ISC licence, see LUCIDE.txt), with `src/app/icon.rs`: those that
+the window uses.
 
     python subset.py icons FOLDER-OF-THE-CRATE
 """
@@ -54,8 +55,9 @@ def build(source: Path, target: Path) -> None:
 def icons(crate: Path) -> None:
     """The icons that stand behind `Icon::` in the window's sources."""
     here = Path(__file__).parent
-    sources = (here.parent.parent / "src/app").rglob("*.rs")
-    used = {name for source in sources for name in re.findall(r"\bIcon::([A-Z]\w*)", source.read_text())}
+    app = here.parent.parent / "src/app"
+    names = (name for source in app.rglob("*.rs") for name in re.findall(r"\bIcon::([A-Z]\w*)", source.read_text()))
+    used = sorted(set(names))
     arms = dict(re.findall(r"Icon::(\w+) => '\\u\{(\w+)\}'", (crate / "src/icon.rs").read_text()))
     options = subset.Options()
     options.layout_features = []
@@ -67,6 +69,9 @@ def icons(crate: Path) -> None:
     subsetter.populate(unicodes=[int(arms[name], 16) for name in used])
     subsetter.subset(font)
     font.save(here / "lucide.ttf")
+    listed = "".join(f"    {name} = 0x{arms[name]},\n" for name in used)
+    text = (app / "icon.rs").read_text()
+    (app / "icon.rs").write_text(re.sub(r"(?<=enum Icon {\n)[^}]*", listed, text))
 
 
 if sys.argv[1] == "icons":

@@ -10,6 +10,7 @@ use super::units::{Unit, Units};
 use super::view_state::{ViewState, Wanted};
 use super::widgets::to_ends;
 use super::{field_view, graph_view, relief_view, space_view, toolbar, view_panel};
+use crate::app::icon::Icon;
 use crate::colormap::Kind;
 use crate::engine::{Frame, Status, shown_quantity};
 use crate::render::medium::MediumImage;
@@ -18,7 +19,6 @@ use crate::scene::{Scenario, SceneFile};
 use crate::solver::{ImageRequest, VolumeRequest};
 use crate::space::{MediumVolume, Mode, relief};
 use egui::{Align2, Rect, Ui, vec2};
-use lucide_icons::Icon;
 
 /// What the centre is drawn from.
 pub struct Canvas<'a> {

@@ -2,8 +2,8 @@
 
 use super::theme;
 use super::widgets::icon_button;
+use crate::app::icon::Icon;
 use egui::{AtomExt, Ui};
-use lucide_icons::Icon;
 
 /// What a list is called, and how its cards behave.
 #[derive(Clone, Copy, Debug)]

@@ -6,6 +6,7 @@ use super::theme;
 use super::time_panel;
 use super::units::Units;
 use super::widgets::{figure, grouped, hint, section, warning};
+use crate::app::icon::Icon;
 use crate::engine::{Frame, Phase, Verdict};
 use crate::field::Precision;
 use crate::physics::{Initial, Model, Sets, Value, absorber};
@@ -14,7 +15,6 @@ use crate::scene::file::SignalFile;
 use crate::scene::scenario::{Expectation, Subject};
 use crate::solver::StepAdvice;
 use egui::{Align, Layout, Ui};
-use lucide_icons::Icon;
 
 /// Tolerances beyond which a value that is still on its way is not compared with them.
 const FAR: f64 = 10.0;

@@ -1,8 +1,8 @@
 //! What menus, keys and the command palette can do: one enum, one table.
 
 use super::system;
+use crate::app::icon::Icon;
 use egui::{Key, KeyboardShortcut, Modifiers};
-use lucide_icons::Icon;
 
 /// Everything that has a name in the window. The order is that of the menus and of the palette.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

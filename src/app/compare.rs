@@ -4,6 +4,7 @@ use super::riddle::Riddle;
 use super::theme;
 use super::units::Units;
 use super::widgets::{choice, figure, hint, row, section};
+use crate::app::icon::Icon;
 use crate::colormap::Levels;
 use crate::engine::{Compared, Frame, RangeKeeper, difference};
 use crate::field::Precision;
@@ -11,7 +12,6 @@ use crate::scene::scenario::{BackendChoice, ColorRange};
 use crate::scene::{Scenario, SceneFile};
 use crate::solver::{self, Backend, METHODS};
 use egui::Ui;
-use lucide_icons::Icon;
 use std::sync::Arc;
 
 pub use crate::export::pair::Show;

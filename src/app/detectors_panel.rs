@@ -4,11 +4,11 @@ use super::cards::List;
 use super::layers_panel::{point, tidy};
 use super::sound::SoundWish;
 use super::widgets::{button, choice, figure, hint, row};
+use crate::app::icon::Icon;
 use crate::physics::{Measure, Reading};
 use crate::scene::SceneFile;
 use crate::scene::file::{DetectorFile, DrawnFile, RegionFile};
 use egui::{DragValue, Ui};
-use lucide_icons::Icon;
 
 const LIST: List = List {
     noun: "detector",

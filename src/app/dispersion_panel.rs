@@ -5,12 +5,12 @@ use super::plots::still;
 use super::side_run::{SideRun, share, share_done, window};
 use super::theme;
 use super::widgets::{fault, hint};
+use crate::app::icon::Icon;
 use crate::colormap::{self, Kind, Levels};
 use crate::engine::dispersion::{self, DispersionReport};
 use crate::physics::dispersion::Law;
 use egui::{Color32, ColorImage, TextureHandle, TextureOptions, Ui, vec2};
 use egui_plot::{Line, LineStyle, Plot, PlotBounds, PlotImage, PlotPoint, PlotPoints};
-use lucide_icons::Icon;
 use std::sync::Arc;
 
 /// Points of a drawn curve.

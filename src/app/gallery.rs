@@ -2,10 +2,10 @@
 
 use super::scene_library::{Header, OwnScene};
 use super::{theme, widgets};
+use crate::app::icon::Icon;
 use crate::export::Picture;
 use crate::scene::presets;
 use egui::{ColorImage, Sense, TextureHandle, Ui, vec2};
-use lucide_icons::Icon;
 use std::cell::OnceCell;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};

@@ -2,13 +2,13 @@
 
 use super::cards::List;
 use super::widgets::{button, choice, fault, hint, icon_button, row, to_ends};
+use crate::app::icon::Icon;
 use crate::physics::expression::constants::{constants, with_value};
 use crate::physics::expression::{Expression, SPACE, TIME};
 use crate::physics::{Mode, Sets};
 use crate::scene::SceneFile;
 use crate::scene::file::{LayerFile, ShapeFile, ValueFile};
 use egui::{DragValue, Ui};
-use lucide_icons::Icon;
 
 const LIST: List = List {
     noun: "layer",

@@ -4,10 +4,10 @@ use super::document::Document;
 use super::question::Questions;
 use super::widgets::{hint, icon_button};
 use super::{checks_panel, markdown, theme};
+use crate::app::icon::Icon;
 use crate::engine::Frame;
 use crate::scene::presets;
 use egui::{Align, Layout, Ui};
-use lucide_icons::Icon;
 
 /// What is asked for in a lesson.
 #[derive(Clone, Debug, PartialEq, Eq)]

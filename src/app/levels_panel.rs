@@ -4,6 +4,7 @@ use super::document::Document;
 use super::side_run::{SideRun, window};
 use super::theme;
 use super::widgets::{fault, figure, hint, row};
+use crate::app::icon::Icon;
 use crate::colormap::{self, Colormap, Kind};
 use crate::engine::eigen;
 use crate::grid::Grid;
@@ -11,7 +12,6 @@ use crate::physics::eigen::{Levels, Round};
 use crate::scene::SceneFile;
 use crate::scene::file::EigenstateFile;
 use egui::{Color32, ColorImage, DragValue, TextureHandle, TextureOptions, Ui};
-use lucide_icons::Icon;
 use num_complex::Complex64;
 
 /// Pixels of a small picture's longer side.

@@ -2,8 +2,8 @@
 
 use super::command::{Action, Menu, actions};
 use super::theme;
+use crate::app::icon::Icon;
 use egui::{Align, Layout, Ui};
-use lucide_icons::Icon;
 
 /// What the menus must know to grey out what cannot be done.
 #[derive(Clone, Copy, Debug)]

@@ -2,12 +2,12 @@
 
 use super::theme;
 use super::widgets::{choice, fault, hint, row, section};
+use crate::app::icon::Icon;
 use crate::field::Precision;
 use crate::scene::scenario::{BackendChoice, Parameter};
 use crate::scene::{Scenario, SceneFile};
 use crate::solver::{self, Kind, METHODS, Method, ParameterSpec, Report, Target, order_word};
 use egui::Ui;
-use lucide_icons::Icon;
 
 /// Shows the section; edits `file`.
 pub fn show(ui: &mut Ui, file: &mut SceneFile, scenario: Option<&Scenario>, report: Option<&Report>) {

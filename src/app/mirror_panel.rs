@@ -3,12 +3,12 @@
 use super::layers_panel::{length, point, returning, tidy};
 use super::mirror_tool::fresh;
 use super::widgets::{button, choice, hint, row};
+use crate::app::icon::Icon;
 use crate::physics::MirrorMethod;
 use crate::physics::mirror::Drive;
 use crate::scene::SceneFile;
 use crate::scene::file::{MirrorFile, TransducersFile};
 use egui::{DragValue, Ui};
-use lucide_icons::Icon;
 
 /// Shows the section's contents; edits `file`.
 pub fn show(ui: &mut Ui, file: &mut SceneFile) {

@@ -41,6 +41,7 @@ pub mod handles;
 pub mod head_start;
 pub mod help;
 pub mod history;
+pub mod icon;
 pub mod layers_panel;
 pub mod lesson_panel;
 pub mod levels_panel;

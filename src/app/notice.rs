@@ -1,7 +1,7 @@
 //! Notices: what went wrong or was done, in a corner, without stopping anything.
 
 use super::theme;
-use lucide_icons::Icon;
+use crate::app::icon::Icon;
 
 /// How long a plain notice stays, in seconds; faults stay until they are closed.
 const STAYS: f64 = 5.0;

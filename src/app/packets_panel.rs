@@ -3,10 +3,10 @@
 use super::cards::List;
 use super::layers_panel::point;
 use super::widgets::{button, figure, hint, row};
+use crate::app::icon::Icon;
 use crate::scene::SceneFile;
 use crate::scene::file::PacketFile;
 use egui::{DragValue, Ui};
-use lucide_icons::Icon;
 
 const LIST: List = List {
     noun: "packet",

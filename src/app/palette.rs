@@ -3,8 +3,8 @@
 use super::command::{Action, actions};
 use super::gallery::{Gallery, Known};
 use super::theme;
+use crate::app::icon::Icon;
 use egui::{Align2, Key, Modifiers, vec2};
-use lucide_icons::Icon;
 
 /// What was chosen.
 #[derive(Clone, Debug, PartialEq)]

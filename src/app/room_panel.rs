@@ -5,6 +5,7 @@ use super::plots::still;
 use super::side_run::{SideRun, share, share_done, window};
 use super::theme;
 use super::widgets::{button, choice, fault, hint, row};
+use crate::app::icon::Icon;
 use crate::engine::room::{self, RoomReport};
 use crate::export::heard;
 use crate::physics::room::{BandDecay, Line as Fit, TooShort};
@@ -12,7 +13,6 @@ use crate::physics::{Measure, Reading};
 use crate::scene::file::{DetectorFile, RegionFile};
 use egui::Ui;
 use egui_plot::{Line, LineStyle, Plot, PlotBounds, PlotPoints};
-use lucide_icons::Icon;
 use std::sync::Arc;
 
 /// Points of a drawn curve.

@@ -6,11 +6,11 @@ use super::widgets::{figure, hint, row, section};
 use super::{
     detectors_panel, layers_panel, mirror_panel, packets_panel, sound_panel, theme, theory_panel, trajectories_panel,
 };
+use crate::app::icon::Icon;
 use crate::grid::Edge;
 use crate::scene::SceneFile;
 use crate::scene::file::{EdgesFile, GridFile, QuantumFile};
 use egui::Ui;
-use lucide_icons::Icon;
 
 /// Shows the panel; edits the document's draft, and returns what shall be heard.
 pub fn show(ui: &mut Ui, document: &mut Document) -> Option<SoundWish> {

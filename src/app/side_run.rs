@@ -3,12 +3,12 @@
 use super::document::Document;
 use super::theme;
 use super::widgets::button;
+use crate::app::icon::Icon;
 use crate::platform::{aside, guarded};
 use crate::scene::Scenario;
 use crate::solver;
 use crossbeam_channel::{Receiver, Sender, unbounded};
 use egui::{Ui, vec2};
-use lucide_icons::Icon;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -4,10 +4,10 @@ use super::array_panel;
 use super::cards::List;
 use super::layers_panel::{length, point, tidy};
 use super::widgets::{button, choice, figure, hint, row};
+use crate::app::icon::Icon;
 use crate::scene::SceneFile;
 use crate::scene::file::{LayerFile, PatternFile, PulseFile, SignalFile, SourceFile, SourcePlace};
 use egui::{DragValue, Ui};
-use lucide_icons::Icon;
 use std::path::PathBuf;
 
 const PULSES: List = List {

@@ -7,12 +7,12 @@ use super::units::{Unit, Units};
 use super::view_panel;
 use super::view_state::ViewState;
 use super::widgets::{button, choice, hint, row, to_ends};
+use crate::app::icon::Icon;
 use crate::scene::camera_path::CameraKey;
 use crate::scene::scenario::{Opacity, ViewMode};
 use crate::scene::{Scenario, SceneFile};
 use crate::space::frame::AXES;
 use egui::{DragValue, Ui};
-use lucide_icons::Icon;
 
 /// The modes with their names, what they do, and their actions.
 const MODES: [(ViewMode, &str, &str, Action); 3] = [

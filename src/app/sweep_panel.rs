@@ -5,6 +5,7 @@ use super::plots::still;
 use super::side_run::{Reporter, SideRun, window};
 use super::theme;
 use super::widgets::{button, fault, figure, hint, row};
+use crate::app::icon::Icon;
 use crate::engine::Frame;
 use crate::engine::sweep::{Stop, SweepError, SweepPlan, SweepPoint};
 use crate::export::plot::range;
@@ -13,7 +14,6 @@ use crate::scene::SceneFile;
 use crate::scene::file::SweepFile;
 use egui::{DragValue, Ui};
 use egui_plot::{Line, LineStyle, Plot, PlotBounds, PlotPoint, PlotPoints, Points};
-use lucide_icons::Icon;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 

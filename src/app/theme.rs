@@ -1,9 +1,8 @@
 //! Colours, type and spacing: near-black neutral ground, one accent, an 8-point grid.
 
-use super::system;
+use crate::app::icon::Icon;
 use egui::{Color32, CornerRadius, FontData, FontDefinitions, FontFamily, FontId, Margin, Shadow, Stroke, TextStyle};
 use epaint_default_fonts::HACK_REGULAR;
-use lucide_icons::Icon;
 use std::sync::Arc;
 
 /// The colours that the panels need beside egui's own.
@@ -204,6 +203,8 @@ const LIGHT_HIGH: Palette = Palette {
     ..LIGHT
 };
 
+/// Those icons of Lucide that the window uses.
+const LUCIDE: &[u8] = include_bytes!("../../assets/fonts/lucide.ttf");
 const INTER: &[u8] = include_bytes!("../../assets/fonts/Inter-Regular.otf");
 const INTER_SEMIBOLD: &[u8] = include_bytes!("../../assets/fonts/Inter-SemiBold.otf");
 
@@ -242,7 +243,7 @@ pub fn install(ctx: &egui::Context) {
         .insert(FontFamily::Monospace, vec!["Hack".to_owned(), "inter".to_owned()]);
     fonts
         .font_data
-        .insert("lucide".to_owned(), Arc::new(FontData::from_static(system::ICON_FONT)));
+        .insert("lucide".to_owned(), Arc::new(FontData::from_static(LUCIDE)));
     fonts.families.insert(icon_family(), vec!["lucide".to_owned()]);
     // Inter has figures of equal width.
     for (name, family, bytes) in [
@@ -346,6 +347,8 @@ fn visuals(palette: &Palette, dark: bool) -> egui::Visuals {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use ab_glyph::{Font, FontRef};
+    use std::path::Path;
 
     /// Contrast of two colours, WCAG 2.2: (L1 + 0.05)/(L2 + 0.05) of their relative luminances.
     fn contrast(a: Color32, b: Color32) -> f64 {
@@ -379,6 +382,43 @@ mod tests {
             }
         }
         ctx.end_pass().textures_delta.clear();
+    }
+
+    /// The sources of the window, without the list of icons.
+    fn sources(folder: &Path, found: &mut String) {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                sources(&path, found);
+            } else if !path.ends_with("icon.rs") {
+                found.push_str(&std::fs::read_to_string(&path).unwrap());
+            }
+        }
+    }
+
+    #[test]
+    fn every_icon_is_in_the_font_and_used() {
+        let mut window = String::new();
+        sources(Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/src/app")), &mut window);
+        let font = FontRef::try_from_slice(LUCIDE).unwrap();
+        let icons: Vec<(&str, &str)> = include_str!("icon.rs")
+            .lines()
+            .filter_map(|line| line.trim().strip_suffix(',')?.split_once(" = 0x"))
+            .collect();
+        assert!(icons.len() > 50, "{icons:?}");
+        for (name, code) in icons {
+            let sign = u32::from_str_radix(code, 16).ok().and_then(char::from_u32).unwrap();
+            // Glyph 0 stands for those that a font lacks.
+            assert_ne!(
+                font.glyph_id(sign).0,
+                0,
+                "run assets/fonts/subset.py: {name} is missing"
+            );
+            assert!(
+                window.contains(&format!("Icon::{name}")),
+                "run assets/fonts/subset.py: {name} is not used"
+            );
+        }
     }
 
     #[test]

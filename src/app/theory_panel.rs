@@ -3,10 +3,10 @@
 use super::cards::List;
 use super::layers_panel::tidy;
 use super::widgets::{button, choice, hint, row};
+use crate::app::icon::Icon;
 use crate::scene::SceneFile;
 use crate::scene::file::{DrawnFile, MarkFile, NoteFile, TheoryFile, ValueFile};
 use egui::{DragValue, TextEdit, Ui};
-use lucide_icons::Icon;
 
 const NOTES: List = List {
     noun: "note",

@@ -3,11 +3,11 @@
 use super::theme;
 use super::units::{Unit, Units};
 use super::widgets::{hint, row, section, to_ends, warning};
+use crate::app::icon::Icon;
 use crate::engine::Command;
 use crate::scene::{Scenario, SceneFile};
 use crate::solver::{self, StepAdvice};
 use egui::{Sense, Ui, vec2};
-use lucide_icons::Icon;
 use std::sync::Arc;
 
 /// Room for the value beside the slider of Δt.

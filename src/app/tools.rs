@@ -7,6 +7,7 @@ use super::gestures::Gesture;
 use super::handles::{self, Handle, Part};
 use super::mirror_tool::{self, Placing};
 use super::units::Unit;
+use crate::app::icon::Icon;
 use crate::physics::{Equation, Measure, Reading, Sets};
 use crate::scene::SceneFile;
 use crate::scene::file::{
@@ -14,7 +15,6 @@ use crate::scene::file::{
 };
 use crate::solver::FieldImage;
 use egui::PointerButton;
-use lucide_icons::Icon;
 
 /// What the pointer does.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -110,9 +110,9 @@ impl Tour {
             ui.heading(egui::RichText::new(step.title).color(palette.strong));
             ui.add(egui::Label::new(step.text).wrap());
             let (icon, word, color) = if self.done {
-                (lucide_icons::Icon::CircleCheck, "Done.", palette.right)
+                (crate::app::icon::Icon::CircleCheck, "Done.", palette.right)
             } else {
-                (lucide_icons::Icon::Hourglass, "Try it, or go on.", palette.weak)
+                (crate::app::icon::Icon::Hourglass, "Try it, or go on.", palette.weak)
             };
             ui.horizontal(|ui| {
                 ui.label(theme::icon(icon, 15.0).color(color));

@@ -3,10 +3,10 @@
 use super::cards::List;
 use super::layers_panel::{point, tidy};
 use super::widgets::{button, hint, row};
+use crate::app::icon::Icon;
 use crate::scene::SceneFile;
 use crate::scene::file::TrajectoryFile;
 use egui::{DragValue, TextEdit, Ui};
-use lucide_icons::Icon;
 
 const LIST: List = List {
     noun: "trajectory",

@@ -5,9 +5,9 @@ use super::frame_history::FrameHistory;
 use super::theme;
 use super::units::Units;
 use super::widgets::{action_button, to_ends};
+use crate::app::icon::Icon;
 use crate::engine::{Frame, Status};
 use egui::{Align, Layout, Ui};
-use lucide_icons::Icon;
 
 /// Shows the bar; returns what was asked for.
 pub fn show(ui: &mut Ui, frame: &Frame, plots_open: bool, tape: &mut FrameHistory) -> Vec<Action> {

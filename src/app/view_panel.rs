@@ -5,11 +5,11 @@ use super::strip_chart;
 use super::units::Units;
 use super::view_state::ViewState;
 use super::widgets::{choice, figure, hint, row, section};
+use crate::app::icon::Icon;
 use crate::colormap::{self, COLORMAPS, Kind};
 use crate::scene::scenario::{Brightness, ColorRange, Flow, Quantity, ViewMode};
 use crate::scene::{Scenario, SceneFile};
 use egui::Ui;
-use lucide_icons::Icon;
 
 /// What can be shown of a quantum field, with its name and formula.
 const QUANTUM: [(Quantity, &str, &str); 7] = [

@@ -2,8 +2,8 @@
 
 use super::command::Action;
 use super::theme;
+use crate::app::icon::Icon;
 use egui::{Align2, Pos2, Rect, Response, Ui};
-use lucide_icons::Icon;
 
 /// Width of the label column of a panel, in points.
 const LABEL: f32 = 88.0;

@@ -248,14 +248,16 @@ fn ignore_closed_pipe(done: std::io::Result<()>) -> anyhow::Result<()> {
 
 /// Log messages go to standard error; `RIPPLON_LOG` says which, e.g. `debug` or `ripplon::engine=trace`.
 fn log() {
-    use tracing_subscriber::EnvFilter;
-    let filter = EnvFilter::try_from_env("RIPPLON_LOG").unwrap_or_else(|_| EnvFilter::new("off"));
-    // A second initialisation, e.g. by a test harness, keeps the first.
-    let _ = tracing_subscriber::fmt()
-        .with_env_filter(filter)
+    use tracing_subscriber::prelude::*;
+    let asked = std::env::var("RIPPLON_LOG").unwrap_or_default();
+    let read = asked.parse::<tracing_subscriber::filter::Targets>();
+    let messages = tracing_subscriber::fmt::layer()
         .with_writer(std::io::stderr)
         // A disk that is full under a log ends nothing.
-        .log_internal_errors(false)
+        .log_internal_errors(false);
+    // A second initialisation, e.g. by a test harness, keeps the first.
+    let _ = tracing_subscriber::registry()
+        .with(messages.with_filter(read.unwrap_or_default()))
         .try_init();
 }
 

@@ -20,9 +20,6 @@ pub const IN_PAGE: bool = false;
 /// Whether there are folders, and other programs that write into them.
 pub const FOLDERS: bool = true;
 
-/// The font of the icons.
-pub const ICON_FONT: &[u8] = lucide_icons::LUCIDE_FONT_BYTES;
-
 /// The folder of the window's settings, and what eframe calls them.
 const APP_ID: &str = "ripplon";
 

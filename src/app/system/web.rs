@@ -23,9 +23,6 @@ pub const IN_PAGE: bool = true;
 /// Whether there are folders, and other programs that write into them.
 pub const FOLDERS: bool = false;
 
-/// The font of the icons: those that the window uses, 27 KB of 980 (`assets/fonts/subset.py`).
-pub const ICON_FONT: &[u8] = include_bytes!("../../../assets/fonts/lucide.ttf");
-
 /// The file that a scene from a link becomes.
 const LINKED: &str = "scene.toml";
 
