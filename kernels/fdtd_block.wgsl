@@ -1,34 +1,33 @@
 // Several steps of finite differences for sound in two dimensions a launch. A thread holds 4 columns and ROWS rows of both levels in registers, a block of 128 threads
 // a tile of 64 x 8 ROWS sites with its halo; what stands at the ends of threads goes through workgroup memory, with one barrier a step where there is room for two
-// steps (HALF 1), else two. What no missing neighbour has reached is written: a step takes HALF sites from every side. Memory: 16 B a site and launch (20 with a speed
+// steps (BUFFERS), else two. What no missing neighbour has reached is written: a step takes HALF sites from every side. Memory: 16 B a site and launch (20 with a speed
 // a site), and the halo.
 //
 // Beyond an edge stand the mirror images of what is within, stepped like all others: they stay images, since sums of neighbours commute. One density, no absorption.
-// Single sites are changed and read between the steps. kernels/fdtd.wgsl stands before it; what is written out, and how, is said by src/backend/wgpu/template.rs.
-// ROWS: at most 8; HALF: half the order, 1 or 2; SQUARES: a speed a site; WALLS (HALF 1 only): that of a wall is less than 0; WIDE: rows are multiples of 4 sites, which
-// are then read and written in fours.
+// With OPERATES single sites are changed and read between the steps: such a launch follows one without, and writes the tiles of those sites anew. kernels/fdtd.wgsl stands
+// before it; what is written out, and how, is said by src/backend/wgpu/template.rs. ROWS: even, at most 8; HALF: half the order, 1 or 2; SQUARES: a speed a site; WALLS
+// (HALF 1 only): that of a wall is less than 0; WIDE: rows are multiples of 4 sites, which are then read and written in fours.
 
 const THREADS = 128;
 // Threads side by side
 const ACROSS = 16;
 const ROWS = $ROWS;
 const HALF = $HALF;
+const BUFFERS = $BUFFERS;
 const W = 64;
 const H = 8 * ROWS;
 // Steps of a launch at most
 const MOST = 8;
 // What threads show of a level: columns at both ends, rows at both ends
-const SHOWN = 2 * HALF * (ROWS + 4) * THREADS;
-const COLUMNS = HALF * ROWS * THREADS;
-const LINES = HALF * 4 * THREADS;
+const COLUMNS = ROWS * THREADS;
+const LINES = HALF * THREADS;
 
 struct Params {
     size: vec2i,
     edges: vec2i,
     steps: i32,
-    operations: i32,     // whether anything happens at single sites
     square: f32,
-    unused: f32,
+    unused: vec2f,
     coefficients: vec4f, // C_1 ... C_4 of the second difference (src/solver/fdtd/stencil.rs)
 }
 
@@ -46,28 +45,36 @@ struct Moment {
 }
 
 @group(0) @binding(0) var<uniform> p: Params;
-@group(0) @binding(1) var<uniform> moments: array<Moment, MOST>;
 //@ if WIDE
-@group(0) @binding(2) var<storage, read> now: array<vec4f>;
-@group(0) @binding(3) var<storage, read> old: array<vec4f>;
-@group(0) @binding(4) var<storage, read_write> now_out: array<vec4f>;
-@group(0) @binding(5) var<storage, read_write> old_out: array<vec4f>;
+@group(0) @binding(1) var<storage, read> now: array<vec4f>;
+@group(0) @binding(2) var<storage, read> old: array<vec4f>;
+@group(0) @binding(3) var<storage, read_write> now_out: array<vec4f>;
+@group(0) @binding(4) var<storage, read_write> old_out: array<vec4f>;
+@group(0) @binding(5) var<storage, read> squares: array<vec4f>;
 //@ else
-@group(0) @binding(2) var<storage, read> now: array<f32>;
-@group(0) @binding(3) var<storage, read> old: array<f32>;
-@group(0) @binding(4) var<storage, read_write> now_out: array<f32>;
-@group(0) @binding(5) var<storage, read_write> old_out: array<f32>;
+@group(0) @binding(1) var<storage, read> now: array<f32>;
+@group(0) @binding(2) var<storage, read> old: array<f32>;
+@group(0) @binding(3) var<storage, read_write> now_out: array<f32>;
+@group(0) @binding(4) var<storage, read_write> old_out: array<f32>;
+@group(0) @binding(5) var<storage, read> squares: array<f32>;
 //@ end
-@group(0) @binding(6) var<storage, read> squares: array<f32>;
+//@ if OPERATES
+@group(0) @binding(6) var<uniform> moments: array<Moment, MOST>;
 @group(0) @binding(7) var<storage, read> places: array<u32>;
 @group(0) @binding(8) var<storage, read> values: array<f32>;
 @group(0) @binding(9) var<storage, read_write> record: array<f32>;
 
-// Ends of threads; between two steps the whole tile, where something happens at single sites of it; before the first step, whether anything does
-//@ if BUFFERS
-var<workgroup> shown: array<f32, 2 * SHOWN>;
+// The newer level of the tile; before the first step, whether anything happens in it
+var<workgroup> shown: array<f32, W * H>;
 //@ else
-var<workgroup> shown: array<f32, SHOWN>;
+// Ends of threads: of a row the first and the last column, or all of them (HALF 2); rows from the upper and from the lower end inwards
+//@ if HALF-1
+var<workgroup> ends: array<vec4f, (BUFFERS + 1) * COLUMNS>;
+//@ else
+var<workgroup> ends: array<vec2f, (BUFFERS + 1) * COLUMNS>;
+//@ end
+var<workgroup> uppers: array<vec4f, (BUFFERS + 1) * LINES>;
+var<workgroup> lowers: array<vec4f, (BUFFERS + 1) * LINES>;
 //@ end
 
 // The tile's first site; this thread and those around it, another one at an edge of the tile
@@ -97,7 +104,7 @@ var<private> walls_around: u32;
 fn is_wall(x: i32, y: i32) -> u32 {
     let column = ghost(0, x);
     let row = ghost(1, y);
-    return select(0u, 1u, row.y * column.y != 0 && squares[row.x * p.size.x + column.x] < 0.0);
+    return select(0u, 1u, row.y * column.y != 0 && square_at(row.x * p.size.x + column.x) < 0.0);
 }
 
 fn find_walls(x: i32, y: i32) {
@@ -114,26 +121,51 @@ fn find_walls(x: i32, y: i32) {
 //@ end
 
 //@ for n in 0..2
-// A step from level $n over the other; `flip`: where the ends are shown
-fn step$n(flip: i32) {
+// A step from level $n over the other
+fn step$n() {
+//@ if OPERATES
+    let row = ROWS * (own / ACROSS);
+    let column = 4 * (own % ACROSS);
+//@ for h in 0..HALF
+    let at_over$h = max(row - $(h+1), 0) * W + column;
+    let at_under$h = min(row + $(ROWS+h), H - 1) * W + column;
+    let over$h = vec4f(shown[at_over$h], shown[at_over$h + 1], shown[at_over$h + 2], shown[at_over$h + 3]);
+    let under$h = vec4f(shown[at_under$h], shown[at_under$h + 1], shown[at_under$h + 2], shown[at_under$h + 3]);
+//@ end
+//@ else
+//@ if BUFFERS
+    let columns = $(n) * COLUMNS + own;
+    let lines = $(n) * LINES;
+//@ else
+    let columns = own;
+    let lines = 0;
+    // What others show may not have been read by all.
+    workgroupBarrier();
+//@ end
 //@ for r in 0..ROWS
-//@ for h in 0..HALF
-    shown[flip + $(h*ROWS+r) * THREADS + own] = p$n_$r_$h;
-    shown[flip + COLUMNS + $(h*ROWS+r) * THREADS + own] = p$n_$r_$(3-h);
+//@ if HALF-1
+    ends[$(r) * THREADS + columns] = vec4f(p$n_$r_0, p$n_$r_1, p$n_$r_2, p$n_$r_3);
+//@ else
+    ends[$(r) * THREADS + columns] = vec2f(p$n_$r_0, p$n_$r_3);
 //@ end
 //@ end
 //@ for h in 0..HALF
-//@ for c in 0..4
-    shown[flip + 2 * COLUMNS + $(4*h+c) * THREADS + own] = p$n_$h_$c;
-    shown[flip + 2 * COLUMNS + LINES + $(4*h+c) * THREADS + own] = p$n_$(ROWS-1-h)_$c;
-//@ end
+    uppers[lines + $(h) * THREADS + own] = vec4f(p$n_$h_0, p$n_$h_1, p$n_$h_2, p$n_$h_3);
+    lowers[lines + $(h) * THREADS + own] = vec4f(p$n_$(ROWS-1-h)_0, p$n_$(ROWS-1-h)_1, p$n_$(ROWS-1-h)_2, p$n_$(ROWS-1-h)_3);
 //@ end
     workgroupBarrier();
+    let to_left = columns - own + before;
+    let to_right = columns - own + after;
+//@ for h in 0..HALF
+    let over$h = lowers[lines + $(h) * THREADS + above];
+    let under$h = uppers[lines + $(h) * THREADS + below];
+//@ end
+//@ end
     // The thread's rows and those around them, from above
 //@ for c in 0..4
 //@ for h in 0..HALF
-    let line$(HALF-1-h)_$c = shown[flip + 2 * COLUMNS + LINES + $(4*h+c) * THREADS + above];
-    let line$(HALF+ROWS+h)_$c = shown[flip + 2 * COLUMNS + $(4*h+c) * THREADS + below];
+    let line$(HALF-1-h)_$c = over$h[$c];
+    let line$(HALF+ROWS+h)_$c = under$h[$c];
 //@ end
 //@ for r in 0..ROWS
     let line$(HALF+r)_$c = p$n_$r_$c;
@@ -150,8 +182,13 @@ fn step$n(flip: i32) {
     {
         // From the left
 //@ for h in 0..HALF
-        let at$(HALF-1-h) = shown[flip + COLUMNS + $(h*ROWS+r) * THREADS + before];
-        let at$(HALF+4+h) = shown[flip + $(h*ROWS+r) * THREADS + after];
+//@ if OPERATES
+        let at$(HALF-1-h) = shown[(row + $r) * W + max(column - $(h+1), 0)];
+        let at$(HALF+4+h) = shown[(row + $r) * W + min(column + $(4+h), W - 1)];
+//@ else
+        let at$(HALF-1-h) = ends[$(r) * THREADS + to_left][$(2*HALF-1-h)];
+        let at$(HALF+4+h) = ends[$(r) * THREADS + to_right][$h];
+//@ end
 //@ end
 //@ for c in 0..4
         let at$(HALF+c) = line$(HALF+r)_$c;
@@ -196,6 +233,7 @@ fn step$n(flip: i32) {
 //@ end
 }
 
+//@ if OPERATES
 // Level $n, to the memory of the block and back
 fn show$n() {
     workgroupBarrier();
@@ -214,10 +252,11 @@ fn take$n() {
     p$n_$r_$c = shown[(ROWS * (own / ACROSS) + $r) * W + 4 * (own % ACROSS) + $c];
 //@ end
 //@ end
-    workgroupBarrier();
 }
 //@ end
+//@ end
 
+//@ if OPERATES
 // Where the first image of a site, or of its mirror image, lies in the tile along an axis; others follow a period further on
 fn first_image(axis: i32, at: i32, mirrored: i32) -> i32 {
     let period = period_of(axis);
@@ -294,15 +333,42 @@ fn operate(thread: u32, step: i32) {
         if (all(at >= halo) && all(at < vec2i(W, H) - halo)) { record[moments[step].record + n] = shown[at.y * W + at.x]; }
     }
 }
+//@ end
 
 //@ if WIDE
 fn level_now(site: i32) -> f32 { return now[site / 4][site % 4]; }
 fn level_old(site: i32) -> f32 { return old[site / 4][site % 4]; }
+fn square_at(site: i32) -> f32 { return squares[site / 4][site % 4]; }
 //@ else
 fn level_now(site: i32) -> f32 { return now[site]; }
 fn level_old(site: i32) -> f32 { return old[site]; }
+fn square_at(site: i32) -> f32 { return squares[site]; }
 //@ end
 
+//@ if WIDE
+// Of a tile within the grid, where no site has to be looked for
+fn load_inside(x: i32, y: i32) {
+//@ for r in 0..ROWS
+    {
+        let at = ((y + $r) * p.size.x + x) / 4;
+        let newer = now[at];
+        let older = old[at];
+//@ if SQUARES
+        let own_squares = squares[at];
+//@ end
+//@ for c in 0..4
+        p0_$r_$c = newer[$c];
+        p1_$r_$c = older[$c];
+//@ if SQUARES
+        square$r_$c = own_squares[$c];
+//@ end
+//@ end
+    }
+//@ end
+}
+//@ end
+
+// The same with what stands beyond the edges
 fn load(x: i32, y: i32) {
 //@ for c in 0..4
     let column$c = ghost(0, x + $c);
@@ -311,30 +377,12 @@ fn load(x: i32, y: i32) {
     {
         let row = ghost(1, y + $r);
         let start = row.x * p.size.x;
-//@ if WIDE
-        if (x >= 0 && x < p.size.x) {
-            let newer = f32(row.y) * now[(start + x) / 4];
-            let older = f32(row.y) * old[(start + x) / 4];
-//@ for c in 0..4
-            p0_$r_$c = newer[$c];
-            p1_$r_$c = older[$c];
-//@ end
-        } else {
-//@ for c in 0..4
-            p0_$r_$c = f32(row.y * column$c.y) * level_now(start + column$c.x);
-            p1_$r_$c = f32(row.y * column$c.y) * level_old(start + column$c.x);
-//@ end
-        }
-//@ else
 //@ for c in 0..4
         p0_$r_$c = f32(row.y * column$c.y) * level_now(start + column$c.x);
         p1_$r_$c = f32(row.y * column$c.y) * level_old(start + column$c.x);
-//@ end
-//@ end
 //@ if SQUARES
-//@ for c in 0..4
         // The zero outside a soft edge is no wall.
-        square$r_$c = select(0.0, squares[start + column$c.x], row.y * column$c.y != 0);
+        square$r_$c = select(0.0, square_at(start + column$c.x), row.y * column$c.y != 0);
 //@ end
 //@ end
     }
@@ -353,35 +401,39 @@ fn load(x: i32, y: i32) {
     let in_tile = vec2i(4 * (own % ACROSS), ROWS * (own / ACROSS));
     let x = origin.x + in_tile.x;
     let y = origin.y + in_tile.y;
+//@ if WIDE
+    if (all(origin >= vec2i()) && all(origin + vec2i(W, H) <= p.size)) {
+        load_inside(x, y);
+    } else {
+        load(x, y);
+    }
+//@ else
     load(x, y);
+//@ end
 //@ if WALLS
     find_walls(x, y);
 //@ end
-    var operates = false;
-    if (p.operations != 0) {
-        if (index == 0u) { shown[0] = 0.0; }
-        workgroupBarrier();
-        find_operations(index);
-        operates = workgroupUniformLoad(&shown[0]) != 0.0;
-    }
-    for (var step = 0; step < p.steps; step++) {
-//@ if BUFFERS
-        let flip = (step & 1) * SHOWN;
-//@ else
-        let flip = 0;
-        // What others show may not have been read by all.
-        workgroupBarrier();
+//@ if OPERATES
+    if (index == 0u) { shown[0] = 0.0; }
+    workgroupBarrier();
+    find_operations(index);
+    if (workgroupUniformLoad(&shown[0]) == 0.0) { return; }
+    show0();
 //@ end
-        if ((step & 1) == 0) {
-            step0(flip);
-        } else {
-            step1(flip);
-        }
-        if (operates) {
-            if ((step & 1) == 0) { show1(); } else { show0(); }
-            operate(index, step);
-            if ((step & 1) == 0) { take1(); } else { take0(); }
-        }
+    for (var step = 0; step < p.steps; step += 2) {
+        step0();
+//@ if OPERATES
+        show1();
+        operate(index, step);
+        take1();
+//@ end
+        if (step + 1 == p.steps) { break; }
+        step1();
+//@ if OPERATES
+        show0();
+        operate(index, step + 1);
+        take0();
+//@ end
     }
     if (in_tile.x < halo.x || in_tile.x >= W - halo.x || x >= p.size.x) { return; }
     let odd = (p.steps & 1) == 1;

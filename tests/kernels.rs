@@ -9,8 +9,13 @@ use std::path::Path;
 fn check(name: &str, source: &str) -> naga::Module {
     let module = naga::front::wgsl::parse_str(source)
         .unwrap_or_else(|error| panic!("{}", error.emit_to_string_with_path(source, name)));
-    // No capability beyond the WebGPU core: the shaders run on every adapter.
-    Validator::new(ValidationFlags::all(), Capabilities::empty())
+    // No capability beyond the WebGPU core: the shaders run on every adapter. Strips are for those that have subgroups.
+    let capabilities = if name.ends_with("_strips") {
+        Capabilities::SUBGROUP
+    } else {
+        Capabilities::empty()
+    };
+    Validator::new(ValidationFlags::all(), capabilities)
         .validate(&module)
         .unwrap_or_else(|error| panic!("{}", error.emit_to_string_with_path(source, name)));
     module
@@ -40,16 +45,19 @@ fn compiled(name: &str, text: &str) -> Vec<String> {
         "trotter_block" => (choices(&["NESTED", "WIDE", "FLUX"]).iter())
             .map(|values| expanded(&with("trotter.wgsl"), values))
             .collect(),
+        "trotter_strips" => ([(1, 1), (2, 1), (4, 2), (6, 3)].iter())
+            .map(|(steps, halo)| expanded(&with("trotter.wgsl"), &[("STEPS", *steps), ("HALO", *halo)]))
+            .collect(),
         "oscillators_block" => (choices(&["EACH", "WIDE"]).iter())
             .map(|values| expanded(&with("oscillators.wgsl"), values))
             .collect(),
-        "fdtd_block" => (choices(&["HALF", "SQUARES", "WALLS", "WIDE"]).into_iter())
+        "fdtd_block" => (choices(&["HALF", "SQUARES", "WALLS", "WIDE", "OPERATES"]).into_iter())
             .filter_map(|mut values| {
-                let [_, (_, half), (_, squares), (_, walls), _] = values[..] else {
+                let [_, (_, half), (_, squares), (_, walls), _, (_, operates)] = values[..] else {
                     unreachable!()
                 };
                 values[1].1 = half + 1;
-                values.push(("BUFFERS", 1 - half));
+                values.push(("BUFFERS", (1 - half) * (1 - operates)));
                 (walls == 0 || (squares == 1 && half == 0)).then(|| expanded(&with("fdtd.wgsl"), &values))
             })
             .collect(),

@@ -105,7 +105,7 @@ impl Wgpu {
     fn choose_pass(&mut self) -> Result<(), WgpuError> {
         let fits = self.pairs.len() > 1 && self.medium.is_plain();
         self.tiles = fits
-            .then(|| Tiles::new(&self.stream, &self.host))
+            .then(|| Tiles::new(&self.stream, &self.host, &self.medium, &self.pairs))
             .transpose()?
             .flatten();
         let missed = self.tiles.is_none() && self.choice.is("tiled");

@@ -67,7 +67,7 @@ impl Resident for Wgpu {
         let (variant, how) = match (&self.tiles, self.because) {
             (Some(tiles), _) => (
                 "tiled",
-                format!("tiles of {} rows, {} fused steps", tiles.height(), tiles.steps),
+                format!("tiles of {} rows, {} fused steps", tiles.height(), tiles.steps()),
             ),
             (None, Some(because)) => ("stepwise", format!("one step a launch: {because}")),
             (None, None) => ("stepwise", "one thread a site".to_owned()),
@@ -81,7 +81,7 @@ impl Resident for Wgpu {
                 self.stream.device().name,
                 2 * self.host.sweep.lattice.half
             ),
-            batch: self.tiles.as_ref().map_or(1, |tiles| tiles.steps as u64),
+            batch: self.tiles.as_ref().map_or(1, |tiles| tiles.steps() as u64),
             note: None,
             memory: own + self.medium.bytes() + self.operations.bytes() + self.beside.bytes(),
         }

@@ -99,7 +99,7 @@ impl Wgpu {
         else {
             return self.step(n);
         };
-        let steps = most.min(tiles.steps);
+        let steps = most.min(tiles.steps());
         tiles.launch(self, n, steps)?;
         (self.pair, self.newer) = (1 - self.pair, 0);
         Ok(steps)
