@@ -62,8 +62,7 @@ var<private> below: i32;
 // The thread's first site
 var<private> x: i32;
 var<private> y: i32;
-// Whether the tile holds phantoms; bit 4 row + column of a thread's
-var<private> special: bool;
+// Phantoms: bit 4 row + column
 var<private> phantoms: u32;
 
 // (q, p); the number of a row, or -1 beyond an edge, which is that of a column as well
@@ -79,7 +78,7 @@ var<private> column$c: i32;
 //@ if EACH
 // The numbers of odd bonds along x: before the thread, in it, after it
 //@ for n in 0..3
-var<private> odd_x$n: i32;
+var<private> between$n: i32;
 //@ end
 //@ end
 
@@ -94,9 +93,10 @@ fn along(axis: i32, at: i32) -> i32 {
 // The number of an odd bond along an axis, of the numbers of its sites. That of a bond between phantoms may be any: they stay what they are.
 fn odd_pair(first: i32, second: i32) -> i32 { return select((first + 1) / 2, second / 2, second >= 0); }
 
-// The coefficients of the bond from place `at` of an axis on, `same` being those of a bond inside
-fn end_or(same: vec4f, axis: i32, at: i32) -> vec4f {
-    if (!special || p.periodic[axis] != 0) { return same; }
+// The coefficients of the bond from place `at` of an axis on, `same` being those of a bond inside: in a tile without phantoms, and with them
+fn end_or0(same: vec4f, axis: i32, at: i32) -> vec4f { return same; }
+fn end_or1(same: vec4f, axis: i32, at: i32) -> vec4f {
+    if (p.periodic[axis] != 0) { return same; }
     if (at == -1) { return at_low_end(p.ends_of[axis].xy); }
     if (at == p.size[axis] - 1) { return at_high_end(p.ends_of[axis].zw); }
     return same;
@@ -111,7 +111,6 @@ fn find_phantoms() {
 }
 
 fn clear() {
-    if (phantoms == 0u) { return; }
 //@ for r in 0..ROWS
 //@ for c in 0..4
     v$r_$c = select(v$r_$c, vec2f(), ((phantoms >> $(4*r+c)u) & 1u) != 0u);
@@ -126,24 +125,28 @@ fn even_bond_y(row: i32, column: i32) -> vec4f { return bonds_y[max(row, 0) / 2 
 fn odd_bond_y(pair: i32, column: i32) -> vec4f { return bonds_y[p.odd.y + pair * p.size.x + max(column, 0)]; }
 //@ end
 
-fn even_x() {
+// Sweeps of both kinds of tiles
+//@ for g in 0..2
+fn even_x$g() {
 //@ for r in 0..ROWS
 //@ for c in 0..4 step 2
     {
 //@ if EACH
         let both = turned(v$r_$c, v$r_$(c+1), even_bond_x(row$r, column$c));
 //@ else
-        let both = turned(v$r_$c, v$r_$(c+1), end_or(p.same[0], 0, x + $c));
+        let both = turned(v$r_$c, v$r_$(c+1), end_or$g(p.same[0], 0, x + $c));
 //@ end
         v$r_$c = both.xy;
         v$r_$(c+1) = both.zw;
     }
 //@ end
 //@ end
+//@ if g
     clear();
+//@ end
 }
 
-fn odd_x() {
+fn odd_x$g() {
 //@ for r in 0..ROWS
     lefts[$(r) * THREADS + own] = v$r_0;
     rights[$(r) * THREADS + own] = v$r_3;
@@ -154,39 +157,43 @@ fn odd_x() {
         let left = rights[$(r) * THREADS + before];
         let right = lefts[$(r) * THREADS + after];
 //@ if EACH
-        v$r_0 = turned(left, v$r_0, odd_bond_x(row$r, odd_x0)).zw;
-        let both = turned(v$r_1, v$r_2, odd_bond_x(row$r, odd_x1));
-        v$r_3 = turned(v$r_3, right, odd_bond_x(row$r, odd_x2)).xy;
+        v$r_0 = turned(left, v$r_0, odd_bond_x(row$r, between0)).zw;
+        let both = turned(v$r_1, v$r_2, odd_bond_x(row$r, between1));
+        v$r_3 = turned(v$r_3, right, odd_bond_x(row$r, between2)).xy;
 //@ else
-        v$r_0 = turned(left, v$r_0, end_or(p.same[1], 0, x - 1)).zw;
-        let both = turned(v$r_1, v$r_2, end_or(p.same[1], 0, x + 1));
-        v$r_3 = turned(v$r_3, right, end_or(p.same[1], 0, x + 3)).xy;
+        v$r_0 = turned(left, v$r_0, end_or$g(p.same[1], 0, x - 1)).zw;
+        let both = turned(v$r_1, v$r_2, end_or$g(p.same[1], 0, x + 1));
+        v$r_3 = turned(v$r_3, right, end_or$g(p.same[1], 0, x + 3)).xy;
 //@ end
         v$r_1 = both.xy;
         v$r_2 = both.zw;
     }
 //@ end
+//@ if g
     clear();
+//@ end
 }
 
-fn even_y() {
+fn even_y$g() {
 //@ for r in 0..ROWS step 2
 //@ for c in 0..4
     {
 //@ if EACH
         let both = turned(v$r_$c, v$(r+1)_$c, even_bond_y(row$r, column$c));
 //@ else
-        let both = turned(v$r_$c, v$(r+1)_$c, end_or(p.same[2], 1, y + $r));
+        let both = turned(v$r_$c, v$(r+1)_$c, end_or$g(p.same[2], 1, y + $r));
 //@ end
         v$r_$c = both.xy;
         v$(r+1)_$c = both.zw;
     }
 //@ end
 //@ end
+//@ if g
     clear();
+//@ end
 }
 
-fn odd_y() {
+fn odd_y$g() {
 //@ for c in 0..4
     tops[$(c) * THREADS + own] = v0_$c;
     bottoms[$(c) * THREADS + own] = v$(ROWS-1)_$c;
@@ -200,7 +207,7 @@ fn odd_y() {
 //@ if EACH
             let both = turned(v$r_$c, v$(r+1)_$c, odd_bond_y(pair, column$c));
 //@ else
-            let both = turned(v$r_$c, v$(r+1)_$c, end_or(p.same[3], 1, y + $r));
+            let both = turned(v$r_$c, v$(r+1)_$c, end_or$g(p.same[3], 1, y + $r));
 //@ end
             v$r_$c = both.xy;
             v$(r+1)_$c = both.zw;
@@ -218,27 +225,29 @@ fn odd_y() {
         v0_$c = turned(top, v0_$c, odd_bond_y(pair_above, column$c)).zw;
         v$(ROWS-1)_$c = turned(v$(ROWS-1)_$c, bottom, odd_bond_y(pair_below, column$c)).xy;
 //@ else
-        v0_$c = turned(top, v0_$c, end_or(p.same[3], 1, y - 1)).zw;
-        v$(ROWS-1)_$c = turned(v$(ROWS-1)_$c, bottom, end_or(p.same[3], 1, y + ROWS - 1)).xy;
+        v0_$c = turned(top, v0_$c, end_or$g(p.same[3], 1, y - 1)).zw;
+        v$(ROWS-1)_$c = turned(v$(ROWS-1)_$c, bottom, end_or$g(p.same[3], 1, y + ROWS - 1)).xy;
 //@ end
     }
 //@ end
+//@ if g
     clear();
+//@ end
 }
+//@ end
 
+// Loads that wait for no decision come early: phantoms hold 0.
 fn damp() {
 //@ for r in 0..ROWS
-    if (row$r >= 0) {
+    {
 //@ if WIDE
-        if (column0 >= 0) {
-            let factor = factors[(row$r * p.size.x + column0) / 4];
+        let factor = factors[max(row$r * p.size.x + column0, 0) / 4];
 //@ for c in 0..4
-            v$r_$c.y *= factor[$c];
+        v$r_$c.y *= factor[$c];
 //@ end
-        }
 //@ else
 //@ for c in 0..4
-        if (column$c >= 0) { v$r_$c.y *= factors[row$r * p.size.x + column$c]; }
+        v$r_$c.y *= factors[max(row$r * p.size.x + column$c, 0)];
 //@ end
 //@ end
     }
@@ -266,6 +275,28 @@ fn load() {
 //@ end
 }
 
+//@ for g in 0..2
+fn take_steps$g() {
+    for (var step = 0; step < p.steps; step++) {
+        even_x$g();
+        odd_x$g();
+        even_y$g();
+        odd_y$g();
+        even_y$g();
+        odd_x$g();
+        even_x$g();
+        // What was read of the others' columns is written next.
+        workgroupBarrier();
+        if (DAMPED) {
+            if (((p.ends >> u32(step)) & 1u) != 0u) {
+                damp();
+                if (step + 1 < p.steps) { damp(); }
+            }
+        }
+    }
+}
+//@ end
+
 @compute @workgroup_size(THREADS) fn steps(@builtin(local_invocation_index) index: u32, @builtin(workgroup_id) block: vec3u) {
     own = i32(index);
     before = max(own - 1, 0);
@@ -285,35 +316,22 @@ fn load() {
     row$r = along(1, y + $r);
 //@ end
 //@ if EACH
-    odd_x0 = odd_pair(along(0, x - 1), column0);
-    odd_x1 = odd_pair(column1, column2);
-    odd_x2 = odd_pair(column3, along(0, x + 4));
+    between0 = odd_pair(along(0, x - 1), column0);
+    between1 = odd_pair(column1, column2);
+    between2 = odd_pair(column3, along(0, x + 4));
 //@ end
     load();
     // A tile with its neighbours lies within the grid, or goes round it.
     let whole_x = p.periodic.x != 0 || (tile.x > 0 && tile.x + W < p.size.x);
     let whole_y = p.periodic.y != 0 || (tile.y > 0 && tile.y + H < p.size.y);
-    special = !(whole_x && whole_y);
-    if (special) { find_phantoms(); }
     if (DAMPED) {
         if (p.begins != 0u) { damp(); }
     }
-    for (var step = 0; step < p.steps; step++) {
-        even_x();
-        odd_x();
-        even_y();
-        odd_y();
-        even_y();
-        odd_x();
-        even_x();
-        // What was read of the others' columns is written next.
-        workgroupBarrier();
-        if (DAMPED) {
-            if (((p.ends >> u32(step)) & 1u) != 0u) {
-                damp();
-                if (step + 1 < p.steps) { damp(); }
-            }
-        }
+    if (whole_x && whole_y) {
+        take_steps0();
+    } else {
+        find_phantoms();
+        take_steps1();
     }
     if (in_tile.x < halo.x || in_tile.x >= W - halo.x || x >= p.size.x) { return; }
 //@ for r in 0..ROWS
