@@ -1,4 +1,4 @@
-// What all kernels of Trotter-Suzuki share: the turn of a pair of sites, and rotations. It stands before each of them.
+// What all kernels of Trotter-Suzuki share: the turn of a pair of sites, as shears and in tan form, and rotations. It stands before each of them.
 
 // What the scene holds: walls, bond phases of a flux, imaginary time, an interaction
 override WALLS: bool = false;
@@ -29,6 +29,21 @@ fn turned_x(u: vec2f, v: vec2f, turn: vec2f, phase: vec2f) -> vec4f {
     if (turn.y == 0.0) { return vec4f(u, v); }
     let both = turned(u, times(v, vec2f(phase.x, -phase.y)), turn);
     return vec4f(both.xy, times(both.zw, phase));
+}
+
+// The tangent half of a bond's turn, t = tan or tanh of its angle: a + i t b, or a + t b. The cosines stand in the phases, which lets whole steps do with a third of the
+// latency of shears; a site without partner is multiplied by the secant instead.
+fn lean(a: vec2f, b: vec2f, t: f32) -> vec2f {
+    if (IMAGINARY) { return fma(vec2f(t), b, a); }
+    return fma(vec2f(-t, t), b.yx, a);
+}
+
+// Both sites of a bond
+fn leaned(u: vec2f, v: vec2f, t: f32) -> vec4f { return vec4f(lean(u, v, t), lean(v, u, t)); }
+
+// The same of a bond along x with a phase
+fn leaned_x(u: vec2f, v: vec2f, t: f32, phase: vec2f) -> vec4f {
+    return vec4f(lean(u, times(v, vec2f(phase.x, -phase.y)), t), lean(v, times(u, phase), t));
 }
 
 // cos x and sin x to a rounding for |x| < 8192: the driver's own are good to 1e-4 only, by their specification. Reduction by pi/2 in three parts and the

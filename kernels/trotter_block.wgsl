@@ -13,12 +13,12 @@ const ROWS = $ROWS;
 const W = 64;
 const H = 8 * ROWS;
 
-// Turns are tan(angle/2) and sin(angle), or tanh and sinh
+// Turns are tan(angle) and 1/cos(angle), or tanh and 1/cosh
 struct Params {
     size: vec2i,
     periodic: vec2i,
     steps: i32,
-    unused: f32,
+    unused: i32,
     interaction: vec2f,
     x_even: vec2f,
     x_odd: vec2f,
@@ -55,9 +55,8 @@ var<private> before: i32;
 var<private> after: i32;
 var<private> above: i32;
 var<private> below: i32;
-// Whether the tile holds sites that take no part; bonds with one: bit 4 row + column of the bond to the right and of that downwards, then bit row of those to the
+// In a tile with sites that take no part, bonds with one: bit 4 row + column of the bond to the right and of that downwards, then bit row of those to the
 // threads before and (from bit 8 on) after, bit column of those to the threads above and (from bit 4 on) below
-var<private> special: bool;
 var<private> blocked_x: u32;
 var<private> blocked_y: u32;
 var<private> blocked_ends: u32;
@@ -94,9 +93,20 @@ fn is_blocked(column: i32, row: i32) -> u32 {
     return (walls[site / 32] >> u32(site % 32)) & 1u;
 }
 
-fn gate(turn: vec2f, blocked: u32) -> vec2f {
-    if (!special) { return turn; }
-    return select(turn, vec2f(), (blocked & 1u) != 0u);
+// Two sites of a bond after its turn: in a tile without sites that take no part, and with them
+//@ if FLUX
+fn pair_x0(u: vec2f, v: vec2f, turn: vec2f, blocked: u32, phase: vec2f) -> vec4f { return leaned_x(u, v, turn.x, phase); }
+fn pair_x1(u: vec2f, v: vec2f, turn: vec2f, blocked: u32, phase: vec2f) -> vec4f {
+    let stops = (blocked & 1u) != 0u;
+    let m = select(1.0, turn.y, stops);
+    return leaned_x(m * u, m * v, select(turn.x, 0.0, stops), phase);
+}
+//@ end
+fn pair0(u: vec2f, v: vec2f, turn: vec2f, blocked: u32) -> vec4f { return leaned(u, v, turn.x); }
+fn pair1(u: vec2f, v: vec2f, turn: vec2f, blocked: u32) -> vec4f {
+    let stops = (blocked & 1u) != 0u;
+    let m = select(1.0, turn.y, stops);
+    return leaned(m * u, m * v, select(turn.x, 0.0, stops));
 }
 
 // Which bonds lead to sites that take no part
@@ -129,14 +139,16 @@ fn find_blocked(x: i32, y: i32) {
     blocked_rows = rows;
 }
 
-fn even_x(turn: vec2f) {
+// Sweeps of both kinds of tiles
+//@ for g in 0..2
+fn even_x$g(turn: vec2f) {
 //@ for r in 0..ROWS
 //@ for c in 0..4 step 2
     {
 //@ if FLUX
-        let both = turned_x(v$r_$c, v$r_$(c+1), gate(turn, blocked_x >> $(4*r+c)u), bond$r);
+        let both = pair_x$g(v$r_$c, v$r_$(c+1), turn, blocked_x >> $(4*r+c)u, bond$r);
 //@ else
-        let both = turned(v$r_$c, v$r_$(c+1), gate(turn, blocked_x >> $(4*r+c)u));
+        let both = pair$g(v$r_$c, v$r_$(c+1), turn, blocked_x >> $(4*r+c)u);
 //@ end
         v$r_$c = both.xy;
         v$r_$(c+1) = both.zw;
@@ -145,7 +157,7 @@ fn even_x(turn: vec2f) {
 //@ end
 }
 
-fn odd_x(turn: vec2f) {
+fn odd_x$g(turn: vec2f) {
 //@ for r in 0..ROWS
     lefts[$(r) * THREADS + own] = v$r_0;
     rights[$(r) * THREADS + own] = v$r_3;
@@ -155,17 +167,17 @@ fn odd_x(turn: vec2f) {
     {
         let left = rights[$(r) * THREADS + before];
         let right = lefts[$(r) * THREADS + after];
-        let to_left = gate(turn, blocked_ends >> $(r)u);
-        let inside = gate(turn, blocked_x >> $(4*r+1)u);
-        let to_right = gate(turn, blocked_ends >> $(r+8)u);
+        let to_left = blocked_ends >> $(r)u;
+        let inside = blocked_x >> $(4*r+1)u;
+        let to_right = blocked_ends >> $(r+8)u;
 //@ if FLUX
-        v$r_0 = turned_x(left, v$r_0, to_left, bond$r).zw;
-        let both = turned_x(v$r_1, v$r_2, inside, bond$r);
-        v$r_3 = turned_x(v$r_3, right, to_right, bond$r).xy;
+        v$r_0 = pair_x$g(left, v$r_0, turn, to_left, bond$r).zw;
+        let both = pair_x$g(v$r_1, v$r_2, turn, inside, bond$r);
+        v$r_3 = pair_x$g(v$r_3, right, turn, to_right, bond$r).xy;
 //@ else
-        v$r_0 = turned(left, v$r_0, to_left).zw;
-        let both = turned(v$r_1, v$r_2, inside);
-        v$r_3 = turned(v$r_3, right, to_right).xy;
+        v$r_0 = pair$g(left, v$r_0, turn, to_left).zw;
+        let both = pair$g(v$r_1, v$r_2, turn, inside);
+        v$r_3 = pair$g(v$r_3, right, turn, to_right).xy;
 //@ end
         v$r_1 = both.xy;
         v$r_2 = both.zw;
@@ -173,11 +185,11 @@ fn odd_x(turn: vec2f) {
 //@ end
 }
 
-fn even_y(turn: vec2f) {
+fn even_y$g(turn: vec2f) {
 //@ for r in 0..ROWS step 2
 //@ for c in 0..4
     {
-        let both = turned(v$r_$c, v$(r+1)_$c, gate(turn, blocked_y >> $(4*r+c)u));
+        let both = pair$g(v$r_$c, v$(r+1)_$c, turn, blocked_y >> $(4*r+c)u);
         v$r_$c = both.xy;
         v$(r+1)_$c = both.zw;
     }
@@ -185,7 +197,7 @@ fn even_y(turn: vec2f) {
 //@ end
 }
 
-fn odd_y(turn: vec2f) {
+fn odd_y$g(turn: vec2f) {
 //@ for c in 0..4
     tops[$(c) * THREADS + own] = v0_$c;
     bottoms[$(c) * THREADS + own] = v$(ROWS-1)_$c;
@@ -194,34 +206,36 @@ fn odd_y(turn: vec2f) {
 //@ for r in 1..ROWS-1 step 2
 //@ for c in 0..4
     {
-        let both = turned(v$r_$c, v$(r+1)_$c, gate(turn, blocked_y >> $(4*r+c)u));
+        let both = pair$g(v$r_$c, v$(r+1)_$c, turn, blocked_y >> $(4*r+c)u);
         v$r_$c = both.xy;
         v$(r+1)_$c = both.zw;
     }
 //@ end
 //@ end
 //@ for c in 0..4
-    v0_$c = turned(bottoms[$(c) * THREADS + above], v0_$c, gate(turn, blocked_rows >> $(c)u)).zw;
-    v$(ROWS-1)_$c = turned(v$(ROWS-1)_$c, tops[$(c) * THREADS + below], gate(turn, blocked_rows >> $(c+4)u)).xy;
+    v0_$c = pair$g(bottoms[$(c) * THREADS + above], v0_$c, turn, blocked_rows >> $(c)u).zw;
+    v$(ROWS-1)_$c = pair$g(v$(ROWS-1)_$c, tops[$(c) * THREADS + below], turn, blocked_rows >> $(c+4)u).xy;
 //@ end
 }
+//@ end
 
+// Loads that wait for no decision come early: sites that are not there are multiplied by 0, which they hold.
 fn multiply() {
 //@ for r in 0..ROWS
-    if (row$r >= 0) {
+    {
 //@ if WIDE
-        if (column0 >= 0) {
-            let at = (row$r + column0) / 2;
-            let first = table[at];
-            let last = table[at + 1];
-            v$r_0 = multiplied(v$r_0, first.xy, p.interaction);
-            v$r_1 = multiplied(v$r_1, first.zw, p.interaction);
-            v$r_2 = multiplied(v$r_2, last.xy, p.interaction);
-            v$r_3 = multiplied(v$r_3, last.zw, p.interaction);
-        }
+        let is_there = row$r >= 0 && column0 >= 0;
+        let at = select(0, (row$r + column0) / 2, is_there);
+        let first = select(vec4f(), table[at], is_there);
+        let last = select(vec4f(), table[at + 1], is_there);
+        v$r_0 = multiplied(v$r_0, first.xy, p.interaction);
+        v$r_1 = multiplied(v$r_1, first.zw, p.interaction);
+        v$r_2 = multiplied(v$r_2, last.xy, p.interaction);
+        v$r_3 = multiplied(v$r_3, last.zw, p.interaction);
 //@ else
 //@ for c in 0..4
-        if (column$c >= 0) { v$r_$c = multiplied(v$r_$c, table[row$r + column$c], p.interaction); }
+        let is_there$c = row$r >= 0 && column$c >= 0;
+        v$r_$c = multiplied(v$r_$c, select(vec2f(), table[select(0, row$r + column$c, is_there$c)], is_there$c), p.interaction);
 //@ end
 //@ end
     }
@@ -249,6 +263,31 @@ fn load() {
     }
 //@ end
 }
+
+//@ for g in 0..2
+fn take_steps$g() {
+    even_x$g(p.x_even);
+    for (var step = 1; step <= p.steps; step++) {
+        odd_x$g(p.x_odd);
+//@ if NESTED
+        even_y$g(p.y_even);
+        odd_y$g(p.y_odd);
+        even_y$g(p.y_even_again);
+        odd_x$g(p.x_odd_again);
+        even_x$g(p.x_even_again);
+        // What was read of the others' columns is written next.
+        workgroupBarrier();
+//@ else
+        even_x$g(p.x_even_again);
+        even_y$g(p.y_even);
+        odd_y$g(p.y_odd);
+        even_y$g(p.y_even_again);
+//@ end
+        multiply();
+        if (step < p.steps) { even_x$g(p.x_even); }
+    }
+}
+//@ end
 
 @compute @workgroup_size(THREADS) fn steps(@builtin(local_invocation_index) index: u32, @builtin(workgroup_id) block: vec3u) {
     own = i32(index);
@@ -278,27 +317,11 @@ fn load() {
     // A tile with its neighbours lies within the grid, or goes round it.
     let whole_x = p.periodic.x != 0 || (tile.x > 0 && tile.x + W < p.size.x);
     let whole_y = p.periodic.y != 0 || (tile.y > 0 && tile.y + H < p.size.y);
-    special = WALLS || !(whole_x && whole_y);
-    if (special) { find_blocked(x, y); }
-    even_x(p.x_even);
-    for (var step = 1; step <= p.steps; step++) {
-        odd_x(p.x_odd);
-//@ if NESTED
-        even_y(p.y_even);
-        odd_y(p.y_odd);
-        even_y(p.y_even_again);
-        odd_x(p.x_odd_again);
-        even_x(p.x_even_again);
-        // What was read of the others' columns is written next.
-        workgroupBarrier();
-//@ else
-        even_x(p.x_even_again);
-        even_y(p.y_even);
-        odd_y(p.y_odd);
-        even_y(p.y_even_again);
-//@ end
-        multiply();
-        if (step < p.steps) { even_x(p.x_even); }
+    if (WALLS || !(whole_x && whole_y)) {
+        find_blocked(x, y);
+        take_steps1();
+    } else {
+        take_steps0();
     }
     if (in_tile.x < halo.x || in_tile.x >= W - halo.x || x >= p.size.x) { return; }
 //@ for r in 0..ROWS

@@ -72,7 +72,12 @@ pub(super) struct Partials {
     pub(super) reduction: Reduction,
     /// Bits of doubles: blocks of a pass write different places.
     slots: Vec<AtomicU64>,
+    /// The same of whole steps, where something else has reduced them; [`NO_TOTAL`] where it has not.
+    totals: Vec<AtomicU64>,
 }
+
+/// A NaN that no arithmetic makes.
+const NO_TOTAL: u64 = u64::MAX;
 
 impl Partials {
     /// Without room for any step.
@@ -81,6 +86,7 @@ impl Partials {
             sites,
             reduction,
             slots: Vec::new(),
+            totals: Vec::new(),
         }
     }
 
@@ -92,6 +98,19 @@ impl Partials {
     /// Makes room for some steps.
     pub(super) fn make_room(&mut self, steps: usize) {
         self.slots.resize_with(steps * self.per_step(), AtomicU64::default);
+    }
+
+    /// Makes room for the sums or maxima of some steps that something else reduces, and for the numbers of one step that is handed over piece by piece.
+    pub(super) fn make_room_for_totals(&mut self, steps: usize) {
+        self.make_room(1);
+        self.totals.resize_with(steps, || AtomicU64::new(NO_TOTAL));
+    }
+
+    /// Keeps the sum or maximum after step `step`; none: it is that of the pieces.
+    pub(super) fn put_total(&self, step: usize, value: Option<f64>) {
+        if let Some(total) = self.totals.get(step) {
+            total.store(value.map_or(NO_TOTAL, f64::to_bits), Relaxed);
+        }
     }
 
     /// Place of a chunk, by the number of its row and its own among those of the row.
@@ -121,6 +140,10 @@ impl Partials {
 
     /// The sum or maximum after step `step`, row by row.
     pub(super) fn reduced(&self, step: usize) -> f64 {
+        let total = self.totals.get(step).map(|total| total.load(Relaxed));
+        if let Some(total) = total.filter(|total| *total != NO_TOTAL) {
+            return f64::from_bits(total);
+        }
         match self.reduction {
             Reduction::Largest => self.rows(step).fold(0.0, f64::max),
             Reduction::Sum | Reduction::Squares => self.rows(step).sum(),

@@ -32,7 +32,9 @@ fn the_table_offers_what_the_adapter_does() {
     assert_eq!(Backend::Wgpu.availability(), Ok(()));
     let scenario = scene(&cases()[0], 2, "wgpu", "single", "auto");
     let report = super::device::build(&scenario).report();
-    assert_eq!((report.backend, report.variant), (Backend::Wgpu, "fused"));
+    assert_eq!(report.backend, Backend::Wgpu);
+    // Whichever is faster here.
+    assert!(["fused", "strips"].contains(&report.variant), "{}", report.variant);
     let refused = ripplon::solver::read_scene_text(
         "format = 1\ntitle = \"double\"\n[grid]\nsize = [32, 32]\nspacing = 1.0\n[quantum]\nhopping = 1.0\n[solver]\nbackend = \"wgpu\"\nprecision = \"double\"\n\
          [[packet]]\ncenter = [9.0, 9.0]\nwidth = [2.0, 2.0]\n",

@@ -48,6 +48,8 @@ pub struct Device {
     /// Whether the processor does its work.
     pub software: bool,
     limits: wgpu::Limits,
+    /// Lanes of its smallest subgroups, where kernels may use them.
+    fewest_lanes: Option<u32>,
     /// Why it was lost.
     lost: Arc<OnceLock<String>>,
     /// What failed first since somebody asked.
@@ -60,8 +62,10 @@ pub struct Device {
 
 impl Device {
     async fn open(adapter: &wgpu::Adapter, described: &Adapter, limits: wgpu::Limits) -> Result<Self, WgpuError> {
+        let features = system::optional_features() & adapter.features();
         let asked = adapter.request_device(&wgpu::DeviceDescriptor {
             label: Some("ripplon's steps"),
+            required_features: features,
             required_limits: limits.clone(),
             ..wgpu::DeviceDescriptor::default()
         });
@@ -86,6 +90,7 @@ impl Device {
             name: described.name.clone(),
             software: described.software,
             limits,
+            fewest_lanes: (features.contains(wgpu::Features::SUBGROUP)).then(|| adapter.get_info().subgroup_min_size),
             lost,
             failed,
             kernels: Mutex::default(),
@@ -121,6 +126,11 @@ impl Device {
     /// Bytes that the threads of a block share.
     pub fn workgroup_memory(&self) -> u32 {
         self.limits.max_compute_workgroup_storage_size
+    }
+
+    /// Lanes of its smallest subgroups, whose lanes exchange numbers; none where kernels may not.
+    pub fn fewest_lanes(&self) -> Option<usize> {
+        self.fewest_lanes.map(|lanes| lanes as usize)
     }
 
     /// Blocks of a launch along one axis.

@@ -175,6 +175,15 @@ pub fn ready<T>(future: impl Future<Output = T>) -> T {
     }
 }
 
+/// What adapters may lack.
+pub(super) fn optional_features() -> wgpu::Features {
+    if SMALL.load(Ordering::Relaxed) {
+        wgpu::Features::empty()
+    } else {
+        wgpu::Features::SUBGROUP
+    }
+}
+
 /// The device is opened anew when it is asked for.
 pub(super) fn after_loss() {}
 

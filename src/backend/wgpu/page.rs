@@ -197,6 +197,11 @@ pub fn settle() {
     }
 }
 
+/// Browsers know subgroups, but the compiler of shaders here does not say so to them.
+pub(super) fn optional_features() -> wgpu::Features {
+    wgpu::Features::empty()
+}
+
 /// A device that the browser took away is asked for anew, so that the next run has it.
 pub(super) fn after_loss() {
     if LOSSES.fetch_add(1, Ordering::Relaxed) < MOST_LOSSES {

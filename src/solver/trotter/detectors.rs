@@ -31,7 +31,7 @@ impl<T: Real> Trotter<T> {
                 &self.media,
                 self.scheme.open_damping,
                 (taps, self.stepper.fused()),
-                self.whole_sums(taps),
+                (self.whole_sums(taps), self.stepper.sums_regions()),
             ),
         };
         let mut done = 0;

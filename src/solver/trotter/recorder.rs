@@ -28,7 +28,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 /// Buffers may always be as large as this.
 const LEAST_ROOM: usize = 4 << 20;
 /// No weights for a chunk.
-const NONE: u32 = u32::MAX;
+pub(super) const NONE: u32 = u32::MAX;
 
 /// The detectors of a run, with buffers for a few steps.
 pub(super) struct Recorder<T> {
@@ -39,6 +39,8 @@ pub(super) struct Recorder<T> {
     depth: usize,
     /// Copies of even one step would be too large: amplitudes are read from the field itself, step by step.
     direct: bool,
+    /// An adapter hands over sums and maxima of whole steps.
+    summed: bool,
     heard: Heard,
     grid: Grid,
 }
@@ -55,9 +57,16 @@ struct Heard {
 pub(super) struct Reading<T> {
     tap: usize,
     kept: Kept,
-    /// |ψ|²/|φ|² of the chunks with absorption, and where each chunk's begin (empty without absorption).
-    weights: Vec<T>,
-    weight_at: Vec<u32>,
+    weights: Arc<Weights<T>>,
+}
+
+/// |ψ|²/|φ|² of the sites that absorb.
+#[derive(Debug, Default)]
+pub(super) struct Weights<T> {
+    /// Of all chunks that have any, one after the other.
+    pub(super) values: Vec<T>,
+    /// Where those of each chunk begin, or [`NONE`]; empty where nothing absorbs.
+    pub(super) at: Vec<u32>,
 }
 
 enum Kept {
@@ -80,13 +89,13 @@ impl Copies {
 
 impl<T: Real> Recorder<T> {
     /// Buffers for what `taps` read and hear in at most `fused` steps; `open_damping` is the time of absorption that φ has had and ψ has not. `whole`: the sums over all sites that are asked for as
-    /// well.
+    /// well; `summed`: whether an adapter hands over those of regions, of whole steps.
     pub(super) fn new(
         grid: &Grid,
         media: &Media<T>,
         open_damping: f64,
         (taps, fused): (&Taps, usize),
-        mut whole: Option<WholeSums<T>>,
+        (mut whole, summed): (Option<WholeSums<T>>, bool),
     ) -> Self {
         let heard = listeners(taps);
         let taps = taps.taps();
@@ -117,7 +126,14 @@ impl<T: Real> Recorder<T> {
         if direct {
             readings.retain(|reading| reading.copies().is_none());
         }
-        let bytes = readings.iter().map(Reading::per_step).sum::<usize>() * 8 + heard.len() * 16;
+        let kept = |reading: &Reading<T>| {
+            if summed && reading.copies().is_none() {
+                1
+            } else {
+                reading.per_step()
+            }
+        };
+        let bytes = readings.iter().map(kept).sum::<usize>() * 8 + heard.len() * 16;
         // Sums over all sites in all steps may become as large as the field: shorter passes would cost more.
         let field = 4 * room;
         let sums = whole.as_ref().map_or(1, |whole| 8 * whole.per_step().max(1));
@@ -127,7 +143,7 @@ impl<T: Real> Recorder<T> {
             (room / bytes.max(1)).min(field / sums).clamp(1, fused.max(1))
         };
         for reading in &mut readings {
-            reading.make_room(depth);
+            reading.make_room(depth, summed);
             if media.absorbs() && reading.copies().is_none() {
                 reading.weigh(grid, media, open_damping);
             }
@@ -141,6 +157,7 @@ impl<T: Real> Recorder<T> {
             whole,
             depth,
             direct,
+            summed,
             heard: Heard {
                 slots: (0..2 * depth * heard.len()).map(|_| AtomicU64::default()).collect(),
                 sites: heard,
@@ -224,9 +241,30 @@ impl<T: Real> Recorder<T> {
 
     /// Reads a whole field after step `step` of a batch.
     pub(super) fn see(&self, step: usize, read: ReadRow<T>) {
+        self.see_some(step, read, |_| true);
+    }
+
+    /// Makes sums and maxima of the first `steps` steps of a batch NaN, which they stay where an adapter that was to hand them over fails.
+    #[cfg(feature = "gui")]
+    pub(super) fn await_totals(&self, steps: usize) {
+        for partials in self.readings.iter().filter_map(Reading::partials) {
+            (0..steps).for_each(|step| partials.put_total(step, Some(f64::NAN)));
+        }
+    }
+
+    /// [`Self::see`] without sums and maxima, which an adapter has made.
+    #[cfg(feature = "gui")]
+    pub(super) fn see_amplitudes(&self, step: usize, read: ReadRow<T>) {
+        self.see_some(step, read, |reading| reading.copies().is_some());
+    }
+
+    fn see_some(&self, step: usize, read: ReadRow<T>, is_read: impl Fn(&Reading<T>) -> bool) {
         let ny = self.grid.size()[1];
-        for reading in &self.readings {
+        for reading in self.readings.iter().filter(|reading| is_read(reading)) {
             let own = reading.sites();
+            if let Some(partials) = reading.partials().filter(|_| self.summed) {
+                partials.put_total(step, None);
+            }
             (0..own.rows()).into_par_iter().with_min_len(8).for_each_init(
                 || (Vec::new(), Vec::new(), Vec::new()),
                 |(sites, re, im), n| {
@@ -352,8 +390,10 @@ impl<T: Real> Reading<T> {
         Self {
             tap,
             kept,
-            weights: Vec::new(),
-            weight_at: Vec::new(),
+            weights: Arc::new(Weights {
+                values: Vec::new(),
+                at: Vec::new(),
+            }),
         }
     }
 
@@ -364,11 +404,18 @@ impl<T: Real> Reading<T> {
         }
     }
 
-    fn partials(&self) -> Option<&Partials> {
+    /// Its sums or maxima, if it keeps those.
+    pub(super) fn partials(&self) -> Option<&Partials> {
         match &self.kept {
             Kept::Reduced(partials) => Some(partials),
             Kept::Copy(_) => None,
         }
+    }
+
+    /// What each site's |φ|² is multiplied with.
+    #[cfg(feature = "gui")]
+    pub(super) fn weights(&self) -> &Arc<Weights<T>> {
+        &self.weights
     }
 
     fn sites(&self) -> &Sites {
@@ -386,8 +433,9 @@ impl<T: Real> Reading<T> {
         }
     }
 
-    fn make_room(&mut self, steps: usize) {
+    fn make_room(&mut self, steps: usize, summed: bool) {
         match &mut self.kept {
+            Kept::Reduced(partials) if summed => partials.make_room_for_totals(steps),
             Kept::Reduced(partials) => partials.make_room(steps),
             Kept::Copy(copies) => {
                 let numbers = steps * copies.per_step();
@@ -400,22 +448,24 @@ impl<T: Real> Reading<T> {
     fn weigh(&mut self, grid: &Grid, media: &Media<T>, open_damping: f64) {
         let [nx, ny, _] = grid.size();
         let own = *self.sites();
+        let (mut values, mut at) = (Vec::new(), Vec::new());
         for n in 0..own.rows() {
             let (j, k) = own.row(n);
             for chunk in own.chunks() {
                 let x = (chunk * CHUNK).max(own.lo[0])..((chunk + 1) * CHUNK).min(own.hi[0]);
                 let row = (j + ny * k) * nx;
                 let weights = x.map(|i| media.closing_weight(row + i, open_damping));
-                let start = self.weights.len();
-                self.weights.extend(weights);
-                if self.weights[start..].iter().all(|weight| *weight == T::one()) {
-                    self.weights.truncate(start);
-                    self.weight_at.push(NONE);
+                let start = values.len();
+                values.extend(weights);
+                if values[start..].iter().all(|weight| *weight == T::one()) {
+                    values.truncate(start);
+                    at.push(NONE);
                 } else {
-                    self.weight_at.push(u32::try_from(start).unwrap_or(NONE));
+                    at.push(u32::try_from(start).unwrap_or(NONE));
                 }
             }
         }
+        self.weights = Arc::new(Weights { values, at });
     }
 
     /// The sites of row (j, k) that it shares with `x`.
@@ -431,7 +481,7 @@ impl<T: Real> Reading<T> {
             .filter(|partials| partials.reduction == Reduction::Squares)?;
         let [lo, hi] = [partials.sites.lo[0], partials.sites.hi[0]];
         let place = partials.place(j, k, chunk);
-        let plain = self.weight_at.get(place).is_none_or(|start| *start == NONE);
+        let plain = self.weights.at.get(place).is_none_or(|start| *start == NONE);
         (plain && lo <= chunk * CHUNK && (chunk + 1) * CHUNK <= hi).then_some((partials, place))
     }
 
@@ -455,8 +505,8 @@ impl<T: Real> Reading<T> {
             let chunk = x / CHUNK;
             let end = ((chunk + 1) * CHUNK - x0).min(re.len());
             let place = partials.place(j, k, chunk);
-            let weights = match self.weight_at.get(place) {
-                Some(&start) if start != NONE => Some(&self.weights[start as usize..]),
+            let weights = match self.weights.at.get(place) {
+                Some(&start) if start != NONE => Some(&self.weights.values[start as usize..]),
                 _ => None,
             };
             let squares = squares(x % CHUNK, &re[at..end], &im[at..end], weights);

@@ -95,6 +95,10 @@ pub(super) trait Sweeper<T: Real>: Send + Sync {
             recorder.see(step, &|row, x, out| self.read(row, x, out));
         }
     }
+    /// Whether [`Self::recorded`] hands sums and maxima of regions over for whole steps ([`Partials::put_total`](crate::solver::events::Partials::put_total)).
+    fn sums_regions(&self) -> bool {
+        false
+    }
     /// Numbers of the vectors in which it takes sums over all sites within steps ([`WholeSums`](super::whole_sums::WholeSums)), if it does.
     fn whole_lanes(&self) -> Option<usize> {
         None

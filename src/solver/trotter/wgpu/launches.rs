@@ -65,8 +65,8 @@ pub(super) struct Gathered {
     ranges: HashMap<[usize; 3], usize>,
     /// Sites of a record.
     sites: usize,
-    moments: Buffer,
-    places: Buffer,
+    /// What the kernel reads and writes when either plane is the field.
+    binds: [Bind; 2],
     records: Buffer,
 }
 
@@ -77,7 +77,11 @@ const MOST_SITES: usize = 1 << 22;
 
 impl Gathered {
     /// For these ranges: (row, first column, columns); `None` if they are so many that the whole field goes to the host all the same.
-    pub(super) fn new(stream: &Stream, nx: usize, asked: &[[usize; 3]]) -> Result<Option<Self>, WgpuError> {
+    pub(super) fn new(
+        (stream, kernel): (&Stream, &Kernel),
+        (nx, planes): (usize, &[Buffer; 2]),
+        asked: &[[usize; 3]],
+    ) -> Result<Option<Self>, WgpuError> {
         let (mut ranges, mut places) = (HashMap::new(), Vec::new());
         for range in asked {
             let [row, first, columns] = *range;
@@ -95,10 +99,17 @@ impl Gathered {
                 rest: [[0; 2]; 31],
             })
             .collect();
+        let moments = stream.list("records", &moments)?;
+        let places = stream.list("detectors", &places)?;
+        let records = stream.zeros::<Complex<f32>>("records", STEPS * sites)?;
+        let bind = |plane: &Buffer| {
+            let buffers = [&moments, plane, &places, &records];
+            let pairs: Vec<(Binding, &Buffer)> = GATHER.into_iter().zip(buffers).collect();
+            stream.device().bind(kernel, &pairs)
+        };
         Ok(Some(Self {
-            moments: stream.list("records", &moments)?,
-            places: stream.list("detectors", &places)?,
-            records: stream.zeros::<Complex<f32>>("records", STEPS * sites)?,
+            binds: planes.each_ref().map(bind),
+            records,
             ranges,
             sites,
         }))
@@ -109,18 +120,17 @@ impl Gathered {
         self.ranges.len() == asked.len() && asked.iter().all(|range| self.ranges.contains_key(range))
     }
 
-    /// Gathers the sites after step `step` of the batch.
-    pub(super) fn gather(
-        &self,
-        stream: &Stream,
-        kernel: &Kernel,
-        field: &Buffer,
-        step: usize,
-    ) -> Result<(), WgpuError> {
-        let buffers = [&self.moments, field, &self.places, &self.records];
-        let pairs: Vec<(Binding, &Buffer)> = GATHER.into_iter().zip(buffers).collect();
-        let bind = stream.device().bind(kernel, &pairs);
-        stream.launch(kernel, &bind, Some(step), [self.sites.div_ceil(THREADS), 1, 1])
+    /// Gathers the sites after step `step` of the batch, of the field in plane `now`.
+    pub(super) fn gather(&self, stream: &Stream, kernel: &Kernel, now: usize, step: usize) -> Result<(), WgpuError> {
+        if self.sites == 0 {
+            return Ok(());
+        }
+        stream.launch(
+            kernel,
+            &self.binds[now],
+            Some(step),
+            [self.sites.div_ceil(THREADS), 1, 1],
+        )
     }
 
     /// The records of the first `steps` steps of the batch.
@@ -188,10 +198,10 @@ impl Wgpu {
                 .collect()
         };
         let products = [products(0)?, if self.most > 0 { products(1)? } else { Vec::new() }];
-        let tiles = (self.most > 0)
-            .then(|| self.tiles(problem, scheme, walls.is_some()))
+        (self.products, self.substeps) = (products, substeps);
+        self.whole_steps = (self.most > 0)
+            .then(|| self.whole_steps(problem, scheme, walls.is_some()))
             .transpose()?;
-        (self.products, self.substeps, self.tiles) = (products, substeps, tiles);
         Ok(())
     }
 

@@ -5,16 +5,21 @@
 //! - `naive`: one launch a sweep (`kernels/trotter_sweeps.wgsl`), in place. It does everything, in one to three dimensions.
 //! - `full-step`, `fused`: whole steps, one or several a launch, of tiles in registers (`kernels/trotter_block.wgsl`), in two dimensions, from one plane into another.
 //!   Everything that `naive` does.
+//! - `strips`: whole steps, several a launch, row by row down strips of columns (`kernels/trotter_strips.wgsl`), where nothing but edges stops a bond and lanes of a subgroup
+//!   exchange numbers, which browsers do not let them. Taken where it is faster than `fused`, as measured at the start.
 //!
-//! The norm, and pictures of the density, are summed on the adapter. What the host asks of single rows (other sums and pictures, a new field) goes over a copy there, taken when it is asked for; amplitudes that detectors read are gathered on the
-//! adapter, many steps between two copies. Drives, and an interaction in imaginary time, make tables in every step, on the host.
+//! The norm, pictures of the density, and probabilities and largest values of regions are summed on the adapter; amplitudes that detectors read are gathered there, many steps
+//! between two copies. What the host asks of single rows (other sums and pictures, a new field) goes over a copy there, taken when it is asked for. Drives, and an interaction in imaginary time, make tables in every step, on the host.
 //!
-//! Bound, 2D order 2: of `naive` 7 passes over the field of 16 B a site and 8 B of phases, 120 B a site-step; of tiles with n steps a launch 24 B / n and their halo.
+//! Bound, 2D order 2: of `naive` 7 passes over the field of 16 B a site and 8 B of phases, 120 B a site-step; of n steps a launch 24 B / n and their halo.
 
 mod launches;
 mod looks;
+mod regions;
+mod strips;
 mod sweeper;
 mod tiles;
+mod whole_steps;
 
 use super::problem::Problem;
 use crate::backend::wgpu::{Buffer, Kernel, Stream, WgpuError};
@@ -27,8 +32,9 @@ use crate::solver::method::{Backend, Target, Variant};
 use launches::Gathered;
 use looks::Looks;
 use num_complex::Complex;
+use regions::Regions;
 use std::sync::{Arc, Mutex, PoisonError};
-use tiles::Tiles;
+use whole_steps::{Ways, WholeSteps};
 
 /// The row of targets.
 pub(super) const TARGET: Target = Target {
@@ -46,7 +52,11 @@ pub(super) const TARGET: Target = Target {
         },
         Variant {
             id: "fused",
-            about: "two dimensions: several whole steps a launch, in registers; the fastest",
+            about: "two dimensions: several whole steps a launch, in registers",
+        },
+        Variant {
+            id: "strips",
+            about: "two dimensions, without walls or flux inside: several whole steps a launch, row by row down strips of columns; the fastest on large grids, where lanes exchange numbers",
         },
     ],
 };
@@ -58,7 +68,7 @@ type Mirror = Arc<Vec<Complex<f32>>>;
 pub(super) struct Wgpu {
     stream: Stream,
     grid: Grid,
-    /// The field, and where tiles write it; the two then change places.
+    /// The field, and where whole steps write it; the two then change places.
     planes: [Buffer; 2],
     /// Which of them is the field.
     now: usize,
@@ -67,18 +77,23 @@ pub(super) struct Wgpu {
     because: Option<&'static str>,
     /// Steps of a launch, most of them; 0: one launch a sweep.
     most: usize,
-    tiles: Option<Tiles>,
+    whole_steps: Option<WholeSteps>,
+    /// Which whole steps may be taken, and which of them were the fastest.
+    ways: Ways,
+    quickest: Option<usize>,
     tables: Vec<Buffer>,
     /// Tables on the host, where a drive changes rows of them.
     driven: Option<Vec<Vec<Complex<f32>>>>,
     walls: Buffer,
     gauge: Buffer,
-    /// Of each sub-step: its sweeps, and the phases after them; none where tiles do them.
+    /// Of each sub-step: its sweeps, and the phases after them; none where whole steps are taken.
     substeps: Vec<Launches>,
     /// Of each plane and table: the field times it.
     products: [Vec<Launches>; 2],
     gather: Kernel,
     gathered: Option<Gathered>,
+    reduce: Kernel,
+    regions: Option<Regions>,
     looks: Looks,
     mirror: Mutex<Option<Mirror>>,
     fault: Mutex<Option<WgpuError>>,
@@ -101,6 +116,7 @@ impl Wgpu {
             Some("naive") => ("naive", 0),
             _ if !flat => ("naive", 0),
             Some("full-step") => ("full-step", 1),
+            // Strips are taken where they can be, see below.
             _ => ("fused", steps.unwrap_or(tile(stream.device()).1).clamp(1, MOST_STEPS)),
         };
         let other = if most > 0 { grid.sites() } else { 1 };
@@ -110,13 +126,20 @@ impl Wgpu {
                 stream.zeros::<Complex<f32>>("the field's second half", other)?,
             ],
             now: 0,
-            because: (asked.is_some_and(|asked| asked != variant)).then_some(
+            because: (asked.is_some_and(|asked| asked != variant && most == 0)).then_some(
                 "tiles are for two dimensions and fewer than half a million sites a side, this is one launch a sweep",
             ),
+            ways: match asked {
+                None => Ways::All,
+                Some("strips") => Ways::Strips,
+                Some(_) => Ways::Tiles,
+            },
             variant,
             most,
-            tiles: None,
+            whole_steps: None,
+            quickest: None,
             gather: launches::gather(&stream)?,
+            reduce: regions::kernel(&stream)?,
             walls: stream.zeros::<u32>("walls", 1)?,
             gauge: stream.zeros::<Complex<f32>>("bond phases", 1)?,
             tables: Vec::new(),
@@ -124,6 +147,7 @@ impl Wgpu {
             substeps: Vec::new(),
             products: [Vec::new(), Vec::new()],
             gathered: None,
+            regions: None,
             looks: Looks::new(&stream, grid.sites())?,
             mirror: Mutex::default(),
             fault: Mutex::default(),

@@ -2,6 +2,7 @@
 
 use super::Wgpu;
 use super::launches::{Gathered, STEPS};
+use super::regions::Regions;
 use crate::backend::wgpu::Buffer;
 use crate::solver::trotter::problem::Problem;
 use crate::solver::trotter::recorder::Recorder;
@@ -69,7 +70,7 @@ impl Sweeper<f32> for Wgpu {
     }
 
     fn tan_form(&self) -> bool {
-        false
+        self.most > 0
     }
 
     fn prepare(&mut self, problem: &Problem, scheme: &Scheme, walls: Option<&[bool]>) {
@@ -135,8 +136,8 @@ impl Sweeper<f32> for Wgpu {
 
     fn substep(&mut self, scheme: &Scheme, i: usize) {
         self.changed();
-        if self.tiles.is_some() {
-            self.tiled(scheme, i, 1);
+        if self.whole_steps.is_some() {
+            self.step(scheme, i, 1);
         } else if let Some(launches) = self.substeps.get(i) {
             self.put_in(launches);
         }
@@ -147,8 +148,8 @@ impl Sweeper<f32> for Wgpu {
         let count = usize::try_from(steps)
             .unwrap_or(usize::MAX)
             .saturating_mul(scheme.substeps.len());
-        if self.tiles.is_some() {
-            self.tiled(scheme, 0, count);
+        if self.whole_steps.is_some() {
+            self.step(scheme, 0, count);
             return;
         }
         for _ in 0..steps {
@@ -160,13 +161,17 @@ impl Sweeper<f32> for Wgpu {
         STEPS
     }
 
+    fn sums_regions(&self) -> bool {
+        true
+    }
+
     fn batch(&self) -> u64 {
         self.most.max(1) as u64
     }
 
     fn recorded(&mut self, scheme: &Scheme, steps: u64, recorder: &Recorder<f32>) {
         let asked = Mutex::new(Vec::new());
-        recorder.see(0, &|row, x, _| {
+        recorder.see_amplitudes(0, &|row, x, _| {
             let mut asked = asked.lock().unwrap_or_else(PoisonError::into_inner);
             asked.push([row, x.start, x.len()]);
         });
@@ -174,29 +179,42 @@ impl Sweeper<f32> for Wgpu {
         asked.sort_unstable();
         asked.dedup();
         if self.gathered.as_ref().is_none_or(|gathered| !gathered.fits(&asked)) {
-            let made = Gathered::new(&self.stream, self.grid.size()[0], &asked);
+            let made = Gathered::new(
+                (&self.stream, &self.gather),
+                (self.grid.size()[0], &self.planes),
+                &asked,
+            );
             self.gathered = self.attempt(|| made).flatten();
         }
+        if self.regions.as_ref().is_none_or(|regions| !regions.fits(recorder)) {
+            let made = Regions::new((&self.stream, &self.reduce), (&self.grid, &self.planes), recorder);
+            self.regions = self.attempt(|| made);
+        }
         let steps = usize::try_from(steps).unwrap_or(usize::MAX);
-        let Some(gathered) = self.gathered.take() else {
-            for step in 0..steps {
-                self.steps(scheme, 1);
-                recorder.see(step, &|row, x, out| self.read(row, x, out));
-            }
-            return;
-        };
+        recorder.await_totals(steps);
+        // Without them something has failed, which ends the run.
+        let Some(regions) = self.regions.take() else { return };
+        let gathered = self.gathered.take();
         let mut done = 0;
         while done < steps {
             let count = (steps - done).min(STEPS);
             for step in 0..count {
                 self.steps(scheme, 1);
-                self.attempt(|| gathered.gather(&self.stream, &self.gather, self.field(), step));
+                self.attempt(|| regions.sum(&self.stream, &self.reduce, self.now, step));
+                match &gathered {
+                    Some(gathered) => {
+                        self.attempt(|| gathered.gather(&self.stream, &self.gather, self.now, step));
+                    }
+                    None => recorder.see_amplitudes(done + step, &|row, x, out| self.read(row, x, out)),
+                }
             }
-            let records = self
-                .attempt(|| gathered.records(&self.stream, count))
+            self.attempt(|| regions.hand_over(&self.stream, recorder, (done, count)));
+            let records = gathered
+                .as_ref()
+                .and_then(|gathered| self.attempt(|| gathered.records(&self.stream, count)))
                 .unwrap_or_default();
-            for step in 0..count {
-                recorder.see(done + step, &|row, x, out| {
+            for (step, gathered) in (0..count).flat_map(|step| gathered.iter().map(move |gathered| (step, gathered))) {
+                recorder.see_amplitudes(done + step, &|row, x, out| {
                     let place = gathered.place(step, [row, x.start, x.len()]);
                     match place.and_then(|place| records.get(place..place + out.len())) {
                         Some(found) => out.copy_from_slice(found),
@@ -206,6 +224,6 @@ impl Sweeper<f32> for Wgpu {
             }
             done += count;
         }
-        self.gathered = Some(gathered);
+        (self.gathered, self.regions) = (gathered, Some(regions));
     }
 }
