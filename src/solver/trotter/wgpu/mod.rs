@@ -13,9 +13,11 @@
 //!
 //! Bound, 2D order 2: of `naive` 7 passes over the field of 16 B a site and 8 B of phases, 120 B a site-step; of n steps a launch 24 B / n and their halo.
 
+mod gathered;
 mod launches;
 mod looks;
 mod regions;
+mod shapes;
 mod strips;
 mod sweeper;
 mod tiles;
@@ -29,7 +31,7 @@ use crate::solver::SolverError;
 use crate::solver::adapter::tile::{MOST_STEPS, tile};
 use crate::solver::adapter::{self, Launches};
 use crate::solver::method::{Backend, Target, Variant};
-use launches::Gathered;
+use gathered::Gathered;
 use looks::Looks;
 use num_complex::Complex;
 use regions::Regions;
@@ -138,7 +140,7 @@ impl Wgpu {
             most,
             whole_steps: None,
             quickest: None,
-            gather: launches::gather(&stream)?,
+            gather: gathered::gather(&stream)?,
             reduce: regions::kernel(&stream)?,
             walls: stream.zeros::<u32>("walls", 1)?,
             gauge: stream.zeros::<Complex<f32>>("bond phases", 1)?,

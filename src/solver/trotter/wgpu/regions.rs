@@ -1,6 +1,6 @@
 //! Sums and largest values over regions, made on the adapter after every step (`kernels/trotter_sums.wgsl`).
 
-use super::launches::STEPS;
+use super::gathered::STEPS;
 use crate::backend::wgpu::{Bind, Binding, Buffer, Kernel, Stream, WgpuError};
 use crate::grid::Grid;
 use crate::solver::adapter::narrow;

@@ -1,9 +1,8 @@
 //! Strips of columns, one a subgroup (`kernels/trotter_strips.wgsl`): for adapters whose lanes exchange numbers without memory.
 
-use super::Wgpu;
+use super::shapes::{BINDINGS, HALO, Shape};
 use super::tiles::is_nested;
-use super::whole_steps::{BINDINGS, HALO, Shape};
-use crate::backend::wgpu::{WgpuError, expanded};
+use crate::backend::wgpu::{Device, WgpuError, expanded};
 use crate::solver::adapter::tile::{COLUMNS, MOST_STEPS};
 use crate::solver::trotter::problem::Problem;
 use crate::solver::trotter::scheme::Scheme;
@@ -20,8 +19,11 @@ const STEPS: [usize; 4] = [6, 4, 2, 1];
 const CHUNKS: [usize; 3] = [16, 32, 64];
 
 /// One way for each number of rows that a block takes; none where they cannot take the scene's steps.
-pub(super) fn shapes(sweeper: &Wgpu, problem: &Problem, scheme: &Scheme) -> Result<Vec<Vec<Shape>>, WgpuError> {
-    let (size, device) = (sweeper.grid.size(), sweeper.stream.device());
+pub(super) fn shapes(
+    (device, size, most): (&Device, [usize; 3], usize),
+    problem: &Problem,
+    scheme: &Scheme,
+) -> Result<Vec<Vec<Shape>>, WgpuError> {
     // Blocks read at most this many rows beyond an edge.
     let high = size[1] >= 4 * MOST_STEPS;
     let plain = high && size[0].is_multiple_of(COLUMNS) && problem.quantum.flux == 0.0 && !is_nested(scheme);
@@ -37,7 +39,7 @@ pub(super) fn shapes(sweeper: &Wgpu, problem: &Problem, scheme: &Scheme) -> Resu
     let pairs = size[1].div_ceil(2);
     // At least half of the lanes write.
     let mut kernels = Vec::new();
-    for steps in (STEPS.into_iter()).filter(|steps| *steps <= sweeper.most && lanes >= 4 * halo_of(*steps)) {
+    for steps in (STEPS.into_iter()).filter(|steps| *steps <= most && lanes >= 4 * halo_of(*steps)) {
         #[expect(clippy::cast_possible_wrap, reason = "at most 6")]
         let written = [("STEPS", steps as i64), ("HALO", halo_of(steps) as i64)];
         let name = format!("trotter_strips {written:?}");

@@ -1,7 +1,7 @@
 //! What a run asks of the field on the adapter.
 
 use super::Wgpu;
-use super::launches::{Gathered, STEPS};
+use super::gathered::{Gathered, STEPS};
 use super::regions::Regions;
 use crate::backend::wgpu::Buffer;
 use crate::solver::trotter::problem::Problem;

@@ -1,8 +1,7 @@
 //! Tiles in registers (`kernels/trotter_block.wgsl`), which take every scene in a plane.
 
-use super::Wgpu;
-use super::whole_steps::{BINDINGS, HALO, Shape};
-use crate::backend::wgpu::{WgpuError, expanded};
+use super::shapes::{BINDINGS, HALO, Shape};
+use crate::backend::wgpu::{Device, WgpuError, expanded};
 use crate::solver::adapter::tile::{ACROSS, COLUMNS, DOWN, tile};
 use crate::solver::trotter::problem::Problem;
 use crate::solver::trotter::scheme::Scheme;
@@ -14,7 +13,12 @@ const SOURCE: &str = concat!(
 );
 
 /// Any number of steps of a launch, most first.
-pub(super) fn shapes(sweeper: &Wgpu, problem: &Problem, scheme: &Scheme, walls: bool) -> Result<Vec<Shape>, WgpuError> {
+pub(super) fn shapes(
+    (device, size, most): (&Device, [usize; 3], usize),
+    problem: &Problem,
+    scheme: &Scheme,
+    walls: bool,
+) -> Result<Vec<Shape>, WgpuError> {
     let has = |there: bool| f64::from(u8::from(there));
     let constants = [
         ("WALLS", has(walls)),
@@ -22,7 +26,6 @@ pub(super) fn shapes(sweeper: &Wgpu, problem: &Problem, scheme: &Scheme, walls: 
         ("IMAGINARY", has(scheme.imaginary)),
         ("INTERACTION", has(problem.phase_interaction() != 0.0)),
     ];
-    let (size, device) = (sweeper.grid.size(), sweeper.stream.device());
     let (rows, _) = tile(device);
     #[expect(clippy::cast_possible_wrap, reason = "4 or 8")]
     let written = [
@@ -43,7 +46,7 @@ pub(super) fn shapes(sweeper: &Wgpu, problem: &Problem, scheme: &Scheme, walls: 
             chunk: 0,
         }
     };
-    Ok((1..=sweeper.most).rev().map(shape).collect())
+    Ok((1..=most).rev().map(shape).collect())
 }
 
 /// Whether sweeps of one axis stand within those of the other.

@@ -1,5 +1,6 @@
 //! Launches of whole steps in a plane, of tiles (`tiles.rs`) or strips (`strips.rs`), and which of them are taken.
 
+use super::shapes::{BINDINGS, Shape};
 use super::{Wgpu, strips, tiles};
 use crate::backend::wgpu::{Bind, Binding, Buffer, Kernel, WgpuError};
 use crate::platform::Instant;
@@ -9,17 +10,6 @@ use crate::solver::trotter::scheme::{Scheme, Substep, alone};
 use bytemuck::{Pod, Zeroable};
 use std::time::Duration;
 
-/// Constants, the field, where it is written, phases, walls, bond phases.
-pub(super) const BINDINGS: [Binding; 6] = [
-    Binding::Uniform,
-    Binding::Read,
-    Binding::Write,
-    Binding::Read,
-    Binding::Read,
-    Binding::Read,
-];
-/// Sites on every side that a step takes from what can be written.
-pub(super) const HALO: usize = 2;
 /// Launches that are timed.
 const TIMED: u32 = 4;
 
@@ -85,15 +75,6 @@ pub(super) enum Ways {
     Strips,
 }
 
-/// A kernel that takes so many steps of every kind of sub-step in one launch.
-pub(super) struct Shape {
-    pub kernel: Kernel,
-    pub steps: usize,
-    pub blocks: [usize; 3],
-    /// Pairs of rows of a block of strips.
-    pub chunk: usize,
-}
-
 /// A launch, from the first plane into the second and back.
 struct Launch {
     kernel: Kernel,
@@ -113,14 +94,15 @@ impl Wgpu {
         scheme: &Scheme,
         walls: bool,
     ) -> Result<WholeSteps, WgpuError> {
+        let made = (self.stream.device(), self.grid.size(), self.most);
         let strips = match self.ways {
-            Ways::All | Ways::Strips if !walls => strips::shapes(self, problem, scheme)?,
+            Ways::All | Ways::Strips if !walls => strips::shapes(made, problem, scheme)?,
             _ => Vec::new(),
         };
         let only = self.ways == Ways::Strips && !strips.is_empty();
         let mut all = Vec::new();
         if !only {
-            all.push(tiles::shapes(self, problem, scheme, walls)?);
+            all.push(tiles::shapes(made, problem, scheme, walls)?);
         }
         all.extend(strips);
         let mut made = (all.into_iter())
