@@ -62,7 +62,11 @@ template <int N> __device__ __forceinline__ real peak_of_cell(const real (&da)[N
 __device__ __forceinline__ long long in_order(real x) { return __double_as_longlong((double)x) & 0x7fffffffffffffffLL; }
 
 // The largest number of units so far, NaN kept
-__device__ __forceinline__ real larger(real most, real units) { return most > units || most != most ? most : units; }
+__device__ __forceinline__ float larger(float most, float units) {
+    asm("max.NaN.f32 %0, %0, %1;" : "+f"(most) : "f"(units));
+    return most;
+}
+__device__ __forceinline__ double larger(double most, double units) { return most > units || most != most ? most : units; }
 
 // Whether a sum may have left what whole numbers hold
 __device__ __forceinline__ bool too_large(real most) { return !(most < (real)(1ll << 61)); }

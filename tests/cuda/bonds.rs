@@ -1,6 +1,6 @@
 //! Bonds, sites and components that differ, on the device against the processor.
 
-use super::cases::{Case, DRIVEN, POTENTIAL, WALLS, case, random_field, scene, text};
+use super::cases::{BOXES, Case, DRIVEN, POTENTIAL, WALLS, case, random_field, scene, text};
 use super::device::{build, distance, skip};
 use super::echo::echo;
 use super::transduced::{ACTS, Score, compare};
@@ -25,6 +25,13 @@ const CHAIN: &str =
     "[[layer]]\nsets = \"hopping\"\naxis = \"x\"\nshape = \"everywhere\"\nvalue = \"1.4*random(x) - 0.3\"\n";
 const UPWARDS: &str =
     "[[layer]]\nsets = \"hopping\"\naxis = \"z\"\nshape = \"everywhere\"\nvalue = \"1.4*random(x, y, z, 3) - 0.3\"\n";
+/// Planes that few bonds join.
+const APART: &str = "[[layer]]\nsets = \"hopping\"\naxis = \"z\"\nshape = \"everywhere\"\nvalue = 0.0\n\
+    [[layer]]\nsets = \"hopping\"\naxis = \"z\"\nshape = \"box\"\nmin = [8.0, 6.0, 0.5]\nmax = [33.0, 11.0, 2.0]\nvalue = 0.4\n";
+/// Weak bonds along z, and a box at the border of tiles in which others differ too.
+const BOXED: &str = "[[layer]]\nsets = \"hopping\"\naxis = \"z\"\nshape = \"everywhere\"\nvalue = 0.6\n\
+    [[layer]]\nsets = \"hopping\"\naxis = \"x\"\nshape = \"box\"\nmin = [29.0, 6.0, 1.0]\nmax = [31.0, 11.0, 2.5]\nvalue = -0.7\n\
+    [[layer]]\nsets = \"hopping\"\naxis = \"y\"\nshape = \"box\"\nmin = [20.0, 13.5, 0.0]\nmax = [30.5, 14.5, 1.5]\nvalue = 1.2\n";
 const FLUX: &str = "[[layer]]\nsets = \"flux\"\nshape = \"everywhere\"\nvalue = \"random(x, y, z, 4) - 0.5\"\n";
 const STRENGTHS: &str =
     "[[layer]]\nsets = \"interaction\"\nshape = \"everywhere\"\nvalue = \"1.6*random(x, y, z, 5) - 0.4\"\n";
@@ -107,6 +114,31 @@ fn bonds() -> Vec<Case> {
             ("periodic cube of bonds", &[36, 22, 20]),
             ("\"periodic\"", hopping),
             &[HOPPING, UPWARDS, POTENTIAL],
+        ),
+        of(
+            ("tiles of bonds", &[132, 66, 14]),
+            ("\"wall\"", "mass = 0.9\nflux = 0.01"),
+            &[HOPPING, UPWARDS, FLUX, POTENTIAL],
+        ),
+        of(
+            ("planes apart", &[124, 60, 9]),
+            ("[\"periodic\", \"wall\", \"wall\"]", hopping),
+            &[APART, POTENTIAL],
+        ),
+        of(
+            ("bonds on a torus in space", &[128, 36, 12]),
+            ("\"periodic\"", hopping),
+            &[BOXED, POTENTIAL],
+        ),
+        of(
+            ("obstacles between planes", &[72, 60, 10]),
+            ("\"wall\"", "mass = 0.9"),
+            &[BOXED, BOXES],
+        ),
+        of(
+            ("two planes that absorb", &[132, 56, 2]),
+            ("[\"absorb\", \"absorb\", \"wall\"]\nabsorb_width = 9", hopping),
+            &[APART, POTENTIAL],
         ),
         of(
             ("turning cube", &[40, 36, 11]),
@@ -300,6 +332,56 @@ fn whole_steps_give_the_same_bits() {
         }
     }
     assert!(seen > 2 * 3 * 5, "{seen}");
+}
+
+/// In three dimensions tiles in which bonds differ are stepped by a body that reads each: beyond the reach of such bonds it gives the bits of the other one.
+#[test]
+fn tiles_give_the_same_bits_with_and_without_bonds_that_differ() {
+    if skip() {
+        return;
+    }
+    let far = "[[layer]]\nsets = \"hopping\"\naxis = \"y\"\nshape = \"box\"\nmin = [0.0, 0.0, 0.0]\nmax = [0.5, 0.5, 0.5]\nvalue = 0.9\n";
+    let near = "[[layer]]\nsets = \"hopping\"\naxis = \"x\"\nshape = \"box\"\nmin = [40.0, 30.0, 2.0]\nmax = [41.0, 31.0, 3.0]\nvalue = 0.7\n";
+    let size = [248, 120, 16];
+    for quantum in ["hopping = 1.0", "mass = 0.8"] {
+        let of = |layers: &[&str]| of(("tiles", &[248, 120, 16]), ("\"wall\"", quantum), layers);
+        let cases = [of(&[far, BOXED]), of(&[far, BOXED, near])];
+        for (word, _) in Precision::ALL {
+            for order in [1, 2, 4] {
+                let fields = cases.each_ref().map(|case| {
+                    let mut run = build(&scene(case, order, "cuda", word, "fused"));
+                    assert_eq!(run.report().variant, "fused");
+                    run.set_field(&random_field(size.iter().product()), START).unwrap();
+                    run.advance(1, &mut Taps::default()).unwrap();
+                    run.field().unwrap().to_complex128()
+                });
+                // A sub-step of order 4 spreads by two sites, five of them by ten; bonds that differ have sites 80 to 83, 60 to 63, 4 to 7.
+                let beyond = |site: usize| {
+                    let at = [site % size[0], site / size[0] % size[1], site / (size[0] * size[1])];
+                    let box_of = [[80, 83], [60, 63], [4, 7]];
+                    let off = at
+                        .iter()
+                        .zip(box_of)
+                        .map(|(at, [from, to])| from.max(*at).max(to) - to + from.max(*at) - *at);
+                    off.max().unwrap_or(0) > 12
+                };
+                let (mut other, mut seen) = (0, 0);
+                for site in 0..fields[0].len() {
+                    let same = fields[0][site] == fields[1][site];
+                    if beyond(site) {
+                        assert!(same, "{quantum}, {word}, order {order}: site {site}");
+                        seen += 1;
+                    } else if !same {
+                        other += 1;
+                    }
+                }
+                assert!(
+                    other > 50 && seen > 300_000,
+                    "{other} sites differ, {seen} were compared"
+                );
+            }
+        }
+    }
 }
 
 #[test]

@@ -33,7 +33,7 @@ pub const POTENTIAL: &str = "[[layer]]\nsets = \"potential\"\nshape = \"everywhe
 pub const WALLS: &str = "[[layer]]\nsets = \"potential\"\nshape = \"everywhere\"\nvalue = \"1.3*sin(37.1*x + 91.7*y + 17.3*x*y)\"\n\
     [[layer]]\nsets = \"wall\"\nshape = \"disk\"\ncenter = [30.0, 20.0]\nradius = 7.3\nvalue = 1\n\
     [[layer]]\nsets = \"wall\"\nshape = \"slits\"\nx = 60.0\nthickness = 1.2\ncenters = [15.0, 30.0]\nopening = 4.0\nvalue = 1\n";
-const BOXES: &str = "[[layer]]\nsets = \"potential\"\nshape = \"everywhere\"\nvalue = \"1.3*sin(37.1*x + 91.7*y + 13.3*z + 17.3*x*y)\"\n\
+pub const BOXES: &str = "[[layer]]\nsets = \"potential\"\nshape = \"everywhere\"\nvalue = \"1.3*sin(37.1*x + 91.7*y + 13.3*z + 17.3*x*y)\"\n\
     [[layer]]\nsets = \"wall\"\nshape = \"box\"\nmin = [8.0, 6.0, 1.0]\nmax = [12.0, 9.0, 3.5]\nvalue = 1\n\
     [[layer]]\nsets = \"wall\"\nshape = \"box\"\nmin = [15.5, 0.0, 2.0]\nmax = [16.0, 30.0, 4.0]\nvalue = 1\n";
 pub const DRIVEN: &str = "[[layer]]\nsets = \"potential\"\nshape = \"everywhere\"\nvalue = \"0.7*sin(7.1*x + 9.7*y)\"\n\

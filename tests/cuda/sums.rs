@@ -230,6 +230,21 @@ fn bonds_that_differ_record_on_the_way() {
         check(&case, 2, &detectors);
         check(&case, 4, &regions(2));
     }
+    for name in ["tiles of bonds", "planes apart", "bonds on a torus in space"] {
+        let case = named(name);
+        let detectors = amplitudes(&case);
+        check_moment(&case, &detectors);
+        check(&case, 2, &detectors);
+        check(&case, 4, &regions(3));
+    }
+    let upper = "[[detector]]\nname = \"upper\"\nmeasure = \"probability\"\nregion = { min = [3.0, 2.0, 0.5], max = [55.0, 27.0, 0.5] }\n\
+        [[detector]]\nname = \"across\"\nfrom = [30.0, 1.0, 0.0]\nto = [30.0, 26.0, 0.5]\nmeasure = \"flux\"\n\
+        [[detector]]\nname = \"crest\"\nregion = { min = [1.0, 1.0, 0.0], max = [64.0, 20.0, 0.5] }\nmeasure = \"peak\"\n";
+    let thin = named("two planes that absorb");
+    check_moment(&thin, upper);
+    for order in [2, 4] {
+        check(&thin, order, upper);
+    }
 }
 
 #[test]

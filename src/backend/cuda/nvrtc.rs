@@ -319,9 +319,11 @@ unsafe fn read(
     }
 }
 
-/// As `kernels/build` leaves it: without the compiler's build, and marked as what drivers from CUDA 12.3 on read.
+/// As `kernels/build` leaves it: without the compiler's build and what it says about inline assembly, and marked as what drivers from CUDA 12.3 on read.
 fn plain(text: &str) -> String {
-    let lines = text.lines().filter(|line| !line.starts_with("//"));
+    let says_nothing =
+        |line: &str| line.starts_with("//") || matches!(line.trim_start(), "// begin inline asm" | "// end inline asm");
+    let lines = text.lines().filter(|line| !says_nothing(line));
     let lines = lines.map(|line| {
         if line.starts_with(".version ") {
             PTX_VERSION

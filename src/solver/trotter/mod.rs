@@ -166,7 +166,7 @@ fn differs(medium: &Medium) -> bool {
     medium.sets_bonds() || medium.sets_interaction()
 }
 
-/// The variants of a back end that step bonds and sites that differ; on a device those of whole steps do so in planes, and where they cannot are one kernel a sweep.
+/// The variants of a back end that step bonds and sites that differ; on a device those of whole steps do so in two and three dimensions, and where they cannot are one kernel a sweep.
 fn steps_what_differs(backend: Backend) -> &'static [&'static str] {
     match backend {
         Backend::Cpu => &["vector", "naive"],

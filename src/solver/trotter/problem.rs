@@ -57,6 +57,34 @@ impl Problem {
         self.quantum.flux != 0.0 || self.medium.has(Sets::Wall) || self.medium.sets_bonds()
     }
 
+    /// What most bonds of each axis multiply J by, which whole steps in three dimensions take for alike: 1 where bonds are alike, or most of a sample have no number in common.
+    #[cfg(feature = "cuda")]
+    pub(super) fn alike(&self) -> [f64; 3] {
+        let mut alike = [1.0; 3];
+        let Some(bonds) = self.bonds.as_deref().filter(|_| self.grid.rank() == 3) else {
+            return alike;
+        };
+        for (axis, alike) in alike.iter_mut().enumerate() {
+            let all = bonds.along(axis);
+            // An odd distance goes through rows and planes of any even length.
+            let sample: Vec<f64> = (all.iter().step_by((all.len() / 1024) | 1))
+                .map(|coupling| if coupling.im == 0.0 { coupling.re } else { f64::NAN })
+                .collect();
+            let half = sample.len() / 2;
+            let like = |own: &&f64| sample.iter().filter(|other| other == own).count() > half;
+            if let Some(most) = sample.iter().find(like) {
+                *alike = *most;
+            }
+        }
+        alike
+    }
+
+    /// See the other one: only devices take whole steps of bonds that differ.
+    #[cfg(not(feature = "cuda"))]
+    pub(super) fn alike(&self) -> [f64; 3] {
+        [1.0; 3]
+    }
+
     /// Adds to the sites of a row what stands on the diagonal of H beside U.
     pub(super) fn add_diagonal(&self, row: usize, values: &mut [f64]) {
         let Some(bonds) = &self.bonds else {

@@ -133,6 +133,21 @@ pub(super) struct Scheme {
     pub imaginary: bool,
 }
 
+impl Substep {
+    /// What sweeps in tan form leave out: the cosines of all bonds of a site, for bonds that `alike` multiplies.
+    fn fold<T: Real>(&self, problem: &Problem, alike: [f64; 3]) -> f64 {
+        let cosines = |angles: &[f64], alike: f64| -> f64 {
+            let cosine = |angle: f64| 1.0 / alone::<T>(alike * angle, problem.imaginary);
+            angles.iter().map(|&angle| cosine(angle)).product()
+        };
+        let last = problem.grid.rank() - 1;
+        let outer = self.outer.as_ref().map_or(&self.angles[..], |outer| outer);
+        (0..last).fold(cosines(&self.angles, alike[last]), |product, axis| {
+            product * cosines(outer, alike[axis])
+        })
+    }
+}
+
 impl Scheme {
     /// The step of a problem; `tan_form` asks for folds, those of tangents rounded to `T`.
     pub(super) fn new<T: Real>(problem: &Problem, tan_form: bool) -> Self {
@@ -180,14 +195,13 @@ impl Scheme {
             };
             substep.phase_time = substep.back + next;
         }
+        let alike = if tan_form { problem.alike() } else { [1.0; 3] };
         let fold = |substep: &Substep| {
-            if !tan_form {
-                return 1.0;
+            if tan_form {
+                substep.fold::<T>(problem, alike)
+            } else {
+                1.0
             }
-            let cosine = |angle: f64| 1.0 / alone::<T>(angle, problem.imaginary);
-            let axis: f64 = substep.angles.iter().map(|&a| cosine(a)).product();
-            let outer = (substep.outer).map_or(axis, |angles| angles.iter().map(|&a| cosine(a)).product());
-            (1..problem.grid.rank()).fold(axis, |product, _| product * outer)
         };
         let folds: Vec<f64> = substeps.iter().map(fold).collect();
         let imaginary = problem.imaginary;

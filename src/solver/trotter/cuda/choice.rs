@@ -63,11 +63,11 @@ impl Schedule {
     }
 }
 
-/// Whether bonds that differ are stepped by kernels of whole steps: those of a plane in real time, with phases along x at most, and with nothing else that differs.
+/// Whether bonds that differ are stepped by kernels of whole steps: those of two and three dimensions in real time, with phases along x at most, and with nothing else that differs.
 pub(super) fn takes_whole_steps(problem: &Problem) -> bool {
     let medium = &problem.medium;
     let alike = !medium.sets_interaction() && problem.quantum.interaction == 0.0;
-    problem.grid.rank() == 2 && medium.sets_bonds() && medium.rotation() == 0.0 && alike && !problem.imaginary
+    problem.grid.rank() > 1 && medium.sets_bonds() && medium.rotation() == 0.0 && alike && !problem.imaginary
 }
 
 /// The variant that runs, and why it is not the one asked for.
@@ -102,6 +102,15 @@ pub(super) fn chosen(problem: &Problem, asked: Option<&str>, precision: Precisio
         let because = format!("{word} wants 32 sites along a periodic y, this is one kernel a sweep");
         return (Schedule::Naive, Some(because));
     }
+    if grid.rank() == 3 && differs(&problem.medium) {
+        if nx % lanes != 0 || (grid.is_periodic(2) && nz < 8) || nz > 65535 {
+            let because = format!(
+                "bonds differ, which in three dimensions takes whole steps where x has a multiple of {lanes} sites and a ring along z 8; this is one kernel a sweep"
+            );
+            return (Schedule::Naive, Some(because));
+        }
+        return (asked, None);
+    }
     if grid.rank() == 3 {
         let commuting = problem.quantum.flux == 0.0 && !problem.medium.has(Sets::Wall);
         if !commuting || problem.imaginary || nz > 65535 {
@@ -125,9 +134,14 @@ mod tests {
     use crate::solver::trotter::problem::as_written;
 
     fn problem(size: &str, layers: &str) -> Problem {
+        problem_in(size, "[4.0, 4.0]", layers)
+    }
+
+    fn problem_in(size: &str, center: &str, layers: &str) -> Problem {
+        let width = center.replace(['1', '4'], "2");
         let text = format!(
             "format = 1\ntitle = \"room\"\n[grid]\nsize = {size}\nspacing = 1.0\n[quantum]\nhopping = 1.0\n[time]\nstep = 0.1\n\
-             [[packet]]\ncenter = [4.0, 4.0]\nwidth = [2.0, 2.0]\n{layers}"
+             [[packet]]\ncenter = {center}\nwidth = {width}\n{layers}"
         );
         match read_scene_text(&text, None, &[]) {
             Ok((_, scenario)) => as_written(&scenario).unwrap(),
@@ -198,6 +212,22 @@ mod tests {
             chosen(&problem("[64, 32]", ""), None, Precision::Single),
             (Schedule::Fused, None)
         );
+    }
+
+    #[test]
+    fn bonds_that_differ_in_space_take_whole_steps_of_whole_vectors() {
+        let layer = "[[layer]]\nsets = \"hopping\"\naxis = \"z\"\nshape = \"everywhere\"\nvalue = 0.5\n";
+        for (size, precision, whole) in [
+            ("[64, 32, 2]", Precision::Single, true),
+            ("[66, 32, 2]", Precision::Single, false),
+            ("[66, 32, 9]", Precision::Double, true),
+            ("[65, 32, 9]", Precision::Double, false),
+        ] {
+            let problem = problem_in(size, "[4.0, 4.0, 1.0]", layer);
+            let (schedule, because) = chosen(&problem, None, precision);
+            let expected = if whole { Schedule::Fused } else { Schedule::Naive };
+            assert_eq!((schedule, because.is_none()), (expected, whole), "{size}");
+        }
     }
 
     #[test]

@@ -3,8 +3,9 @@
 
 use super::choice::Schedule;
 use super::launch::BLOCKS;
+use super::measures::totals_of;
 use super::params::{self, Boxed, Copied, SUMS, whole};
-use super::{Cuda, OnCuda, on_device};
+use super::{Cuda, OnCuda};
 use crate::backend::cuda::{Buffer, CudaError, PushKernelArg};
 use crate::grid::Grid;
 use crate::solver::device::rows::grow;
@@ -211,7 +212,7 @@ impl<T: OnCuda> Cuda<T> {
         let mut numbers = vec![f64::NAN; steps * count * SUMS];
         self.stream.download("records", &copies.records, &mut numbers)?;
         let records = numbers.as_chunks::<SUMS>().0.iter();
-        Ok(records.map(|record| on_device::totals_of(*record)).collect())
+        Ok(records.map(|record| totals_of(*record)).collect())
     }
 }
 

@@ -290,7 +290,7 @@ impl<T: OnCuda> Cuda<T> {
         debug_assert_eq!(own.is_some(), fused.shape.flags.own, "bonds that differ");
         let tangent = |angle: f64| T::of(if imaginary { angle.tanh() } else { angle.tan() });
         let secant = |angle: f64| match own {
-            Some(_) => rungs::alone(angle),
+            Some(_) => rungs::alone(angle, 1.0),
             None => T::of(1.0 / if imaginary { angle.cosh() } else { angle.cos() }),
         };
         let [even, odd, again] = substep.angles;

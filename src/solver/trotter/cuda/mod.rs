@@ -25,8 +25,10 @@ mod bonds;
 mod choice;
 mod copies;
 mod launch;
+mod measures;
 mod on_device;
 mod params;
+mod pictures;
 mod pieces;
 mod prepare;
 mod rungs;
@@ -150,6 +152,8 @@ struct Own<T: OnCuda> {
     bonds: Option<bonds::OwnBonds<T>>,
     /// The same bonds for whole steps.
     rungs: Option<rungs::Rungs<T>>,
+    /// What the angles of each axis are multiplied by for the bonds that these take for alike.
+    alike: [f64; 3],
     /// Whether sites have their own g, and whether phases read the field with it as it stands.
     strengths: bool,
     phase_strengths: bool,
@@ -165,6 +169,7 @@ impl<T: OnCuda> Own<T> {
         Self {
             bonds: None,
             rungs: None,
+            alike: [1.0; 3],
             strengths: false,
             phase_strengths: false,
             cross: 0.0,
@@ -224,7 +229,11 @@ impl<T: OnCuda> Cuda<T> {
         asked_steps: Option<usize>,
     ) -> Result<Self, SolverError> {
         let device = crate::solver::device::device(device)?;
-        let (schedule, because) = chosen(problem, variant, T::PRECISION);
+        let (mut schedule, mut because) = chosen(problem, variant, T::PRECISION);
+        if schedule != Schedule::Naive && !space::holds_bonds(problem, T::PRECISION, device.most_shared()) {
+            let short = "bonds differ, for which the device has too little shared memory, this is one kernel a sweep";
+            (schedule, because) = (Schedule::Naive, Some(short.into()));
+        }
         check_room(problem, schedule, T::PRECISION, device.free_memory())?;
         let grid = problem.grid.clone();
         let [nx, ny, nz] = grid.size();

@@ -1,23 +1,18 @@
-//! Tables, sums and pictures on the device.
+//! What a run asks of the device: tables, half phases, and what is recorded.
 
-use super::bonds::OwnBonds;
 use super::launch::addresses;
-use super::params::{self, Closing, Factor, SUMS, filled, whole};
-use super::{Ahead, Cuda, OnCuda, Planes, Sums};
-use crate::backend::cuda::{Buffer, CudaError, Piece, Pieces, PushKernelArg, Stream};
+use super::measures::totals_of;
+use super::params::{self, Closing, Factor, SUMS, whole};
+use super::{Cuda, OnCuda, Planes, Sums};
+use crate::backend::cuda::{Buffer, CudaError, Piece, Pieces, PushKernelArg};
 use crate::field::FieldData;
 use crate::physics::StateSums;
-use crate::scene::scenario::Quantity;
-use crate::solver::device::texels;
 use crate::solver::device::transducers::DeviceTransducers;
 use crate::solver::trotter::media::{Exponent, Media};
 use crate::solver::trotter::run::{HalfPhase, KEPT, OnDevice, Region, Totals, Watched};
 use crate::solver::{Backend, FieldImage, ImageRequest, SolverError, Taps};
 use std::ops::Range;
 use std::sync::{Arc, MutexGuard, PoisonError};
-
-/// Sites of a row that a block adds instead of a warp, whose loads are too few at a time for it.
-const LONG_ROW: usize = 1 << 14;
 
 impl<T: OnCuda> Cuda<T> {
     pub(super) fn sums(&self) -> MutexGuard<'_, Sums<T>> {
@@ -93,209 +88,6 @@ impl<T: OnCuda> Cuda<T> {
                         .arg(&conjugate);
                 })
         }
-    }
-
-    /// The stream of pictures and sums, behind every step put in so far.
-    fn readback(&self) -> Result<&Stream, CudaError> {
-        self.side.wait_for(&self.stream.mark()?)?;
-        Ok(&self.side)
-    }
-
-    fn ahead(&self) -> MutexGuard<'_, Ahead> {
-        self.ahead.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// What sums over the rows of a region are told; these stay in `sums.rows`.
-    pub(super) fn measuring(
-        &self,
-        sums: &Sums<T>,
-        region: &Region,
-        (closing, drives): (Option<&HalfPhase>, &[f64]),
-    ) -> params::Measure {
-        params::Measure {
-            field: addresses(&self.field),
-            medium: self.medium(sums),
-            closing: self.closing(closing),
-            grid: self.lattice,
-            lo: region.lo.map(whole),
-            hi: region.hi.map(whole),
-            across: region.across.map_or(-1, whole),
-            energy: i32::from(region.energy),
-            hopping: self.hopping,
-            interaction: if self.own.strengths { 1.0 } else { self.interaction },
-            drives: filled(drives),
-            flux: self.flux,
-            rows: sums.rows.address(),
-            place: params::Place::new(&self.grid),
-            cross: self.own.cross,
-            bonds: self.own.bonds.as_ref().map_or([[0; 2]; 3], OwnBonds::couplings),
-            copied: params::Copied::default(),
-        }
-    }
-
-    /// Sums over every row of a region, which stay in `sums.rows`; returns how many rows there are.
-    fn sum_rows(
-        &self,
-        stream: &Stream,
-        sums: &Sums<T>,
-        region: &Region,
-        seen: (Option<&HalfPhase>, &[f64]),
-    ) -> Result<usize, CudaError> {
-        let rows = (region.hi[1] - region.lo[1]) * (region.hi[2] - region.lo[2]);
-        debug_assert!(
-            sums.rows.bytes() >= rows * SUMS * size_of::<f64>(),
-            "sums of {rows} rows"
-        );
-        self.launch_rows(stream, &self.measuring(sums, region, seen), 1)?;
-        Ok(rows)
-    }
-
-    /// Puts in sums over the rows of a region; of copies those of `steps` steps, at most 65535.
-    #[allow(unsafe_code, reason = "a kernel launch")]
-    pub(super) fn launch_rows(
-        &self,
-        stream: &Stream,
-        parameters: &params::Measure,
-        steps: usize,
-    ) -> Result<(), CudaError> {
-        let [x, y, z] = [0, 1, 2].map(|axis| (parameters.hi[axis] - parameters.lo[axis]).unsigned_abs() as usize);
-        // Which threads add a row depends on its length alone, so that its sum has the same bits in a part and in the whole.
-        let (threads, at_once) = if x >= LONG_ROW { (1024, 1) } else { (128, 4) };
-        let blocks = u32::try_from((y * z).div_ceil(at_once)).unwrap_or(u32::MAX).min(65535);
-        let steps = u32::try_from(steps).unwrap_or(u32::MAX);
-        // SAFETY: the argument is that of the kernel; at `rows` there is room for every row of the region and step.
-        unsafe {
-            stream.launch(self.kernel("measure_rows"), (blocks, steps, 1), threads, |launch| {
-                launch.arg(parameters);
-            })
-        }
-    }
-
-    /// Sums over a region, to the address `to` on the device.
-    #[allow(unsafe_code, reason = "a kernel launch")]
-    fn reduce(
-        &self,
-        stream: &Stream,
-        sums: &Sums<T>,
-        region: &Region,
-        seen: (Option<&HalfPhase>, &[f64]),
-        to: u64,
-    ) -> Result<(), CudaError> {
-        let (count, from) = (whole(self.sum_rows(stream, sums, region, seen)?), sums.rows.address());
-        let apart = whole(SUMS);
-        // SAFETY: the arguments are those of the kernel; at `from` there are `count` rows, and at `to` there is room for one.
-        unsafe {
-            stream.launch(self.kernel("measure_total"), (1, 1, 1), 256, |launch| {
-                launch.arg(&from).arg(&count).arg(&to).arg(&apart);
-            })
-        }
-    }
-
-    /// Sums over a region, now.
-    fn measure(
-        &self,
-        stream: &Stream,
-        sums: &Sums<T>,
-        region: &Region,
-        closing: Option<&HalfPhase>,
-        drives: &[f64],
-    ) -> Result<[f64; SUMS], CudaError> {
-        self.reduce(stream, sums, region, (closing, drives), sums.totals.address())?;
-        let mut numbers = [0.0; SUMS];
-        stream.download("sums", &sums.totals, &mut numbers)?;
-        Ok(numbers)
-    }
-
-    /// Puts a picture in, into buffers of its own; `image` takes over its layout.
-    #[allow(unsafe_code, reason = "a kernel launch")]
-    fn draw(
-        &self,
-        sums: &mut Sums<T>,
-        request: &ImageRequest,
-        closing: Option<&HalfPhase>,
-        image: &mut FieldImage,
-    ) -> Result<(), CudaError> {
-        let stream = self.readback()?;
-        image.prepare(request);
-        let texels = image.value.len();
-        let value = texels::room(stream, "the picture", &mut sums.value, texels)?;
-        let phase = texels::room(stream, "the picture's phase", &mut sums.phase, image.phase.len())?;
-        let parameters = params::Picture {
-            field: addresses(&self.field),
-            medium: self.medium(sums),
-            closing: self.closing(closing),
-            grid: self.lattice,
-            x: [whole(request.x.start), whole(request.x.end)],
-            y: [whole(request.y.start), whole(request.y.end)],
-            z: whole(request.z),
-            reduction: whole(image.reduction),
-            size: image.size.map(whole),
-            quantity: texels::quantum(request.quantity),
-            value,
-            phase,
-        };
-        // Whole vectors a lane where the texels consist of them and nothing has to be closed.
-        let vector = 16 / size_of::<T>();
-        let in_vectors = request.quantity == Quantity::Density
-            && closing.is_none()
-            && image.reduction.is_multiple_of(vector)
-            && request.x.start.is_multiple_of(vector);
-        let loads = if in_vectors {
-            image.reduction / vector
-        } else {
-            image.reduction
-        };
-        let (group, blocks) = texels::lanes(texels, loads);
-        let in_vectors = i32::from(in_vectors);
-        // SAFETY: the arguments are those of `picture`; both outputs have room for every texel, and the region lies in the grid.
-        unsafe {
-            stream.launch(self.kernel("picture"), (blocks, 1, 1), 256, |launch| {
-                launch.arg(&parameters).arg(&group).arg(&in_vectors);
-            })
-        }
-    }
-
-    /// Begins to draw and to copy what was drawn; later steps wait on the device before they overwrite what it reads.
-    fn draw_ahead(
-        &self,
-        sums: &mut Sums<T>,
-        ahead: &mut Ahead,
-        request: &ImageRequest,
-        closing: Option<&HalfPhase>,
-    ) -> Result<(), CudaError> {
-        ahead.pending = false;
-        let image = &mut ahead.image;
-        self.draw(sums, request, closing, image)?;
-        ahead.reads = Some((self.field[0].address(), self.side.mark()?));
-        let parts = [
-            ("the picture", &sums.value, &mut ahead.value, image.value.len()),
-            ("the picture's phase", &sums.phase, &mut ahead.phase, image.phase.len()),
-        ];
-        for (what, from, landing, count) in parts {
-            let Some(from) = from.as_ref().filter(|_| count > 0) else {
-                continue;
-            };
-            if landing.as_ref().is_none_or(|landing| landing.room() < count) {
-                *landing = Some(self.side.pinned(what, count)?);
-            }
-            if let Some(landing) = landing {
-                self.side.send(what, from, count, landing)?;
-            }
-        }
-        ahead.pending = true;
-        Ok(())
-    }
-}
-
-/// What `measure_total` gives, by name.
-pub(super) fn totals_of([norm, energy, x, xx, y, yy, z, zz, peak, current]: [f64; SUMS]) -> Totals {
-    Totals {
-        norm,
-        energy,
-        first: [x, y, z],
-        second: [xx, yy, zz],
-        peak,
-        current,
     }
 }
 
@@ -534,20 +326,7 @@ impl<T: OnCuda> OnDevice<T> for Cuda<T> {
     }
 
     fn picture(&self, request: &ImageRequest, closing: Option<&HalfPhase>, image: &mut FieldImage) {
-        let mut sums = self.sums();
-        self.attempt(|| {
-            self.draw(&mut sums, request, closing, image)?;
-            let parts = [
-                ("the picture", &sums.value, &mut image.value),
-                ("the picture's phase", &sums.phase, &mut image.phase),
-            ];
-            for (what, from, to) in parts {
-                if let Some(from) = from.as_ref().filter(|_| !to.is_empty()) {
-                    self.side.download(what, from, to)?;
-                }
-            }
-            Ok(())
-        });
+        self.draw_now(request, closing, image);
     }
 
     fn begin_picture(&self, request: &ImageRequest, closing: Option<&HalfPhase>) {
@@ -556,28 +335,7 @@ impl<T: OnCuda> OnDevice<T> for Cuda<T> {
     }
 
     fn take_picture(&self, image: &mut FieldImage) -> bool {
-        let mut ahead = self.ahead();
-        if !std::mem::take(&mut ahead.pending) {
-            return false;
-        }
-        let copied = self.attempt(|| {
-            for (landing, to) in [(&ahead.value, &mut image.value), (&ahead.phase, &mut image.phase)] {
-                to.clear();
-                if let Some(landing) = landing {
-                    to.extend_from_slice(self.side.landed(landing)?);
-                }
-            }
-            Ok(())
-        });
-        let layout = &ahead.image;
-        if layout.phase.is_empty() {
-            image.phase.clear();
-        }
-        image.size = layout.size;
-        image.origin = layout.origin;
-        image.reduction = layout.reduction;
-        image.quantity = layout.quantity;
-        copied.is_some()
+        self.take_drawn(image)
     }
 
     fn paced(&self) -> Option<SolverError> {

@@ -16,6 +16,7 @@ parameters!(
     Fused<T>,
     Line<T>,
     Space<T>,
+    SpaceBonds<T>,
     Columns<T>,
     Sweep<T>,
     Own,
@@ -126,6 +127,7 @@ pub(super) struct Line<T> {
     pub interaction: [T; 2],
 }
 
+/// As `kernels/trotter_space.cuh` declares it.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Space<T> {
@@ -137,6 +139,18 @@ pub(super) struct Space<T> {
     pub tangents: [T; 3],
     pub secants: [T; 3],
     pub interaction: [T; 2],
+}
+
+/// Bonds that differ in three dimensions, as `kernels/trotter_space_own.cuh` declares them.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct SpaceBonds<T> {
+    pub planes: u64,
+    pub unlike: u64,
+    /// Of x, then of y.
+    pub tangents: [[T; 4]; 2],
+    pub secants: [[T; 4]; 2],
+    pub sweeps: u32,
 }
 
 #[repr(C)]
@@ -387,14 +401,17 @@ mod tests {
             (Precision::Single, size_of::<Fused<f32>>()),
             (Precision::Double, size_of::<Fused<f64>>()),
         ] {
-            for interacts in [false, true] {
-                for shape in space::shapes(precision, interacts) {
-                    let size = match precision {
-                        Precision::Single => size_of::<Space<f32>>(),
-                        Precision::Double => size_of::<Space<f64>>(),
-                    };
-                    assert_eq!(shape.source.declared("space_steps"), [size]);
-                    assert_eq!(shape.source.declared("summing_steps"), [size, size_of::<Regions>()]);
+            let (plain, bonds) = match precision {
+                Precision::Single => (size_of::<Space<f32>>(), size_of::<SpaceBonds<f32>>()),
+                Precision::Double => (size_of::<Space<f64>>(), size_of::<SpaceBonds<f64>>()),
+            };
+            for (interacts, own) in [(false, false), (true, false), (false, true)] {
+                for shape in space::shapes(precision, interacts, own) {
+                    let mut sizes = vec![plain];
+                    sizes.extend(own.then_some(bonds));
+                    assert_eq!(shape.source.declared("space_steps"), sizes);
+                    sizes.push(size_of::<Regions>());
+                    assert_eq!(shape.source.declared("summing_steps"), sizes);
                 }
             }
             for shape in sources::shapes(precision, sources::Flags::default()) {

@@ -17,12 +17,12 @@ use super::sources::Shape;
 use crate::solver::totals::Region;
 use rayon::prelude::*;
 
-/// Time of a row pair stepped bond by bond over that of a plain one, among warps that wait for it; the same beside sums. Measured on an H100, 4096² and 8192 × 4096.
+/// Time of a row pair stepped bond by bond over that of a plain one, among warps that wait for it; the same beside sums. Measured on an H100, 4096² and 8192 × 4096, with a body that chose factors; the one that skips instructions was not.
 const MASKED: [f64; 2] = [5.0, 2.6];
 /// The same where bonds differ, and each is read. Not measured.
 const OWN: [f64; 2] = [8.0, 4.0];
 /// Time that a row pair takes more for each region that is summed over.
-const SUMMED: f64 = 0.4;
+const SUMMED: f64 = 0.25;
 /// Row pairs of a piece of one step that is not worth cutting: its halo is a sixteenth.
 const SHORT: usize = 32;
 /// Pieces of fewer times the steps of a launch are mostly halo: none is made shorter than the others.

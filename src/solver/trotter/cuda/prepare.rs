@@ -25,12 +25,20 @@ impl<T: OnCuda> Cuda<T> {
         }
     }
 
-    /// What differs from bond to bond, from site to site, or between components.
-    fn take_over_own(&mut self, problem: &Problem, scheme: &Scheme, walls: Option<&[bool]>) -> Result<(), CudaError> {
+    /// What differs from bond to bond, from site to site, or between components; for whole steps in three dimensions, of every site whether one of its bonds is unlike most
+    /// others.
+    fn take_over_own(
+        &mut self,
+        problem: &Problem,
+        scheme: &Scheme,
+        walls: Option<&[bool]>,
+    ) -> Result<Option<Vec<bool>>, CudaError> {
+        let mut unlike = None;
         debug_assert!(
             self.schedule == Schedule::Naive || !differs(&problem.medium) || takes_whole_steps(problem),
-            "whole steps have one coupling but in planes"
+            "what differs has whole steps"
         );
+        self.own.alike = problem.alike();
         self.own.strengths = problem.strengths.is_some();
         self.own.phase_strengths = problem.phase_strengths().is_some();
         self.own.cross = problem.medium.cross_interaction();
@@ -51,9 +59,12 @@ impl<T: OnCuda> Cuda<T> {
             let imaginary = scheme.imaginary;
             self.own.bonds = Some(OwnBonds::new(&self.stream, layout, bonds, (&sweeps, imaginary))?);
             if !by_sweeps {
-                let (rungs, marks) = Rungs::new(&self.stream, layout, bonds, scheme)?;
+                let (rungs, marks) = Rungs::new(&self.stream, layout, bonds, (scheme, self.own.alike))?;
                 self.own.rungs = Some(rungs);
-                self.wall_map = Some(WallMap::new(self.grid.size()[0], &marks));
+                if self.grid.rank() == 2 {
+                    self.wall_map = Some(WallMap::new(self.grid.size()[0], &marks));
+                }
+                unlike = Some(marks);
             }
         }
         if by_sweeps && differs(&problem.medium) && self.own.kernels.is_none() {
@@ -61,7 +72,7 @@ impl<T: OnCuda> Cuda<T> {
             let [x, rows, phases, components] = OWN_ENTRIES;
             self.own.kernels = Some([load(x)?, load(rows)?, load(phases)?, load(components)?]);
         }
-        Ok(())
+        Ok(unlike)
     }
 
     pub(super) fn take_over(
@@ -102,7 +113,7 @@ impl<T: OnCuda> Cuda<T> {
             imaginary: scheme.imaginary,
             own: self.schedule != Schedule::Naive && problem.bonds.is_some(),
         };
-        self.take_over_own(problem, scheme, walls)?;
+        let unlike = self.take_over_own(problem, scheme, walls)?;
         let ny = self.grid.size()[1];
         #[expect(clippy::cast_precision_loss, reason = "site numbers are far below 2^52")]
         let gauge = |y: usize| (-std::f64::consts::TAU * quantum.flux * self.grid.global(1, y) as f64).sin_cos();
@@ -124,11 +135,13 @@ impl<T: OnCuda> Cuda<T> {
             let most = self.stream.device().most_shared();
             let aligned = nx % (16 / T::PRECISION.bytes()) == 0;
             self.space.clear();
-            for shape in space::shapes(T::PRECISION, self.flags.interaction) {
+            for shape in space::shapes(T::PRECISION, self.flags.interaction, self.flags.own) {
                 let asked = (shape.steps == 1 || self.schedule == Schedule::Fused)
                     && self.asked_steps.is_none_or(|steps| shape.steps as usize <= steps);
                 if asked && aligned && shape.shared() <= most {
-                    self.space.push(space::Loaded::new(&self.stream, shape)?);
+                    let marks = unlike.as_deref();
+                    self.space
+                        .push(space::Loaded::new(&self.stream, shape, &self.grid, marks)?);
                 }
             }
             if self.space.is_empty() {

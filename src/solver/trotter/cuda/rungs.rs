@@ -1,6 +1,6 @@
-//! Bonds that differ, for whole steps in a plane (`kernels/trotter_fused.cu` with OWN).
+//! Bonds that differ, for whole steps in a plane (`kernels/trotter_fused.cu` with OWN) and in three dimensions (`kernels/trotter_space.cu` with OWN).
 //!
-//! Where all bonds have the angle θ, the tangent form leaves cos θ to the phases. A bond of angle fθ and phase ϕ then owes its two sites cos fθ/cos θ, and adds t e^{∓iϕ}, t = tan fθ, of the one to
+//! Where most bonds have the angle θ, the tangent form leaves cos θ to the phases. A bond of angle fθ and phase ϕ then owes its two sites cos fθ/cos θ, and adds t e^{∓iϕ}, t = tan fθ, of the one to
 //! the other. Kept are t cos ϕ, t sin ϕ and d = cos fθ/cos θ − 1, with the cosines that belong to the tangents as they were rounded: what 1 + d would lose to rounding would be lost at
 //! every step, as norm. Bonds that leave the grid or touch a wall have t = 0.
 
@@ -13,22 +13,23 @@ use crate::solver::trotter::scheme::{Scheme, Substep};
 use num_complex::Complex64;
 use rayon::prelude::*;
 
-/// Planes of a set: t cos ϕ, t sin ϕ, d of bonds along x, t and d of those along y.
-const PLANES: usize = 5;
+/// Planes of a set: t cos ϕ, t sin ϕ, d of bonds along x, t and d of those along y, and of those along z; axis and number in [`turn`].
+const PLANES: [(usize, usize); 7] = [(0, 0), (0, 1), (0, 2), (1, 0), (1, 2), (2, 0), (2, 2)];
 
-/// Angles of even and odd bonds along x, then y; as bits.
-type Angles = [u64; 4];
+/// Angles of even and odd bonds along each axis; as bits.
+type Angles = [[u64; 2]; 3];
 
 /// The bonds of a run.
 pub(super) struct Rungs<T: OnCuda> {
+    rank: usize,
     sets: Vec<(Angles, Buffer<T>)>,
-    /// Bit 0: a wall; bit 1: a site one of whose bonds is not as all others.
-    marks: Buffer<u8>,
+    /// Bit 0: a wall; bit 1: a site one of whose bonds is not as most others. Of planes only.
+    marks: Option<Buffer<u8>>,
 }
 
-/// What a bond does that all others have the angle `angle` beside: t cos ϕ, t sin ϕ, d; `None`: there is no bond.
-fn turn<T: Real>(angle: f64, coupling: Option<Complex64>) -> [T; 3] {
-    let plain = T::of(angle.tan()).wide();
+/// What a bond does beside others that turn by `angle` times `alike`: t cos ϕ, t sin ϕ, d; `None`: there is no bond.
+fn turn<T: Real>(angle: f64, alike: f64, coupling: Option<Complex64>) -> [T; 3] {
+    let plain = T::of((alike * angle).tan()).wide();
     let (own, [a, b]) = match coupling {
         None => (0.0, [0.0; 2]),
         Some(coupling) if coupling.im == 0.0 => {
@@ -43,61 +44,67 @@ fn turn<T: Real>(angle: f64, coupling: Option<Complex64>) -> [T; 3] {
     };
     let [a, b] = [a, b].map(T::of);
     let ratio = ((1.0 + plain * plain) / (1.0 + a.wide().powi(2) + b.wide().powi(2))).sqrt();
-    let d = ratio.copysign(own.cos() * angle.cos()) - 1.0;
+    let d = ratio.copysign(own.cos() * (alike * angle).cos()) - 1.0;
     [a, b, T::of(d)]
 }
 
 /// d of a site without partner.
-pub(super) fn alone<T: Real>(angle: f64) -> T {
-    turn(angle, None)[2]
+pub(super) fn alone<T: Real>(angle: f64, alike: f64) -> T {
+    turn(angle, alike, None)[2]
 }
 
-fn angles_of(substep: &Substep) -> [f64; 4] {
+/// The last axis is the innermost.
+fn angles_of(substep: &Substep, rank: usize) -> [[f64; 2]; 3] {
     let [even, odd, _] = substep.angles;
     let [x_even, x_odd, ..] = substep.outer.unwrap_or([even, odd, 0.0, 0.0]);
-    [x_even, x_odd, even, odd]
+    [0, 1, 2].map(|axis| if axis + 1 < rank { [x_even, x_odd] } else { [even, odd] })
 }
 
 impl Layout<'_> {
-    /// What the bond from a site along an axis does.
-    fn rung<T: Real>(&self, bonds: &Bonds, axis: usize, site: usize, angles: &[f64; 4]) -> [T; 3] {
-        let (joins, parity) = self.joins(axis, site);
-        turn(angles[2 * axis + parity], joins.then(|| bonds.at(axis, site)))
-    }
-
     /// The planes of a set, one after the other.
-    fn rungs<T: Real>(&self, bonds: &Bonds, angles: &[f64; 4]) -> Vec<T> {
+    fn rungs<T: Real>(&self, bonds: &Bonds, angles: &[[f64; 2]; 3], alike: [f64; 3]) -> Vec<T> {
         let nx = self.grid.size()[0];
-        let plane = self.pitch * self.grid.rows();
-        let mut all = vec![T::zero(); PLANES * plane];
+        let rows = self.grid.rows();
+        let planes = PLANES.iter().filter(|(axis, _)| *axis < self.grid.rank()).count();
+        let mut all = vec![T::zero(); planes * self.pitch * rows];
         all.par_chunks_mut(self.pitch).enumerate().for_each(|(line, out)| {
-            let (number, row) = (line * self.pitch / plane, line % self.grid.rows());
-            let (axis, part) = [(0, 0), (0, 1), (0, 2), (1, 0), (1, 2)][number];
+            let ((axis, part), row) = (PLANES[line / rows], line % rows);
+            // Neighbours are like each other for the most part.
+            let mut last = (usize::MAX, None, T::zero());
             for (x, out) in out[..nx].iter_mut().enumerate() {
-                *out = self.rung(bonds, axis, row * nx + x, angles)[part];
+                let site = row * nx + x;
+                let (joins, parity) = self.joins(axis, site);
+                let coupling = joins.then(|| bonds.at(axis, site));
+                if (last.0, last.1) != (parity, coupling) {
+                    let number = turn(angles[axis][parity], alike[axis], coupling)[part];
+                    last = (parity, coupling, number);
+                }
+                *out = last.2;
             }
         });
         all
     }
 
-    /// Which sites are walls, and which have bonds unlike others.
-    fn unlike(&self, bonds: &Bonds) -> Vec<u8> {
-        let [nx, ny, _] = self.grid.size();
-        let mut marks: Vec<u8> = match self.walls {
-            Some(walls) => walls.iter().map(|wall| u8::from(*wall)).collect(),
-            None => vec![0; nx * ny],
+    /// Which sites are walls, and which have bonds unlike most others.
+    fn unlike(&self, bonds: &Bonds, alike: [f64; 3]) -> Vec<u8> {
+        let (size, rank) = (self.grid.size(), self.grid.rank());
+        let is_unlike =
+            |axis: usize, site: usize| bonds.at(axis, site) != Complex64::from(alike[axis]) && self.joins(axis, site).0;
+        let beside_unlike = |axis: usize, site: usize| {
+            let stride: usize = size[..axis].iter().product();
+            let at = site / stride % size[axis];
+            let below = if at > 0 {
+                site - stride
+            } else {
+                site + (size[axis] - 1) * stride
+            };
+            is_unlike(axis, site) || is_unlike(axis, below)
         };
-        for axis in 0..2 {
-            for site in 0..nx * ny {
-                if bonds.at(axis, site) != Complex64::ONE && self.joins(axis, site).0 {
-                    let mut to = self.grid.site(site);
-                    to[axis] = (to[axis] + 1) % self.grid.size()[axis];
-                    marks[site] |= 2;
-                    marks[self.grid.index(to)] |= 2;
-                }
-            }
-        }
-        marks
+        let mark = |site: usize| {
+            let wall = self.walls.is_some_and(|walls| walls[site]);
+            u8::from(wall) | u8::from((0..rank).any(|axis| beside_unlike(axis, site))) << 1
+        };
+        (0..self.grid.sites()).into_par_iter().map(mark).collect()
     }
 }
 
@@ -107,41 +114,47 @@ impl<T: OnCuda> Rungs<T> {
         stream: &Stream,
         layout: Layout,
         bonds: &Bonds,
-        scheme: &Scheme,
+        (scheme, alike): (&Scheme, [f64; 3]),
     ) -> Result<(Self, Vec<bool>), CudaError> {
+        let rank = layout.grid.rank();
         let mut sets: Vec<(Angles, Buffer<T>)> = Vec::new();
         for substep in &scheme.substeps {
-            let angles = angles_of(substep);
-            let key = angles.map(f64::to_bits);
+            let angles = angles_of(substep, rank);
+            let key = angles.map(|parities| parities.map(f64::to_bits));
             if sets.iter().any(|(known, _)| *known == key) {
                 continue;
             }
-            let planes = layout.rungs::<T>(bonds, &angles);
+            let planes = layout.rungs::<T>(bonds, &angles, alike);
             let buffer = stream.zeros("bonds", planes.len())?;
             stream.upload("bonds", &planes, &buffer)?;
             sets.push((key, buffer));
         }
-        let unlike = layout.unlike(bonds);
-        let nx = layout.grid.size()[0];
-        let mut padded = vec![0; layout.pitch * layout.grid.rows()];
-        for (to, from) in padded.chunks_mut(layout.pitch).zip(unlike.chunks(nx)) {
-            to[..nx].copy_from_slice(from);
+        let unlike = layout.unlike(bonds, alike);
+        let mut marks = None;
+        if rank == 2 {
+            let nx = layout.grid.size()[0];
+            let mut padded = vec![0; layout.pitch * layout.grid.rows()];
+            for (to, from) in padded.chunks_mut(layout.pitch).zip(unlike.chunks(nx)) {
+                to[..nx].copy_from_slice(from);
+            }
+            let plane = stream.zeros("bonds", padded.len())?;
+            stream.upload("bonds", &padded, &plane)?;
+            marks = Some(plane);
         }
-        let marks = stream.zeros("bonds", padded.len())?;
-        stream.upload("bonds", &padded, &marks)?;
-        Ok((Self { sets, marks }, unlike.iter().map(|mark| *mark != 0).collect()))
+        let rungs = Self { rank, sets, marks };
+        Ok((rungs, unlike.iter().map(|mark| *mark != 0).collect()))
     }
 
-    /// Addresses of the planes of a sub-step, and of the marks.
+    /// Addresses of the planes of a sub-step, and of the marks of a plane.
     pub(super) fn of(&self, substep: &Substep) -> Option<[u64; 2]> {
-        let key = angles_of(substep).map(f64::to_bits);
+        let key = angles_of(substep, self.rank).map(|parities| parities.map(f64::to_bits));
         let (_, planes) = self.sets.iter().find(|(known, _)| *known == key)?;
-        Some([planes.address(), self.marks.address()])
+        Some([planes.address(), self.marks.as_ref().map_or(0, Buffer::address)])
     }
 
     /// Bytes held.
     pub(super) fn memory(&self) -> usize {
-        self.sets.iter().map(|(_, planes)| planes.bytes()).sum::<usize>() + self.marks.bytes()
+        self.sets.iter().map(|(_, planes)| planes.bytes()).sum::<usize>() + self.marks.as_ref().map_or(0, Buffer::bytes)
     }
 }
 
@@ -151,9 +164,9 @@ mod tests {
     use crate::grid::{Edge, Grid};
     use crate::physics::{Layer, Medium, Mode, Quantum, Sets, Shape, Value};
 
-    fn length(angle: f64, coupling: Option<Complex64>) -> f64 {
-        let [a, b, d] = turn::<f64>(angle, coupling);
-        (1.0 + d) * (1.0 + a * a + b * b).sqrt() * angle.cos().abs()
+    fn length(angle: f64, alike: f64, coupling: Option<Complex64>) -> f64 {
+        let [a, b, d] = turn::<f64>(angle, alike, coupling);
+        (1.0 + d) * (1.0 + a * a + b * b).sqrt() * (alike * angle).cos().abs()
     }
 
     /// Whatever a bond is like, its turn has determinant 1 once the phases have brought cos θ; one like all others is as these.
@@ -168,14 +181,22 @@ mod tests {
                 Some(2.2.into()),
                 Some(phase),
             ] {
+                for alike in [1.0, 0.0, -0.4] {
+                    assert!(
+                        (length(angle, alike, coupling).abs() - 1.0).abs() < 1e-14,
+                        "{angle} {alike} {coupling:?}"
+                    );
+                }
+            }
+            for alike in [1.0, 0.0, -0.4] {
+                let [t, b, d] = turn::<f32>(angle, alike, Some(alike.into()));
                 assert!(
-                    (length(angle, coupling).abs() - 1.0).abs() < 1e-14,
-                    "{angle} {coupling:?}"
+                    (t, b, d) == (<f32 as Real>::of((alike * angle).tan()), 0.0, 0.0),
+                    "{t} {b} {d}"
                 );
             }
-            let [t, b, d] = turn::<f32>(angle, Some(Complex64::ONE));
-            assert!((t, b, d) == (<f32 as Real>::of(angle.tan()), 0.0, 0.0), "{t} {b} {d}");
-            let [a, b, d] = turn::<f64>(angle, Some(phase));
+            assert_eq!(alone::<f32>(angle, 0.0), 0.0);
+            let [a, b, d] = turn::<f64>(angle, 1.0, Some(phase));
             let own = 0.7 * angle;
             let expected = Complex64::from_polar(own.sin() / angle.cos(), 1.1);
             let found = Complex64::new(a, b) * (1.0 + d);
@@ -217,7 +238,7 @@ mod tests {
             pitch: 32,
             walls: Some(&walls),
         };
-        let marks = layout.unlike(&bonds);
+        let marks = layout.unlike(&bonds, [1.0; 3]);
         let mut expected = vec![0; grid.sites()];
         expected[0] = 1;
         for site in &differing {
@@ -227,7 +248,7 @@ mod tests {
         }
         assert!(!differing.is_empty());
         assert_eq!(marks, expected);
-        let planes = layout.rungs::<f64>(&bonds, &[0.1, 0.2, 0.3, 0.4]);
+        let planes = layout.rungs::<f64>(&bonds, &[[0.1, 0.2], [0.3, 0.4], [0.0; 2]], [1.0; 3]);
         let at = |plane: usize, [x, y]: [usize; 2]| planes[(plane * 6 + y) * 32 + x];
         for site in 0..grid.sites() {
             let [x, y, _] = grid.site(site);
@@ -242,7 +263,7 @@ mod tests {
             let leaves = y == 5 || walls[site] || y < 5 && walls[site + 8];
             let angle: f64 = [0.3, 0.4][y % 2];
             let expected = if leaves {
-                [0.0, alone(angle)]
+                [0.0, alone(angle, 1.0)]
             } else {
                 [angle.tan(), 0.0]
             };

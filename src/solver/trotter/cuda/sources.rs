@@ -169,6 +169,10 @@ fn program(precision: Precision, flags: Flags, steps: usize) -> Program {
         source: include_str!("../../../../kernels/trotter_fused.cu"),
         headers: &[
             ("trotter.cuh", include_str!("../../../../kernels/trotter.cuh")),
+            (
+                "trotter_fused.cuh",
+                include_str!("../../../../kernels/trotter_fused.cuh"),
+            ),
             ("trotter_sums.cuh", include_str!("../../../../kernels/trotter_sums.cuh")),
             ("real.cuh", include_str!("../../../../kernels/real.cuh")),
         ],
@@ -269,9 +273,9 @@ mod tests {
                 all.extend(shapes(precision, flags).iter().map(|shape| shape.source));
             }
             all.extend(shapes(precision, OWN).iter().map(|shape| shape.source));
-            for interacts in [false, true] {
+            for (interacts, own) in [(false, false), (true, false), (false, true)] {
                 all.extend(
-                    super::super::space::shapes(precision, interacts)
+                    super::super::space::shapes(precision, interacts, own)
                         .iter()
                         .map(|shape| shape.source),
                 );
@@ -293,7 +297,7 @@ mod tests {
             headers: &[],
             ..program
         };
-        assert_eq!(without.missing(), ["trotter.cuh", "trotter_sums.cuh"]);
+        assert_eq!(without.missing(), ["trotter_fused.cuh", "trotter_sums.cuh"]);
     }
 
     #[test]

@@ -1,10 +1,14 @@
 //! Steps in three dimensions.
 
 use super::launch::{Equal, addresses};
-use super::{Cuda, OnCuda, params};
-use crate::backend::cuda::{CudaError, Kernel, PushKernelArg, Source, Stream, manifest};
+use super::{Cuda, OnCuda, params, rungs};
+use crate::backend::cuda::{Buffer, CudaError, Kernel, PushKernelArg, Source, Stream, manifest};
 use crate::field::Precision;
+use crate::grid::Grid;
+use crate::solver::trotter::differs;
+use crate::solver::trotter::problem::Problem;
 use crate::solver::trotter::scheme::Substep;
+use rayon::prelude::*;
 
 /// One shape of `space_steps`.
 #[derive(Clone, Copy)]
@@ -27,6 +31,33 @@ impl Shape {
         [32 * self.columns - 2 * halo, WARPS * ROWS - 4 * self.steps]
     }
 
+    /// Of every tile, x fastest, a byte a pair of planes: whether one of the sites marked lies there, halo included.
+    pub(super) fn tiles_with(&self, grid: &Grid, marks: &[bool]) -> Vec<u8> {
+        let [nx, ny, nz] = grid.size();
+        let core = self.core().map(|n| n as usize);
+        let [across, along] = [nx.div_ceil(core[0]), ny.div_ceil(core[1])];
+        let pairs = nz.div_ceil(2);
+        let held = [32 * self.columns, WARPS * ROWS].map(|n| n as usize);
+        // Sites of an axis that a tile holds, round a ring or within the edges.
+        let reach = |axis: usize, tile: usize| -> Vec<usize> {
+            let (n, halo) = (grid.size()[axis], (held[axis] - core[axis]) / 2);
+            let first = tile * core[axis] + n * held[axis].div_ceil(n) - halo;
+            let shift = n * held[axis].div_ceil(n);
+            let inside = |at: &usize| grid.is_periodic(axis) || (shift..shift + n).contains(at);
+            (first..first + held[axis]).filter(inside).map(|at| at % n).collect()
+        };
+        let columns: Vec<Vec<usize>> = (0..across).map(|tile| reach(0, tile)).collect();
+        let has_mark = |tile: usize, pair: usize| {
+            let planes = 2 * pair..(2 * pair + 2).min(nz);
+            let columns = &columns[tile % across];
+            planes.into_iter().any(|k| {
+                (reach(1, tile / across).into_iter()).any(|j| columns.iter().any(|i| marks[(k * ny + j) * nx + i]))
+            })
+        };
+        let tiles = (0..across * along * pairs).into_par_iter();
+        tiles.map(|n| u8::from(has_mark(n / pairs, n % pairs))).collect()
+    }
+
     /// Threads of a block.
     pub(super) fn threads() -> u32 {
         32 * WARPS
@@ -39,11 +70,11 @@ impl Shape {
     }
 }
 
-/// Whole steps in three dimensions, most steps a launch first.
-pub(super) fn shapes(precision: Precision, interacts: bool) -> Vec<Shape> {
-    let modules = manifest::family("trotter_space");
+/// Whole steps in three dimensions, with an interaction or with bonds that differ, most steps a launch first.
+pub(super) fn shapes(precision: Precision, interacts: bool, own: bool) -> Vec<Shape> {
+    let modules = manifest::family("trotter_space").filter(|module| module.precision() == precision);
     let mut all: Vec<Shape> = modules
-        .filter(|module| module.precision() == precision && module.has("INTERACTION") == interacts)
+        .filter(|module| module.has("INTERACTION") == interacts && module.has("OWN") == own)
         .map(|module| Shape {
             source: Source::embedded(&module.name),
             steps: module.number("STEPS"),
@@ -54,24 +85,46 @@ pub(super) fn shapes(precision: Precision, interacts: bool) -> Vec<Shape> {
     all
 }
 
+/// Whether a device with so much shared memory takes whole steps of a scene, as far as bonds that differ in three dimensions are concerned.
+pub(super) fn holds_bonds(problem: &Problem, precision: Precision, most: u32) -> bool {
+    let differ = problem.grid.rank() == 3 && differs(&problem.medium);
+    !differ
+        || shapes(precision, false, true)
+            .iter()
+            .any(|shape| shape.shared() <= most)
+}
+
 /// A shape of three dimensions, loaded.
 pub(super) struct Loaded {
     pub shape: Shape,
     kernel: Kernel,
     /// The same with sums over regions.
     summing: Kernel,
+    /// Where bonds differ, of each tile and pair of planes whether some there are unlike most others.
+    unlike: Option<Buffer<u8>>,
     /// Blocks that the device holds at once.
     capacity: u32,
 }
 
 impl Loaded {
-    pub(super) fn new(stream: &Stream, shape: Shape) -> Result<Self, CudaError> {
+    /// `marks`: of every site whether one of its bonds is unlike most others, where bonds differ.
+    pub(super) fn new(stream: &Stream, shape: Shape, grid: &Grid, marks: Option<&[bool]>) -> Result<Self, CudaError> {
+        let unlike = match marks {
+            Some(marks) => {
+                let tiles = shape.tiles_with(grid, marks);
+                let buffer = stream.zeros("bonds", tiles.len())?;
+                stream.upload("bonds", &tiles, &buffer)?;
+                Some(buffer)
+            }
+            None => None,
+        };
         let kernel = stream.kernel(shape.source, "space_steps", shape.shared())?;
         let capacity = stream.occupancy(&kernel, Shape::threads())? * stream.device().multiprocessors;
         Ok(Self {
             shape,
             kernel,
             summing: stream.kernel(shape.source, "summing_steps", shape.shared())?,
+            unlike,
             capacity: capacity.max(1),
         })
     }
@@ -102,6 +155,7 @@ impl<T: OnCuda> Cuda<T> {
         regions: Option<params::Regions>,
     ) -> Result<(), CudaError> {
         let Some(out) = &self.other else { return Ok(()) };
+        let (alike, bonds) = (self.own.alike, self.bonds_in_space(space, substep));
         let (across, along, chunk) = space.layout(self.grid.size().map(|n| u32::try_from(n).unwrap_or(u32::MAX)));
         let parameters = params::Space {
             field: addresses(&self.field),
@@ -109,8 +163,11 @@ impl<T: OnCuda> Cuda<T> {
             table: addresses(&self.tables[substep.table]),
             grid: self.lattice,
             chunk: i32::try_from(chunk).unwrap_or(i32::MAX),
-            tangents: substep.angles.map(|angle| T::of(angle.tan())),
-            secants: substep.angles.map(|angle| T::of(1.0 / angle.cos())),
+            tangents: substep.angles.map(|angle| T::of((alike[2] * angle).tan())),
+            secants: substep.angles.map(|angle| match &bonds {
+                Some(_) => rungs::alone(angle, alike[2]),
+                None => T::of(1.0 / angle.cos()),
+            }),
             interaction: substep.interaction(self.phase_interaction).map(T::of),
         };
         debug_assert!(
@@ -124,16 +181,39 @@ impl<T: OnCuda> Cuda<T> {
         } else {
             &space.kernel
         };
-        // SAFETY: the parameters are those of `space_steps` and `summing_steps`; all planes are pitch × ny × nz, and the kernel reads and writes sites of the grid only, of
-        // which a row has a multiple of 16 bytes. There is room for the sums and copies of every step of the batch.
+        // SAFETY: the parameters are those of `space_steps` and `summing_steps`, with those of bonds where the module has OWN; all planes are pitch × ny × nz, and the kernel reads
+        // and writes sites of the grid only, of which a row has a multiple of 16 bytes. There is room for the sums and copies of every step of the batch.
         unsafe {
             self.stream.launch(kernel, blocks, Shape::threads(), |launch| {
                 launch.arg(&parameters);
+                if let Some(bonds) = &bonds {
+                    launch.arg(bonds);
+                }
                 if let Some(regions) = &regions {
                     launch.arg(regions);
                 }
             })
         }
+    }
+
+    /// What a launch is told of bonds that differ.
+    fn bonds_in_space(&self, space: &Loaded, substep: &Substep) -> Option<params::SpaceBonds<T>> {
+        let unlike = space.unlike.as_ref()?.address();
+        let [planes, _] = self.own.rungs.as_ref()?.of(substep)?;
+        let outer = substep.outer?;
+        let of = |axis: usize, number: &dyn Fn(f64, f64) -> T| outer.map(|angle| number(angle, self.own.alike[axis]));
+        let (tangent, secant) = (|angle: f64, alike: f64| T::of((alike * angle).tan()), rungs::alone);
+        let swept = |angles: &[f64], first: usize| -> u32 {
+            let bits = angles.iter().enumerate().filter(|(_, angle)| **angle != 0.0);
+            bits.map(|(n, _)| 1 << (first + n)).sum()
+        };
+        Some(params::SpaceBonds {
+            planes,
+            unlike,
+            tangents: [0, 1].map(|axis| of(axis, &tangent)),
+            secants: [0, 1].map(|axis| of(axis, &secant)),
+            sweeps: swept(&outer, 0) | swept(&outer, 4) | swept(&substep.angles, 8),
+        })
     }
 
     /// Equal sub-steps in three dimensions in one launch; returns how many.
@@ -170,5 +250,45 @@ impl<T: OnCuda> Cuda<T> {
             std::mem::swap(&mut self.field, out);
         }
         u64::from(steps)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::grid::Edge;
+
+    /// Every tile that holds a marked site knows it, and no other.
+    #[test]
+    fn tiles_know_the_marks_that_they_hold() {
+        for (precision, edges) in [(Precision::Single, Edge::Wall), (Precision::Double, Edge::Periodic)] {
+            let shape = shapes(precision, false, true)[0];
+            let grid = Grid::new(&[252, 60, 9], 1.0).with_edges([edges; 3], 0);
+            let [cx, cy] = shape.core().map(|n| n as usize);
+            let (across, along) = (252_usize.div_ceil(cx), 60_usize.div_ceil(cy));
+            let halo = [(32 * shape.columns as usize - cx) / 2, (32 - cy) / 2];
+            for site in [[0, 0, 0], [251, 59, 8], [cx - 1, cy, 3], [130, 31, 4]] {
+                let mut marks = vec![false; grid.sites()];
+                marks[grid.index(site)] = true;
+                let found = shape.tiles_with(&grid, &marks);
+                assert_eq!(found.len(), across * along * 5);
+                let is_near = |axis: usize, tile: usize, n: usize| {
+                    let (core, halo) = ([cx, cy][axis], halo[axis]);
+                    // Sites of the tile are counted from its first one, one round later.
+                    let from = tile * core + n;
+                    let rounds = if edges == Edge::Periodic { 0..=2 } else { 1..=1 };
+                    let at = |round: usize| site[axis] + round * n + halo;
+                    rounds
+                        .into_iter()
+                        .any(|round| (from..from + core + 2 * halo).contains(&at(round)))
+                };
+                for (n, unlike) in found.iter().enumerate() {
+                    let (tile, pair) = (n / 5, n % 5);
+                    let expected =
+                        is_near(0, tile % across, 252) && is_near(1, tile / across, 60) && site[2] / 2 == pair;
+                    assert_eq!(*unlike == 1, expected, "{site:?}, tile {tile}, pair {pair}");
+                }
+            }
+        }
     }
 }

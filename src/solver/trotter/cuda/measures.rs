@@ -1,0 +1,126 @@
+//! Sums over regions of the field as it stands.
+
+use super::bonds::OwnBonds;
+use super::launch::addresses;
+use super::params::{self, SUMS, filled, whole};
+use super::{Cuda, OnCuda, Sums};
+use crate::backend::cuda::{CudaError, PushKernelArg, Stream};
+use crate::solver::trotter::run::{HalfPhase, Region, Totals};
+
+/// Sites of a row that a block adds instead of a warp, whose loads are too few at a time for it.
+const LONG_ROW: usize = 1 << 14;
+
+impl<T: OnCuda> Cuda<T> {
+    /// What sums over the rows of a region are told; these stay in `sums.rows`.
+    pub(super) fn measuring(
+        &self,
+        sums: &Sums<T>,
+        region: &Region,
+        (closing, drives): (Option<&HalfPhase>, &[f64]),
+    ) -> params::Measure {
+        params::Measure {
+            field: addresses(&self.field),
+            medium: self.medium(sums),
+            closing: self.closing(closing),
+            grid: self.lattice,
+            lo: region.lo.map(whole),
+            hi: region.hi.map(whole),
+            across: region.across.map_or(-1, whole),
+            energy: i32::from(region.energy),
+            hopping: self.hopping,
+            interaction: if self.own.strengths { 1.0 } else { self.interaction },
+            drives: filled(drives),
+            flux: self.flux,
+            rows: sums.rows.address(),
+            place: params::Place::new(&self.grid),
+            cross: self.own.cross,
+            bonds: self.own.bonds.as_ref().map_or([[0; 2]; 3], OwnBonds::couplings),
+            copied: params::Copied::default(),
+        }
+    }
+
+    /// Sums over every row of a region, which stay in `sums.rows`; returns how many rows there are.
+    pub(super) fn sum_rows(
+        &self,
+        stream: &Stream,
+        sums: &Sums<T>,
+        region: &Region,
+        seen: (Option<&HalfPhase>, &[f64]),
+    ) -> Result<usize, CudaError> {
+        let rows = (region.hi[1] - region.lo[1]) * (region.hi[2] - region.lo[2]);
+        debug_assert!(
+            sums.rows.bytes() >= rows * SUMS * size_of::<f64>(),
+            "sums of {rows} rows"
+        );
+        self.launch_rows(stream, &self.measuring(sums, region, seen), 1)?;
+        Ok(rows)
+    }
+
+    /// Puts in sums over the rows of a region; of copies those of `steps` steps, at most 65535.
+    #[allow(unsafe_code, reason = "a kernel launch")]
+    pub(super) fn launch_rows(
+        &self,
+        stream: &Stream,
+        parameters: &params::Measure,
+        steps: usize,
+    ) -> Result<(), CudaError> {
+        let [x, y, z] = [0, 1, 2].map(|axis| (parameters.hi[axis] - parameters.lo[axis]).unsigned_abs() as usize);
+        // Which threads add a row depends on its length alone, so that its sum has the same bits in a part and in the whole.
+        let (threads, at_once) = if x >= LONG_ROW { (1024, 1) } else { (128, 4) };
+        let blocks = u32::try_from((y * z).div_ceil(at_once)).unwrap_or(u32::MAX).min(65535);
+        let steps = u32::try_from(steps).unwrap_or(u32::MAX);
+        // SAFETY: the argument is that of the kernel; at `rows` there is room for every row of the region and step.
+        unsafe {
+            stream.launch(self.kernel("measure_rows"), (blocks, steps, 1), threads, |launch| {
+                launch.arg(parameters);
+            })
+        }
+    }
+
+    /// Sums over a region, to the address `to` on the device.
+    #[allow(unsafe_code, reason = "a kernel launch")]
+    pub(super) fn reduce(
+        &self,
+        stream: &Stream,
+        sums: &Sums<T>,
+        region: &Region,
+        seen: (Option<&HalfPhase>, &[f64]),
+        to: u64,
+    ) -> Result<(), CudaError> {
+        let (count, from) = (whole(self.sum_rows(stream, sums, region, seen)?), sums.rows.address());
+        let apart = whole(SUMS);
+        // SAFETY: the arguments are those of the kernel; at `from` there are `count` rows, and at `to` there is room for one.
+        unsafe {
+            stream.launch(self.kernel("measure_total"), (1, 1, 1), 256, |launch| {
+                launch.arg(&from).arg(&count).arg(&to).arg(&apart);
+            })
+        }
+    }
+
+    /// Sums over a region, now.
+    pub(super) fn measure(
+        &self,
+        stream: &Stream,
+        sums: &Sums<T>,
+        region: &Region,
+        closing: Option<&HalfPhase>,
+        drives: &[f64],
+    ) -> Result<[f64; SUMS], CudaError> {
+        self.reduce(stream, sums, region, (closing, drives), sums.totals.address())?;
+        let mut numbers = [0.0; SUMS];
+        stream.download("sums", &sums.totals, &mut numbers)?;
+        Ok(numbers)
+    }
+}
+
+/// What `measure_total` gives, by name.
+pub(super) fn totals_of([norm, energy, x, xx, y, yy, z, zz, peak, current]: [f64; SUMS]) -> Totals {
+    Totals {
+        norm,
+        energy,
+        first: [x, y, z],
+        second: [xx, yy, zz],
+        peak,
+        current,
+    }
+}
