@@ -69,6 +69,13 @@ def icons(crate: Path) -> None:
     subsetter.populate(unicodes=[int(arms[name], 16) for name in used])
     subsetter.subset(font)
     font.save(here / "lucide.ttf")
+    # The crate's font says that all glyphs begin at 0, and they are drawn from there; the true bounds, which are found when it is saved, would move them.
+    font = TTFont(here / "lucide.ttf")
+    for name, (width, _) in font["hmtx"].metrics.items():
+        glyph = font["glyf"][name]
+        glyph.expand(font["glyf"])
+        font["hmtx"][name] = (width, getattr(glyph, "xMin", 0))
+    font.save(here / "lucide.ttf")
     listed = "".join(f"    {name} = 0x{arms[name]},\n" for name in used)
     text = (app / "icon.rs").read_text()
     (app / "icon.rs").write_text(re.sub(r"(?<=enum Icon {\n)[^}]*", listed, text))
