@@ -58,7 +58,6 @@ impl Problem {
     }
 
     /// What most bonds of each axis multiply J by, which whole steps in three dimensions take for alike: 1 where bonds are alike, or most of a sample have no number in common.
-    #[cfg(feature = "cuda")]
     pub(super) fn alike(&self) -> [f64; 3] {
         let mut alike = [1.0; 3];
         let Some(bonds) = self.bonds.as_deref().filter(|_| self.grid.rank() == 3) else {
@@ -77,12 +76,6 @@ impl Problem {
             }
         }
         alike
-    }
-
-    /// See the other one: only devices take whole steps of bonds that differ.
-    #[cfg(not(feature = "cuda"))]
-    pub(super) fn alike(&self) -> [f64; 3] {
-        [1.0; 3]
     }
 
     /// Adds to the sites of a row what stands on the diagonal of H beside U.
