@@ -160,9 +160,7 @@ pub(super) fn run(args: &BenchArgs) -> anyhow::Result<()> {
         export::complete(file)?;
     }
     if entries.is_empty() {
-        anyhow::bail!(
-            "nothing could be measured: no variant of what is asked for takes grids of these sizes, or they need more memory than there is; choose other sizes"
-        );
+        anyhow::bail!("nothing could be measured");
     }
     if let Some(path) = &args.plot {
         let about = About {

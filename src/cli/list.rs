@@ -3,7 +3,6 @@
 use super::terminal::say;
 use super::{InputError, Interrupt};
 use crate::colormap::COLORMAPS;
-use crate::file_error::explained;
 use crate::scene::presets::{self, Preset};
 use crate::solver::{Kind, METHODS, Method, ParameterSpec, order_word};
 use clap::{Args, ValueEnum};
@@ -81,8 +80,7 @@ pub(super) fn run(args: &ListArgs) -> anyhow::Result<()> {
 
 /// Draws every preset's picture.
 fn thumbnails(folder: &Path) -> anyhow::Result<()> {
-    std::fs::create_dir_all(folder)
-        .map_err(|error| InputError(format!("{}: {}", folder.display(), explained(&error))))?;
+    std::fs::create_dir_all(folder).map_err(|error| InputError(format!("{}: {error}", folder.display())))?;
     let interrupt = Interrupt::listen()?;
     for preset in presets::all() {
         let out = folder.join(format!("{}.png", preset.name));

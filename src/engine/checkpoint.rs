@@ -17,7 +17,6 @@
 
 use crate::atomic_file::AtomicFile;
 use crate::field::FieldData;
-use crate::file_error::explained;
 use crate::physics::{Observables, StateMeasures};
 use crate::solver::{Clock, SolverState};
 use num_complex::Complex;
@@ -294,7 +293,7 @@ impl Checkpoint {
     pub fn write(&self, path: &Path) -> Result<(), CheckpointError> {
         let failed = |error: io::Error| CheckpointError::Write {
             path: path.to_owned(),
-            message: explained(&error),
+            message: error.to_string(),
         };
         let mut out = Hashed::new(AtomicFile::create(path).map_err(failed)?);
         self.write_to(&mut out).map_err(failed)?;

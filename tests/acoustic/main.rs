@@ -29,6 +29,7 @@ mod runs;
 mod sources;
 mod tiles;
 mod velocity;
+mod whole;
 
 use pressure::{SPACING, SPEED, advance, largest_difference, noise, scene, start, step, try_scene, values};
 use ripplon::scene::Scenario;

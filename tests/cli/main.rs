@@ -2,7 +2,6 @@
 
 #![expect(clippy::unwrap_used, reason = "a test ends where it cannot go on")]
 
-mod arguments;
 mod checkpoints;
 mod dispersion;
 mod eigen;

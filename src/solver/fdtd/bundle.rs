@@ -15,7 +15,9 @@
 
 use super::lattice::Mirror;
 use super::stencil::{first, level, next, term};
+use super::tally::{RUN, Tally};
 use crate::backend::simd::{self, Lanes, Level, Vectors, prefetch};
+use crate::field::Real;
 
 /// Bundles of rows, one behind the other, and where their neighbours lie.
 ///
@@ -44,6 +46,23 @@ pub struct Bundles<'a, T> {
     pub mirrors: &'a [Mirror],
     /// Rows that will be read soon, any number; every bundle asks for its share.
     pub ahead: &'a [*const T],
+    /// Φ⁺ of the same rows, for [`FollowKernels`].
+    pub potential: Option<Follows<T>>,
+}
+
+/// Φ⁺ beside the pressure of some bundles.
+#[derive(Clone, Copy)]
+pub struct Follows<T> {
+    /// Φ⁺ of pⁿ, or of pⁿ⁻¹ if it is `late`, at the first site of the first row.
+    pub from: *const T,
+    /// See `from`.
+    pub late: bool,
+    /// Where that of pⁿ⁺¹ is written, the same place or another.
+    pub to: *mut T,
+    /// Δt.
+    pub step: T,
+    /// Room for what [`super::tally`] adds up of each row, bundle by bundle.
+    pub sums: *mut [f64; 2],
 }
 
 /// Steps bundles in place, with the ghosts along x ([`super::stencil::Kernel`] says what).
@@ -55,36 +74,51 @@ pub type BundleKernel<T> = unsafe fn(bundles: &Bundles<'_, T>);
 /// Kernels for bundles of 1, 2 and 4 rows.
 pub type BundleKernels<T> = [BundleKernel<T>; 3];
 
+/// Those that step Φ⁺ as well.
+pub type FollowKernels<T> = BundleKernels<T>;
+
 /// The fastest kernels of half width `half` (1 to 4) in `rank` dimensions; several rows are bundled in three.
 #[must_use]
 pub fn bundle_kernels<T: Vectors>(half: usize, rank: usize) -> BundleKernels<T> {
+    by_half::<T, false>(half, rank)
+}
+
+/// The same with Φ⁺.
+#[must_use]
+pub fn follow_kernels<T: Vectors>(half: usize, rank: usize) -> FollowKernels<T> {
+    by_half::<T, true>(half, rank)
+}
+
+fn by_half<T: Vectors, const F: bool>(half: usize, rank: usize) -> BundleKernels<T> {
     match half {
-        1 => by_rank::<T, 1>(rank),
-        2 => by_rank::<T, 2>(rank),
-        3 => by_rank::<T, 3>(rank),
-        _ => by_rank::<T, 4>(rank),
+        1 => by_rank::<T, 1, F>(rank),
+        2 => by_rank::<T, 2, F>(rank),
+        3 => by_rank::<T, 3, F>(rank),
+        _ => by_rank::<T, 4, F>(rank),
     }
 }
 
-fn by_rank<T: Vectors, const H: usize>(rank: usize) -> BundleKernels<T> {
+fn by_rank<T: Vectors, const H: usize, const F: bool>(rank: usize) -> BundleKernels<T> {
     match rank {
-        1 => [step::<T, H, 1, 1>; 3],
-        2 => [step::<T, H, 2, 1>; 3],
-        _ => [step::<T, H, 3, 1>, step::<T, H, 3, 2>, step::<T, H, 3, 4>],
+        1 => [step::<T, H, 1, 1, F>; 3],
+        2 => [step::<T, H, 2, 1, F>; 3],
+        _ => [step::<T, H, 3, 1, F>, step::<T, H, 3, 2, F>, step::<T, H, 3, 4, F>],
     }
 }
 
 /// # Safety
 /// See [`Bundles`].
-unsafe fn step<T: Vectors, const H: usize, const D: usize, const Z: usize>(bundles: &Bundles<'_, T>) {
-    Level::best().run(Step::<T, H, D, Z> { bundles });
+unsafe fn step<T: Vectors, const H: usize, const D: usize, const Z: usize, const F: bool>(bundles: &Bundles<'_, T>) {
+    Level::best().run(Step::<T, H, D, Z, F> { bundles });
 }
 
-struct Step<'a, T, const H: usize, const D: usize, const Z: usize> {
+struct Step<'a, T, const H: usize, const D: usize, const Z: usize, const F: bool> {
     bundles: &'a Bundles<'a, T>,
 }
 
-impl<T: Vectors, const H: usize, const D: usize, const Z: usize> simd::Kernel<T> for Step<'_, T, H, D, Z> {
+impl<T: Vectors, const H: usize, const D: usize, const Z: usize, const F: bool> simd::Kernel<T>
+    for Step<'_, T, H, D, Z, F>
+{
     #[inline(always)]
     unsafe fn run<L: Lanes<Element = T>>(self) {
         let all = self.bundles;
@@ -100,15 +134,37 @@ impl<T: Vectors, const H: usize, const D: usize, const Z: usize> simd::Kernel<T>
                     now: all.now.add(far),
                     out: all.out.add(far),
                     squares: all.squares.map(|squares| squares.add(far)),
+                    potential: all.potential.map(|all| {
+                        (
+                            all.from.wrapping_add(far),
+                            all.to.wrapping_add(far),
+                            all.sums.wrapping_add(n * Z),
+                        )
+                    }),
                 };
-                bundle.step::<L, H, D, Z>(ahead.next().unwrap_or(&[]));
+                bundle.step::<L, H, D, Z, F>(ahead.next().unwrap_or(&[]));
                 for b in 0..Z {
-                    let span = std::slice::from_raw_parts_mut(bundle.out.add(b * all.z).sub(H), all.sites + 2 * H);
-                    for mirror in all.mirrors {
-                        mirror.apply(span);
+                    all.mirror::<H>(bundle.out.add(b * all.z));
+                    if F && let Some((_, to, _)) = bundle.potential {
+                        all.mirror::<H>(to.add(b * all.z));
                     }
                 }
             }
+        }
+    }
+}
+
+impl<T: Real> Bundles<'_, T> {
+    /// The ghosts of the row whose first site is at `row`.
+    ///
+    /// # Safety
+    /// As for the kernel.
+    #[inline(always)]
+    unsafe fn mirror<const H: usize>(&self, row: *mut T) {
+        // SAFETY: ghosts stand at both ends of every row.
+        let span = unsafe { std::slice::from_raw_parts_mut(row.sub(H), self.sites + 2 * H) };
+        for mirror in self.mirrors {
+            mirror.apply(span);
         }
     }
 }
@@ -127,9 +183,10 @@ where
         now: all.now,
         out: all.out,
         squares: all.squares,
+        potential: None,
     };
     // SAFETY: the caller's promise.
-    unsafe { bundle.step::<L, H, D, 1>(&[]) }
+    unsafe { bundle.step::<L, H, D, 1, false>(&[]) }
 }
 
 /// One bundle.
@@ -138,6 +195,8 @@ struct Bundle<'a, T> {
     now: *const T,
     out: *mut T,
     squares: Option<*const T>,
+    /// Φ⁺: where it is read, where it is written, where its rows' sums go.
+    potential: Option<(*const T, *mut T, *mut [f64; 2])>,
 }
 
 /// Where a bundle is. Pointers that move with the sites stay in registers, of which there are few; all other places are these and a multiple of
@@ -153,6 +212,9 @@ struct Walk<T, const Z: usize> {
     out: *mut T,
     /// λ² of the first row, if every site has its own.
     squares: Option<*const T>,
+    /// Φ⁺ of the first row: where it is read and where it is written.
+    from: *const T,
+    to: *mut T,
     /// Values from a row to the next along y and z.
     y: usize,
     z: usize,
@@ -177,6 +239,8 @@ impl<T: Vectors, const Z: usize> Walk<T, Z> {
         if let Some(squares) = &mut self.squares {
             *squares = squares.wrapping_add(by);
         }
+        self.from = self.from.wrapping_add(by);
+        self.to = self.to.wrapping_add(by);
     }
 
     /// pⁿ⁻¹ of row b.
@@ -190,7 +254,10 @@ impl<T: Vectors> Bundle<'_, T> {
     /// # Safety
     /// See [`Bundles`]; the processor must have the instructions of `L`.
     #[inline(always)]
-    unsafe fn step<L: Lanes<Element = T>, const H: usize, const D: usize, const Z: usize>(&self, ahead: &[*const T]) {
+    unsafe fn step<L: Lanes<Element = T>, const H: usize, const D: usize, const Z: usize, const F: bool>(
+        &self,
+        ahead: &[*const T],
+    ) {
         let Bundles { sites: n, y, z, .. } = *self.all;
         let whole = n - n % L::N;
         let (mut rows, mut lowest) = ([self.now; Z], [self.now; Z]);
@@ -206,26 +273,58 @@ impl<T: Vectors> Bundle<'_, T> {
                 down: if D > 2 { self.now.wrapping_sub(H * z) } else { self.now },
                 out: self.out,
                 squares: self.squares,
+                from: self.potential.map_or(std::ptr::null(), |(from, ..)| from),
+                to: self.potential.map_or(std::ptr::null_mut(), |(_, to, _)| to),
                 y,
                 z,
             };
+            let step = L::splat(self.all.potential.map_or(T::zero(), |all| all.step));
+            let late = self.all.potential.is_some_and(|all| all.late);
+            let mut tallies = [Tally::<L>::new(); Z];
             let (mut left, mut here) = (loads::<L, Z>(&rows, L::N.wrapping_neg()), loads::<L, Z>(&rows, 0));
             for i in (0..whole).step_by(L::N) {
                 ask(ahead, i);
                 let right = loads::<L, Z>(&walk.rows, L::N);
-                self.vectors::<L, H, D, Z>(&walk, [&left, &here, &right]);
+                let was = self.vectors::<L, H, D, Z>(&walk, [&left, &here, &right]);
+                if F {
+                    for b in 0..Z {
+                        let mut potential = L::load(further(walk.from, b, z));
+                        if late {
+                            potential = step.mul_add(here[b], potential);
+                        }
+                        tallies[b].add([here[b], was[b][0], potential]);
+                        step.mul_add(was[b][1], potential).store(walk.to.wrapping_add(b * z));
+                        if (i / L::N + 1).is_multiple_of(RUN) {
+                            tallies[b].pour();
+                        }
+                    }
+                }
                 (left, here) = (here, right);
                 walk.go(L::N);
             }
             if whole < n {
                 for b in 0..Z {
-                    self.rest::<L, H, D>(b * z + whole, n - whole);
+                    let [here, before, new] = self.rest::<L, H, D>(b * z + whole, n - whole);
+                    if F {
+                        let mut potential = L::load_some(further(walk.from, b, z), n - whole);
+                        if late {
+                            potential = step.mul_add(here, potential);
+                        }
+                        tallies[b].add([here, before, potential]);
+                        step.mul_add(new, potential)
+                            .store_some(walk.to.wrapping_add(b * z), n - whole);
+                    }
+                }
+            }
+            if F && let Some((_, _, sums)) = self.potential {
+                for b in 0..Z {
+                    *sums.add(b) = tallies[b].sums();
                 }
             }
         }
     }
 
-    /// Steps a vector of every row of a bundle; beside `here` stand the vectors before and after it.
+    /// Steps a vector of every row of a bundle; beside `here` stand the vectors before and after it. Gives pⁿ⁻¹ and pⁿ⁺¹ of each.
     ///
     /// # Safety
     /// See [`Bundle::step`], for this and all that follow.
@@ -234,7 +333,7 @@ impl<T: Vectors> Bundle<'_, T> {
         &self,
         walk: &Walk<T, Z>,
         [left, here, right]: [&[L; Z]; 3],
-    ) {
+    ) -> [[L; 2]; Z] {
         // SAFETY: the caller's promise.
         unsafe {
             // What stands 1 … H rows below and above the bundle along z; of ranks without z, not used.
@@ -251,7 +350,7 @@ impl<T: Vectors> Bundle<'_, T> {
                     *factor = L::load(further(squares, b, walk.z));
                 }
             }
-            let mut new = *here;
+            let mut both = [[here[0]; 2]; Z];
             for b in 0..Z {
                 let around = Around {
                     x: [left[b], here[b], right[b]],
@@ -273,17 +372,19 @@ impl<T: Vectors> Bundle<'_, T> {
                 if H > 3 {
                     sum = term::<L, H>(4, around.pairs::<D>(4), level, sum);
                 }
-                new[b] = next([here[b], L::load(walk.old(b)), factors[b]], sum);
+                let before = L::load(walk.old(b));
+                both[b] = [before, next([here[b], before, factors[b]], sum)];
             }
-            for (b, new) in new.into_iter().enumerate() {
-                new.store(walk.old(b));
+            for (b, both) in both.iter().enumerate() {
+                both[1].store(walk.old(b));
             }
+            both
         }
     }
 
-    /// What is left of a row, less than a vector, in the same order of operations.
+    /// What is left of a row, less than a vector, in the same order of operations; gives pⁿ, pⁿ⁻¹ and pⁿ⁺¹ there.
     #[inline(always)]
-    unsafe fn rest<L: Lanes<Element = T>, const H: usize, const D: usize>(&self, place: usize, count: usize) {
+    unsafe fn rest<L: Lanes<Element = T>, const H: usize, const D: usize>(&self, place: usize, count: usize) -> [L; 3] {
         let Bundles { y, z, .. } = *self.all;
         // SAFETY: the caller's promise; no more than `count` sites, and what stands around them, are touched.
         unsafe {
@@ -311,7 +412,10 @@ impl<T: Vectors> Bundle<'_, T> {
             if let Some(squares) = self.squares {
                 square = L::load_some(squares.add(place), count);
             }
-            next([here, L::load_some(out, count), square], sum).store_some(out, count);
+            let before = L::load_some(out, count);
+            let new = next([here, before, square], sum);
+            new.store_some(out, count);
+            [here, before, new]
         }
     }
 }

@@ -31,6 +31,7 @@ impl<T: Vectors> Fdtd<T> {
         ];
         self.combine(weights.map(T::of), true, (time, weights[0]));
         self.shift_potential(time_step);
+        self.obeys = false;
         self.time_step = time_step;
         let walls = std::mem::take(&mut self.sweep.walls);
         let mask = std::mem::take(&mut self.sweep.mask);
@@ -70,6 +71,7 @@ impl<T: Vectors> Fdtd<T> {
     pub(super) fn read_medium(&mut self, scenario: &Scenario) -> Result<(), SolverError> {
         self.scenario = scenario.clone();
         self.recorder = None;
+        self.obeys = false;
         let lattice = self.sweep.lattice.clone();
         let time_step = self.time_step;
         self.sweep = threads::run(|| sweep_of(scenario, lattice, time_step))?;

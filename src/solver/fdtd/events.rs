@@ -20,9 +20,14 @@ pub(super) struct SiteEvents<'a, T> {
 }
 
 impl<T: Real> SiteEvents<'_, T> {
+    /// Whether anything is played in the step to `level`.
+    pub(super) fn play(&self, level: usize) -> bool {
+        !self.played[level - 1].is_empty()
+    }
+
     /// Whether anything is played in the step to `level`, or pressures are taken after it.
     pub(super) fn act(&self, level: usize) -> bool {
-        !self.played[level - 1].is_empty() || self.recording.takes_pressures(level)
+        self.play(level) || self.recording.takes_pressures(level)
     }
 }
 

@@ -46,12 +46,14 @@ mod stage;
 pub mod stencil;
 mod stretches;
 mod sweep;
+mod tally;
 mod tiling;
 mod torre;
 mod transducers;
 pub mod walls;
 #[cfg(feature = "gui")]
 mod wgpu;
+mod whole;
 
 use self::plan::{MOST_DTS, MOST_STEPS};
 use super::method::{

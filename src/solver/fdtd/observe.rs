@@ -86,6 +86,12 @@ impl<T: Vectors> Fdtd<T> {
             .collect()
     }
 
+    /// Rows along the grid's last axis.
+    pub(super) fn last_rows(&self) -> usize {
+        let lattice = &self.sweep.lattice;
+        lattice.size[lattice.rank - 1]
+    }
+
     pub(super) fn data(&self, all: &[T]) -> FieldData {
         T::real_data(self.sweep.lattice.packed(all))
     }

@@ -123,7 +123,7 @@ fn measure<T: Vectors>(lattice: &Lattice, ways: Vec<Candidate>) -> Option<Fastes
             Candidate::Towers(plan) => plan.tower,
         };
         let played: Vec<Played<T>> = (0..steps).map(|_| Played::default()).collect();
-        let mut recorder = Recorder::new(&trial, &Taps::default(), steps);
+        let mut recorder = Recorder::new(&trial, &Taps::default(), steps, false);
         let events = SiteEvents {
             played: &played,
             rows: &quiet,

@@ -17,6 +17,7 @@ impl<T: Vectors> Fdtd<T> {
         if self.potential.is_empty() {
             self.potential = allocate_aligned(self.now.len(), EVEN, "the velocity")?;
             self.rest();
+            self.obeys = false;
         }
         Ok(())
     }

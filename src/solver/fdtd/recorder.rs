@@ -29,6 +29,8 @@ enum Take {
     Site,
     /// A sum over pressures.
     Pressures(Reduction),
+    /// Energy of a row of a detector of the whole grid, from every site's own numbers ([`super::whole`]).
+    Whole,
     /// Energy of sites far from walls.
     Energy,
     /// Energy of sites in or beside walls, or beside a soft edge.
@@ -38,9 +40,14 @@ enum Take {
 }
 
 impl Take {
-    /// Whether it takes Φ.
+    /// Whether it takes Φ of neighbours.
     fn moves(self) -> bool {
         matches!(self, Self::Energy | Self::EnergyBeside | Self::Flux(_))
+    }
+
+    /// Whether it takes pressures.
+    fn is_pressure(self) -> bool {
+        matches!(self, Self::Site | Self::Pressures(_))
     }
 }
 
@@ -70,21 +77,23 @@ pub(super) struct Recorder<T> {
     places: Vec<usize>,
     /// Rows whose energy the vectors add up as a whole.
     whole: Vec<bool>,
+    /// Whether energies of the whole grid are added up from every site's own numbers.
+    own: bool,
     /// Steps of a pass.
     depth: usize,
     values: Vec<f64>,
     heard: Vec<T>,
     /// Which detectors' numbers are wanted, level by level.
     due: Vec<bool>,
-    /// Whether any pressures are, and any energy or flux, level by level.
-    any: Vec<[bool; 2]>,
+    /// Whether any pressures are, any energy or flux, and any energy of the whole grid from every site's own numbers, level by level.
+    any: Vec<[bool; 3]>,
     /// Room for the values of a level.
     seen: Vec<f64>,
 }
 
 impl<T: Real> Recorder<T> {
-    /// What `taps` take from the rows of a sweep, for passes of at most `longest` steps.
-    pub(super) fn new(sweep: &Sweep<T>, taps: &Taps, longest: usize) -> Self {
+    /// What `taps` take from the rows of a sweep, for passes of at most `longest` steps. `own` says whether energies of the whole grid may be added up from every site's own numbers.
+    pub(super) fn new(sweep: &Sweep<T>, taps: &Taps, longest: usize, own: bool) -> Self {
         let mut new = Self {
             taps: taps.taps().to_vec(),
             sites: listeners(taps),
@@ -93,6 +102,7 @@ impl<T: Real> Recorder<T> {
             of_tap: vec![0],
             places: Vec::new(),
             whole: Vec::new(),
+            own,
             depth: longest,
             values: Vec::new(),
             heard: Vec::new(),
@@ -113,13 +123,19 @@ impl<T: Real> Recorder<T> {
         new.places = new.readings.iter().map(|reading| reading.row).collect();
         new.sort(&sweep.lattice);
         let step = new.readings.len() * size_of::<f64>() + new.sites.len() * size_of::<T>();
-        new.depth = (MOST / step).saturating_sub(1).clamp(1, longest);
+        // Pairs of levels stay together.
+        new.depth = (MOST / step).saturating_sub(1).min(longest).max(1 + usize::from(own));
         new
     }
 
-    /// Whether it was made for these detectors and transducers, and for as long passes.
-    pub(super) fn fits(&self, taps: &Taps) -> bool {
-        self.taps == taps.taps() && self.sites == listeners(taps)
+    /// Whether it was made for these detectors and transducers, and adds up energies of the whole grid so.
+    pub(super) fn fits(&self, taps: &Taps, own: bool) -> bool {
+        self.taps == taps.taps() && self.sites == listeners(taps) && self.own == own
+    }
+
+    /// Whether energies of the whole grid are added up from every site's own numbers.
+    pub(super) fn own(&self) -> bool {
+        self.own
     }
 
     /// Steps that there is room for.
@@ -129,7 +145,7 @@ impl<T: Real> Recorder<T> {
 
     /// Adds the readings of a detector.
     fn read(&mut self, sweep: &Sweep<T>, n: usize) {
-        let tap = self.taps[n].clone();
+        let (tap, own) = (self.taps[n].clone(), self.own);
         let ny = sweep.lattice.size[1];
         let mut add = |row: usize, columns: Range<usize>, take: Take| {
             if !columns.is_empty() {
@@ -159,6 +175,7 @@ impl<T: Real> Recorder<T> {
         }
         for row in rows {
             match tap.measure {
+                Measure::Energy if own && is_whole(&tap) => add(row, columns.clone(), Take::Whole),
                 Measure::Energy => {
                     for (columns, beside) in sweep.parts_of_row(row, columns.clone()) {
                         add(row, columns, if beside { Take::EnergyBeside } else { Take::Energy });
@@ -209,9 +226,9 @@ impl<T: Real> Recorder<T> {
         self.any.clear();
         self.any.extend((0..=steps).map(|level| {
             let due = self.due[level * taps..].iter().zip(&self.taps);
-            let mut any = [!self.sites.is_empty(), false];
+            let mut any = [!self.sites.is_empty(), false, false];
             for (_, tap) in due.filter(|(due, _)| **due) {
-                any[usize::from(tap.moves())] = true;
+                any[kind(tap, self.own)] = true;
             }
             any
         }));
@@ -221,7 +238,7 @@ impl<T: Real> Recorder<T> {
     pub(super) fn needs_both_potentials(&self) -> bool {
         let taps = self.taps.len();
         let before_last = self.due.len().saturating_sub(taps);
-        (0..before_last).any(|n| self.due[n] && self.taps[n % taps].moves())
+        (0..before_last).any(|n| self.due[n] && kind(&self.taps[n % taps], self.own) == 1)
     }
 
     /// What writes the numbers of a pass.
@@ -283,6 +300,20 @@ impl<T: Real> Recorder<T> {
             let heard: Vec<Complex64> = self.heard.iter().map(|value| Complex64::from(value.wide())).collect();
             own.hear(&heard);
         }
+    }
+}
+
+/// Whether a detector takes the energy of the whole grid.
+pub(super) fn is_whole(tap: &Tap) -> bool {
+    tap.whole && tap.measure == Measure::Energy
+}
+
+/// Which of what is recorded a detector takes, as in [`Recorder::any`].
+fn kind(tap: &Tap, own: bool) -> usize {
+    match (tap.moves(), own && is_whole(tap)) {
+        (false, _) => 0,
+        (true, false) => 1,
+        (true, true) => 2,
     }
 }
 
@@ -365,7 +396,7 @@ pub(super) struct Recording<'a, T> {
     sites: &'a [usize],
     whole: &'a [bool],
     due: &'a [bool],
-    any: &'a [[bool; 2]],
+    any: &'a [[bool; 3]],
     spacing: f64,
     time_step: f64,
     values: Shared<'a, f64>,
@@ -394,6 +425,23 @@ impl<T: Real> Recording<'_, T> {
         self.any.get(level).is_some_and(|any| any[1])
     }
 
+    /// Whether energies of the whole grid are taken from every site's own numbers.
+    pub(super) fn takes_whole(&self, level: usize) -> bool {
+        self.any.get(level).is_some_and(|any| any[2])
+    }
+
+    /// Takes what every site of a row adds to the energy of the whole grid ([`super::tally`]), which is the same at two levels.
+    pub(super) fn take_whole(&self, sweep: &Sweep<T>, levels: Range<usize>, row: usize, sums: [f64; 2]) {
+        let energy = sweep.energy_of_sums(row, sums, [self.spacing, self.time_step]);
+        for level in levels {
+            for reading in self.of_row(row).0 {
+                if reading.take == Take::Whole && self.is_due(level, reading) {
+                    self.put(level, reading, energy);
+                }
+            }
+        }
+    }
+
     fn is_due(&self, level: usize, reading: &Reading) -> bool {
         self.due[level * self.taps.len() + reading.tap]
     }
@@ -409,7 +457,7 @@ impl<T: Real> Recording<'_, T> {
     /// Takes the pressures of a row that was stepped to `level`.
     pub(super) fn take_pressures(&self, sweep: &Sweep<T>, level: usize, row: usize, sites: &[T]) {
         let (readings, heard) = self.of_row(row);
-        for reading in readings.iter().filter(|reading| !reading.take.moves()) {
+        for reading in readings.iter().filter(|reading| reading.take.is_pressure()) {
             if !self.is_due(level, reading) {
                 continue;
             }

@@ -79,8 +79,8 @@ pub(super) struct Follow<'a, T> {
     pub(super) potential: Option<Growing<'a, T>>,
 }
 
-/// Φ⁺, which grows by Δt pⁿ⁺¹: from where it is read if it is written elsewhere, where to, Δt.
-pub(super) type Growing<'a, T> = (Option<&'a [T]>, &'a mut [T], T);
+/// Φ⁺, which grows by Δt pⁿ⁺¹: from where it is read if it is written elsewhere, where to, Δt, and pⁿ, where it has yet to grow by that.
+pub(super) type Growing<'a, T> = (Option<&'a [T]>, &'a mut [T], T, Option<&'a [T]>);
 
 /// The fastest kernels.
 #[derive(Clone, Copy)]
@@ -418,8 +418,9 @@ fn larger<T: Real>(most: &mut T, value: T) {
 fn follow<T: Vectors>(row: Follow<'_, T>) {
     let n = row.pressure.len();
     assert!(row.peak.as_ref().is_none_or(|peak| peak.len() == n));
-    if let Some((from, to, _)) = &row.potential {
-        assert!(to.len() == n && from.is_none_or(|from| from.len() == n));
+    if let Some((from, to, _, late)) = &row.potential {
+        let long = |all: Option<&[T]>| all.is_none_or(|all| all.len() == n);
+        assert!(to.len() == n && long(*from) && long(*late));
     }
     Level::best().run(row);
 }
@@ -444,7 +445,7 @@ impl<T: Vectors> simd::Kernel<T> for Follow<'_, T> {
                 larger(&mut peak[i], self.pressure[i]);
             }
         }
-        let Some((from, to, step)) = self.potential else {
+        let Some((from, to, step, late)) = self.potential else {
             return;
         };
         // SAFETY: `follow` has seen that all are as long; instructions as the caller promises.
@@ -453,11 +454,22 @@ impl<T: Vectors> simd::Kernel<T> for Follow<'_, T> {
             let (pressure, to) = (self.pressure.as_ptr(), to.as_mut_ptr());
             let all = L::splat(step);
             for i in (head..whole).step_by(L::N) {
-                let grown = L::load(source.add(i)).add(all.mul(L::load(pressure.add(i))));
+                let mut grown = L::load(source.add(i));
+                if let Some(late) = late {
+                    grown = all.mul_add(L::load(late.as_ptr().add(i)), grown);
+                }
+                grown = all.mul_add(L::load(pressure.add(i)), grown);
                 grown.store(to.add(i));
             }
-            for i in (0..head).chain(whole..n) {
-                *to.add(i) = *source.add(i) + step * *pressure.add(i);
+            for (i, count) in [(0, head), (whole, n - whole)] {
+                if count > 0 {
+                    let mut grown = L::load_some(source.add(i), count);
+                    if let Some(late) = late {
+                        grown = all.mul_add(L::load_some(late.as_ptr().add(i), count), grown);
+                    }
+                    grown = all.mul_add(L::load_some(pressure.add(i), count), grown);
+                    grown.store_some(to.add(i), count);
+                }
             }
         }
     }

@@ -93,6 +93,8 @@ pub struct Fdtd<T: Vectors> {
     pub(super) potential: Aligned<T>,
     /// Room for Φ⁺ of the level before, where detectors take energy or flux; otherwise empty.
     pub(super) other_potential: Aligned<T>,
+    /// Whether λ² LΦ⁻ = Δt (pⁿ − pⁿ⁻¹) at all sites, apart from rounding ([`super::whole`]): Φ has been kept since the run was at rest, and nothing has changed since.
+    pub(super) obeys: bool,
     /// Means over time, where somebody looks at them.
     pub(super) averages: Averages<T>,
     /// What walls and media remember, where any of them does.
@@ -133,6 +135,7 @@ impl<T: Vectors> Fdtd<T> {
             peak: Aligned::default(),
             potential: Aligned::default(),
             other_potential: Aligned::default(),
+            obeys: false,
             recorder: None,
             played: Vec::new(),
             note: None,
@@ -145,6 +148,7 @@ impl<T: Vectors> Fdtd<T> {
         }
         if scenario.asks_for_velocity() {
             run.watch_potential()?;
+            run.obeys = true;
         }
         run.watch_means(scenario.view().quantity)?;
         if scenario.shows_intensity() {
@@ -223,6 +227,7 @@ impl<T: Vectors> Fdtd<T> {
         }
         self.sweep.settle(&self.now, &self.old, &mut self.layers);
         self.rest();
+        self.obeys = true;
     }
 
     /// pⁿ⁻¹ ← w₀pⁿ⁺¹ + w₁pⁿ + w₂pⁿ⁻¹, sources of a time played with a weight.
@@ -232,7 +237,7 @@ impl<T: Vectors> Fdtd<T> {
         if let Some(relaxing) = self.relaxing.as_ref().filter(|_| damped) {
             relaxing.join(self.sweep.lattice.size[0], weights[0], &mut played[0]);
         }
-        let mut recorder = Recorder::new(&self.sweep, &Taps::default(), 1);
+        let mut recorder = Recorder::new(&self.sweep, &Taps::default(), 1, false);
         let events = SiteEvents {
             rows: &visited(&self.sweep, &played, &recorder),
             played: &played,
@@ -267,17 +272,24 @@ impl<T: Vectors> Fdtd<T> {
             Way::Towers { plan, .. } => plan.tower,
             Way::Stepwise => STEPS,
         };
+        let own = self.sums_own_numbers(taps);
+        let longest = if own { longest.max(2) } else { longest };
         let mut recorder = match self.recorder.take() {
-            Some(recorder) if recorder.fits(taps) => recorder,
-            _ => Recorder::new(&self.sweep, taps, longest),
+            Some(recorder) if recorder.fits(taps, own) => recorder,
+            _ => Recorder::new(&self.sweep, taps, longest, own),
         };
         let mut open: Option<Record> = None;
         let mut done = 0;
         while done < steps {
             let left = usize::try_from(steps - done).unwrap_or(longest);
             // What was kept may have been made for longer passes, before anybody asked for means.
-            let now = recorder.depth().min(longest).min(left);
+            let mut now = recorder.depth().min(longest).min(left);
             let start = clock.after(done);
+            if own && now < left && start.after(now as u64).steps() % 2 == 1 {
+                // Pairs of levels stay together.
+                now -= 1;
+            }
+            let ended = own && now == left && start.after(now as u64).steps() % 2 == 1;
             recorder.begin(now, |level, tap| {
                 if level > 0 {
                     taps.is_due(tap, &start.after(level as u64))
@@ -287,12 +299,15 @@ impl<T: Vectors> Fdtd<T> {
             });
             self.pass(&start, now, &mut recorder, taps);
             done += now as u64;
+            if ended {
+                self.end_pair(&mut recorder, now);
+            }
             if let Some(record) = open.take() {
                 record.close(&recorder, 0, taps);
             }
             for level in 1..=now {
                 let clock = start.after(level as u64);
-                if level == now && taps.ask_for_velocity() {
+                if level == now && taps.ask_for_velocity() && !ended {
                     open = Some(Record::new(&recorder, level, clock, taps));
                 } else {
                     recorder.record(level, clock, taps);
@@ -302,11 +317,7 @@ impl<T: Vectors> Fdtd<T> {
         if let Some(record) = open {
             if record.waits() {
                 recorder.begin(0, |_, tap| record.waits_for(tap));
-                let recording = recorder.recording(self.scenario.grid().spacing(), self.time_step);
-                let motion = [View::of(&self.now), View::of(&self.potential)];
-                (0..self.sweep.lattice.rows())
-                    .into_par_iter()
-                    .for_each(|row| recording.take_motion(&self.sweep, 0, row, motion));
+                self.take_motion(&mut recorder, 0, clock.after(steps).steps());
             }
             record.close(&recorder, 0, taps);
         }
@@ -316,17 +327,30 @@ impl<T: Vectors> Fdtd<T> {
     /// Lets transducers act on the field, then detectors record it; in the pool.
     pub(super) fn see(&mut self, clock: &RunClock, taps: &mut Taps) {
         self.drive_sites(taps);
-        let mut recorder = Recorder::new(&self.sweep, taps, 1);
+        let own = self.sums_own_numbers(taps);
+        let mut recorder = Recorder::new(&self.sweep, taps, 1, own);
         // As at the end of a pass of one step.
         recorder.begin(1, |level, tap| level == 1 && taps.is_due(tap, clock));
         let recording = recorder.recording(self.scenario.grid().spacing(), self.time_step);
-        let motion = [View::of(&self.now), View::of(&self.potential)];
         let lattice = &self.sweep.lattice;
         (0..lattice.rows()).into_par_iter().for_each(|row| {
             recording.take_pressures(&self.sweep, 1, row, &self.now[lattice.sites(row)]);
-            recording.take_motion(&self.sweep, 1, row, motion);
         });
+        self.take_motion(&mut recorder, 1, clock.steps());
         Record::new(&recorder, 1, *clock, taps).close(&recorder, 1, taps);
+    }
+
+    /// Records energies and fluxes of the present level, after `steps` steps of the run, as those of `level`; in the pool.
+    fn take_motion(&mut self, recorder: &mut Recorder<T>, level: usize, steps: u64) {
+        if recorder.own() {
+            self.take_now(recorder, level, steps);
+            return;
+        }
+        let recording = recorder.recording(self.scenario.grid().spacing(), self.time_step);
+        let motion = [View::of(&self.now), View::of(&self.potential)];
+        (0..self.sweep.lattice.rows())
+            .into_par_iter()
+            .for_each(|row| recording.take_motion(&self.sweep, level, row, motion));
     }
 
     /// Some steps, in the order of the variant; in the pool.
@@ -348,6 +372,11 @@ impl<T: Vectors> Fdtd<T> {
             both.then_some(&mut self.other_potential[..]),
             self.time_step,
         );
+        let followed = if recorder.own() {
+            followed.in_pairs(clock.steps())
+        } else {
+            followed
+        };
         let events = SiteEvents {
             played: &played,
             rows: &rows,

@@ -2,7 +2,7 @@
 
 use super::absorb::{AbsorbKernel, Beside, LayeredKernels, MixedKernel, absorb_kernel, layered_kernels, mixed_kernel};
 use super::blocks::{Block, blocks};
-use super::bundle::{BundleKernels, bundle_kernels};
+use super::bundle::{BundleKernels, FollowKernels, bundle_kernels, follow_kernels};
 use super::faces::Faces;
 use super::lattice::{Ghost, Lattice, Mirror};
 use super::material::Material;
@@ -10,6 +10,7 @@ use super::row_sums::SumKernels;
 use super::segments::Segments;
 use super::share::View;
 use super::stencil::{Kernel, Rows, kernel};
+use super::tally::{TallyKernel, tally};
 use super::walls::Walls;
 use crate::backend::simd::Vectors;
 use crate::backend::threads;
@@ -28,6 +29,8 @@ pub struct Sweep<T> {
     pub walls: Walls,
     pub(super) kernel: Kernel<T>,
     pub(super) bundle_kernels: BundleKernels<T>,
+    pub(super) follow_kernels: FollowKernels<T>,
+    pub(super) tally: TallyKernel<T>,
     pub(super) absorb_kernel: AbsorbKernel<T>,
     pub(super) layered_kernels: LayeredKernels<T>,
     pub(super) mixed_kernel: MixedKernel<T>,
@@ -65,6 +68,8 @@ impl<T: Real> Sweep<T> {
             faces,
             kernel: kernel(lattice.half, lattice.rank),
             bundle_kernels: bundle_kernels(lattice.half, lattice.rank),
+            follow_kernels: follow_kernels(lattice.half, lattice.rank),
+            tally,
             absorb_kernel: absorb_kernel(lattice.half, lattice.rank),
             layered_kernels: layered_kernels(lattice.half, lattice.rank),
             mixed_kernel: mixed_kernel(lattice.half, lattice.rank),

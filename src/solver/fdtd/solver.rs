@@ -23,6 +23,8 @@ const NOW: &str = "p";
 const OLD: &str = "p_before";
 const PEAK: &str = "peak";
 const POTENTIAL: &str = "potential";
+/// There where Φ has been kept since the run was at rest: a number for each row along the last axis, so that it can be cut as the grid is.
+const OBEYS: &str = "potential_since_rest";
 const SQUARE: &str = "mean_square";
 const FLOW: &str = "mean_flow";
 const MEMORY: &str = "memory";
@@ -104,7 +106,7 @@ impl<T: Vectors> Stepper for Fdtd<T> {
 
     fn observe(&mut self, clock: &RunClock, taps: &mut Taps) -> Result<(), SolverError> {
         if taps.ask_for_velocity() {
-            self.watch_potential()?;
+            self.keep_both_potentials()?;
         }
         self.see(clock, taps);
         Ok(())
@@ -173,6 +175,7 @@ impl<T: Vectors> Stepper for Fdtd<T> {
         planes.push(Plane::optional(FLOW, sites * self.sweep.lattice.rank + 1));
         planes.push(Plane::optional(PEAK, sites));
         planes.push(Plane::optional(POTENTIAL, sites));
+        planes.push(Plane::optional(OBEYS, self.last_rows()));
         planes
     }
 
@@ -196,11 +199,23 @@ impl<T: Vectors> Stepper for Fdtd<T> {
         }
         arrays.push((!self.peak.is_empty()).then(|| self.data(&self.peak)));
         arrays.push((!self.potential.is_empty()).then(|| self.data(&self.potential)));
+        let obeys = !self.potential.is_empty() && self.obeys;
+        arrays.push(obeys.then(|| T::real_data(vec![T::one(); self.last_rows()])));
         Ok(arrays)
     }
 
     fn load(&mut self, _clock: &RunClock, arrays: &[Option<&FieldData>]) -> Result<(), SolverError> {
-        let &[Some(now), Some(old), ref memories @ .., square, flow, peak, potential] = arrays else {
+        let &[
+            Some(now),
+            Some(old),
+            ref memories @ ..,
+            square,
+            flow,
+            peak,
+            potential,
+            obeys,
+        ] = arrays
+        else {
             return Ok(());
         };
         for (layer, memories) in self.layers.iter_mut().zip(memories.chunks_exact(2)) {
@@ -246,6 +261,7 @@ impl<T: Vectors> Stepper for Fdtd<T> {
         if potential.is_some() {
             lattice.fill_all_ghosts(&mut self.potential, true);
         }
+        self.obeys = obeys.is_some();
         Ok(())
     }
 }

@@ -4,6 +4,7 @@ use super::cpml::{Layer, Shape};
 use super::events::SiteEvents;
 use super::row_sums::{Follow, SumKernels};
 use super::share::{Shared, View};
+use super::sweep::ask;
 use crate::field::Real;
 use std::ops::Range;
 
@@ -32,10 +33,14 @@ pub(super) struct Scratch<T> {
     pub(super) negative: Vec<T>,
     /// Rows that will be read soon.
     pub(super) ahead: Vec<*const T>,
+    /// Rows whose layers' memories will be read soon.
+    pub(super) coming: Vec<usize>,
     /// What a tower steps at once.
     pub(super) parts: Vec<Part>,
     /// Where what is played on the next row is looked for first.
     pub(super) played: usize,
+    /// What is added up of the rows that are stepped together ([`super::tally`]).
+    pub(super) sums: Vec<[f64; 2]>,
 }
 
 /// Rows that are stepped together: `count` bundles of rows of `planes` planes.
@@ -58,8 +63,10 @@ impl<T: Real> Scratch<T> {
             kept: Vec::new(),
             negative: Vec::new(),
             ahead: Vec::new(),
+            coming: Vec::new(),
             parts: Vec::new(),
             played: 0,
+            sums: Vec::new(),
         }
     }
 
@@ -109,6 +116,23 @@ impl<'a, T: Copy> Memory<'a, T> {
         }
     }
 
+    /// Asks for what is remembered of a row, if anything is.
+    pub(super) fn ask(&self, size: [usize; 3], row: usize)
+    where
+        T: Real,
+    {
+        if let Some(places) = self.shape.row(size, [row % size[1], row / size[1]]) {
+            let above = self.psi.len() / 2;
+            for first in [
+                self.psi.place(places.start),
+                self.psi.place(places.start + above),
+                self.zeta.place(places.start),
+            ] {
+                ask(first, 0..places.len());
+            }
+        }
+    }
+
     /// Where the same begin, from where all of `places` may be reached.
     pub(super) fn pointers(&self, places: Range<usize>) -> [*mut T; 3] {
         let above = self.psi.len() / 2;
@@ -149,6 +173,10 @@ pub(super) struct Potential<'a, T> {
     pub(super) even: Shared<'a, T>,
     /// Δt, by which it grows.
     pub(super) step: T,
+    /// Where it grows in every second step alone, by what two add ([`super::whole`]): whether the pass begins after an odd number of steps.
+    pub(super) pairs: Option<bool>,
+    /// Whether it stands at the level before the one that is stepped from.
+    pub(super) late: bool,
 }
 
 impl<'a, T: Real> Potential<'a, T> {
@@ -170,8 +198,31 @@ impl<'a, T: Real> Followed<'a, T> {
                 odd: odd.map(Shared::new),
                 even: Shared::new(even),
                 step: T::of(time_step),
+                pairs: None,
+                late: false,
             }),
         }
+    }
+
+    /// With Φ⁺ that grows in every second step, in a pass that begins after so many.
+    pub(super) fn in_pairs(mut self, start: u64) -> Self {
+        if let Some(potential) = &mut self.potential {
+            potential.pairs = Some(start % 2 == 1);
+        }
+        self
+    }
+
+    /// What is kept in the step to a level of the pass.
+    pub(super) fn of_step(mut self, level: usize) -> Self {
+        if let Some(potential) = &mut self.potential
+            && let Some(odd) = potential.pairs
+        {
+            potential.late = level > 1;
+            if (usize::from(odd) + level) % 2 == 1 {
+                self.potential = None;
+            }
+        }
+        self
     }
 
     /// Whether nothing is.
@@ -190,12 +241,19 @@ impl<'a, T: Real> Followed<'a, T> {
         Some(unsafe { potential.level(level).view() })
     }
 
-    /// Takes over a row, with its ghosts, that was stepped to `level`.
+    /// Φ⁺ from which that of `level` is made, and that, maybe in the same place.
+    pub(super) fn potentials(&self, level: usize) -> Option<[Shared<'a, T>; 2]> {
+        let potential = self.potential.as_ref()?;
+        let from = potential.level(if potential.odd.is_some() { level - 1 } else { level });
+        Some([from, potential.level(level)])
+    }
+
+    /// Takes over a row, with its ghosts, that was stepped from `now` to `level`.
     ///
     /// # Safety
     /// As for the row itself: it belongs to the caller alone.
     #[allow(unsafe_code, reason = "see `Shared`")]
-    pub(super) unsafe fn take(&self, sums: &SumKernels<T>, level: usize, range: Range<usize>, span: &[T]) {
+    pub(super) unsafe fn take(&self, sums: &SumKernels<T>, level: usize, range: Range<usize>, [now, span]: [&[T]; 2]) {
         // SAFETY: the caller's promise; the rows of the level before are read as those of pⁿ are.
         unsafe {
             (sums.follow)(Follow {
@@ -203,7 +261,8 @@ impl<'a, T: Real> Followed<'a, T> {
                 peak: self.peak.map(|peak| peak.slice(range.clone())),
                 potential: self.potential.map(|all| {
                     let from = all.odd.map(|_| all.level(level - 1).view().slice(range.clone()));
-                    (from, all.level(level).slice(range.clone()), all.step)
+                    let late = all.late.then_some(now);
+                    (from, all.level(level).slice(range.clone()), all.step, late)
                 }),
             });
         }

@@ -10,12 +10,21 @@ use super::lattice::{Ghost, Lattice};
 use super::scheme::{Medium, Sweep, Way};
 use super::share::{Shared, View};
 use super::stage::{Followed, Memory, Mode, Part, Scratch, Stage};
+use crate::backend::simd::prefetch;
 use crate::field::Real;
 use rayon::prelude::*;
 use std::ops::Range;
 
 /// Bytes of the rows that are stepped before the first of them is visited.
 const VISITED: usize = 32 * 1024;
+
+/// Asks for the cache lines of some values of a row.
+pub(super) fn ask<T>(row: *const T, values: Range<usize>) {
+    let line = 64 / size_of::<T>();
+    for i in values.step_by(line) {
+        prefetch(row.wrapping_add(i));
+    }
+}
 
 impl<T: Real> Sweep<T> {
     /// Steps to a level of a pass: `old` holds pⁿ⁻¹ and gets what `mode` says; `now` is pⁿ, with ghosts along x filled. To be called in the pool.
@@ -33,7 +42,7 @@ impl<T: Real> Sweep<T> {
             old: Shared::new(old),
             mode,
             memories,
-            followed,
+            followed: followed.of_step(level),
             events,
             level,
         };
@@ -168,9 +177,10 @@ impl<T: Real> Sweep<T> {
         let ny = self.lattice.size[1];
         // SAFETY: the caller's promise.
         unsafe {
+            self.tally_rows(stage, std::iter::once(row));
             let span = stage.old.slice(self.lattice.span(row));
             self.row(stage, span, [row % ny, row / ny], scratch);
-            self.visit(stage, (row, 1), 1, scratch);
+            self.visit(stage, (row, 1), (1, stage.followed), scratch);
         }
     }
 
@@ -204,14 +214,31 @@ impl<T: Real> Sweep<T> {
         }
         let along = if step == 1 { 1 } else { 2 };
         let places = (0..planes).map(|b| [(start + b * ny) % ny, (start + b * ny) / ny]);
-        let mut mirrored = false;
+        let [low, high] = stage.ends();
+        let middle = low.end..high.start.min(nx);
+        let mirrored = matches!(way, Way::Clean(clean) if clean.is_plain()) && middle.len() == nx;
+        // What is played or put beside walls comes after the kernel.
+        let played = stage.events.play(stage.level) && rows().any(|row| stage.events.rows[row]);
+        let follows = mirrored && !listed && !played && stage.followed.potential.is_some();
+        let sums = follows && self.square_in_sums(start).is_some();
+        if !sums {
+            // SAFETY: the caller's promise.
+            unsafe { self.tally_rows(stage, rows()) };
+        }
+        scratch.sums.clear();
+        scratch.sums.resize(if follows { count * planes } else { 0 }, [0.0; 2]);
         match way {
             Way::Clean(clean) => {
-                let [low, high] = stage.ends();
-                let middle = low.end..high.start.min(nx);
-                mirrored = clean.is_plain() && middle.len() == nx;
                 if clean.is_plain() {
-                    self.plain_run(stage, clean.medium, (start, step), [count, planes], middle, ahead);
+                    let more = (ahead, &mut scratch.sums[..]);
+                    self.plain_run(
+                        stage,
+                        clean.medium,
+                        (start, step),
+                        [count, planes],
+                        middle.clone(),
+                        more,
+                    );
                 }
                 if !mirrored {
                     for at in places {
@@ -235,18 +262,34 @@ impl<T: Real> Sweep<T> {
             stepped += self.walls.put(row, &scratch.beside[stepped..], sites);
         }
         scratch.put_kept(stage.memories);
+        let mut followed = stage.followed;
+        if follows {
+            followed.potential = None;
+        }
+        if sums {
+            let rows = (0..count).flat_map(|n| (0..planes).map(move |b| start + n * step + b * ny));
+            self.take_sums(stage, rows.zip(scratch.sums.iter().copied()));
+        }
+        if !mirrored {
+            // The kernel has asked for as much of a row as it stepped.
+            let plain = matches!(way, Way::Clean(clean) if clean.is_plain());
+            let asked = if plain { middle.len() } else { 0 };
+            for row in ahead {
+                ask(*row, asked..nx);
+            }
+        }
         for first in (0..planes).map(|b| start + b * ny) {
             // SAFETY: the caller's promise.
             unsafe {
                 if !mirrored || listed {
                     self.fill_ghosts_of(stage, (first, step), count);
                 }
-                self.visit(stage, (first, step), count, scratch);
+                self.visit(stage, (first, step), (count, followed), scratch);
             }
         }
     }
 
-    /// Sites `inside` of bundles of rows that take the kernel alone.
+    /// Sites `inside` of bundles of rows that take the kernel alone; with Φ⁺ where there is room for the rows' `sums`.
     fn plain_run(
         &self,
         stage: &Stage<'_, T>,
@@ -254,7 +297,7 @@ impl<T: Real> Sweep<T> {
         (start, step): (usize, usize),
         [count, planes]: [usize; 2],
         inside: Range<usize>,
-        ahead: &[*const T],
+        (ahead, sums): (&[*const T], &mut [[f64; 2]]),
     ) {
         if inside.is_empty() {
             return;
@@ -279,10 +322,17 @@ impl<T: Real> Sweep<T> {
         // SAFETY: `read` covers all that the stencil reaches from plain rows, which are inside the grid; the rest is the promise of `rows`.
         unsafe {
             let now = stage.now.pointer(read, begin);
-            let out = stage
-                .old
-                .pointer(lattice.span(start).start..lattice.span(last).end, begin);
-            self.bundle_kernels[planes.ilog2() as usize](&Bundles {
+            let written = lattice.span(start).start..lattice.span(last).end;
+            let out = stage.old.pointer(written.clone(), begin);
+            let potential = (!sums.is_empty())
+                .then(|| Self::follows(stage, written, begin, sums))
+                .flatten();
+            let kernels = if potential.is_some() {
+                &self.follow_kernels
+            } else {
+                &self.bundle_kernels
+            };
+            kernels[planes.ilog2() as usize](&Bundles {
                 now,
                 out,
                 squares,
@@ -298,6 +348,7 @@ impl<T: Real> Sweep<T> {
                     &[]
                 },
                 ahead,
+                potential,
             });
         }
     }
@@ -311,7 +362,7 @@ impl<T: Real> Sweep<T> {
         &self,
         stage: &Stage<'_, T>,
         (first, step): (usize, usize),
-        count: usize,
+        (count, followed): (usize, Followed<'_, T>),
         scratch: &mut Scratch<T>,
     ) {
         let (events, level, half) = (stage.events, stage.level, self.lattice.half);
@@ -328,12 +379,12 @@ impl<T: Real> Sweep<T> {
                 events.recording.take_pressures(self, level, row, &span[half..n - half]);
             }
         }
-        if !stage.followed.is_empty() {
+        if !followed.is_empty() {
             let take = |range: Range<usize>| {
                 // SAFETY: the rows belong to this task, as in the older level.
                 unsafe {
-                    let rows = stage.old.slice(range.clone());
-                    stage.followed.take(&self.sums, level, range, rows);
+                    let rows = [stage.now.slice(range.clone()), stage.old.slice(range.clone())];
+                    followed.take(&self.sums, level, range, rows);
                 }
             };
             if step == 1 {

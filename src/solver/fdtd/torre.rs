@@ -81,13 +81,15 @@ impl<T: Real> Sweep<T> {
                 old: older,
                 mode: Mode::Step,
                 memories: pass.memories,
-                followed: pass.followed,
+                followed: pass.followed.of_step(step),
                 events: pass.events,
                 level: step,
             };
             let (mut parts, mut ahead) = (std::mem::take(&mut scratch.parts), std::mem::take(&mut scratch.ahead));
             tiling.parts(tower, t, &mut parts);
+            let mut coming = std::mem::take(&mut scratch.coming);
             ahead.clear();
+            coming.clear();
             if t + 1 < tower.steps.end {
                 tiling.coming(tower, t, self.lattice.half.cast_signed() as i64, |c, w| {
                     let row = if tiling.cross == 1 {
@@ -96,6 +98,9 @@ impl<T: Real> Sweep<T> {
                         w + self.lattice.size[1] * c
                     };
                     ahead.push(older.place(self.lattice.sites(row).start));
+                    if !pass.memories.is_empty() {
+                        coming.push(row);
+                    }
                 });
             }
             let bundles: usize = parts.iter().map(|part| part.count).sum();
@@ -103,6 +108,11 @@ impl<T: Real> Sweep<T> {
             let mut asked = 0;
             for part in &parts {
                 let end = (asked + share * part.count).min(ahead.len());
+                for row in coming.get(asked..end).into_iter().flatten() {
+                    pass.memories
+                        .iter()
+                        .for_each(|memory| memory.ask(self.lattice.size, *row));
+                }
                 debug_assert!(asked <= end, "{asked} of {} rows", ahead.len());
                 #[allow(unsafe_code, reason = "see `Shared`")]
                 // SAFETY: as above; rows of a step belong to one tower.
@@ -111,7 +121,7 @@ impl<T: Real> Sweep<T> {
                 };
                 asked = end;
             }
-            (scratch.parts, scratch.ahead) = (parts, ahead);
+            (scratch.parts, scratch.ahead, scratch.coming) = (parts, ahead, coming);
         }
     }
 }

@@ -18,11 +18,12 @@ impl<T: Vectors> Fdtd<T> {
     }
 
     /// Joins what the transducers play to what is played in a pass's steps.
-    pub(super) fn join_transducers(&self, played: &mut [Played<T>], taps: &mut Taps) {
+    pub(super) fn join_transducers(&mut self, played: &mut [Played<T>], taps: &mut Taps) {
         let Some(own) = taps.transducers_mut().as_mut().filter(|own| own.act() != Act::Record) else {
             return;
         };
         let sites = Arc::clone(own.sites());
+        self.obeys = false;
         let Sweep { lattice, mask, .. } = &self.sweep;
         let how = (self.time_step, own.act() == Act::Overwrite);
         let mut rows = 0;
@@ -44,6 +45,7 @@ impl<T: Vectors> Fdtd<T> {
         let place = lattice.index([i, row % ny, row / ny]);
         let before = self.now[place];
         self.now[place] = change(before);
+        self.obeys = false;
         if let Some(potential) = self.potential.get_mut(place) {
             *potential += T::of(self.time_step) * (self.now[place] - before);
         }

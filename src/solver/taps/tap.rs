@@ -18,6 +18,8 @@ pub struct Tap {
     pub hi: [usize; 3],
     /// For a flux: the axis across the line, along which the current is counted positive.
     pub across: usize,
+    /// Whether it takes all sites of a grid, of which these may be a part.
+    pub whole: bool,
     /// a^d for sums over a region, a^(d−1) for a flux.
     pub weight: f64,
     /// Sites and weights of a point between sites whose pressure is recorded, in the order of memory; `lo` and `hi` enclose them. Otherwise empty.
@@ -77,6 +79,7 @@ impl Tap {
             } else {
                 detector.measure
             },
+            whole: lo == [0; 3] && hi == size,
             lo,
             hi,
             across,

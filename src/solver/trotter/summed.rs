@@ -205,6 +205,7 @@ mod tests {
             measure,
             lo: [0; 3],
             hi,
+            whole: false,
             across: 0,
             weight: 1.0,
             shares: Vec::new(),

@@ -202,6 +202,7 @@ impl<T: Vectors> MixedRows<'_, T> {
                 step: 0,
                 mirrors: &[],
                 ahead: &[],
+                potential: None,
             });
         }
     }

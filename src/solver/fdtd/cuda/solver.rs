@@ -43,6 +43,7 @@ impl<T: OnCuda> Resident for Cuda<T> {
             pull(peak, "the largest pressures", &mut self.host.peak)?;
         }
         self.host.potential = Aligned::default();
+        self.host.obeys = false;
         if let Some(potential) = &self.potential {
             self.host.potential = allocate_aligned(lattice.values(), EVEN, "the velocity")?;
             pull(potential, "the velocity", &mut self.host.potential)?;

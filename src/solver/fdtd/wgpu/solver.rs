@@ -44,6 +44,7 @@ impl Resident for Wgpu {
             pull("the largest pressures", peak, &mut self.host.peak)?;
         }
         self.host.potential = Aligned::default();
+        self.host.obeys = false;
         if let Some(potential) = &self.potential {
             self.host.potential = allocate_aligned(lattice.values(), EVEN, "the velocity")?;
             pull("the velocity", potential, &mut self.host.potential)?;
