@@ -2,8 +2,8 @@
 // 64 x 8 ROWS sites with its halo; bonds between threads go through workgroup memory, with four barriers a sub-step. What no missing neighbour has reached is written: a
 // sub-step takes two sites from every side. Memory: 16 B a site and launch, 32 B of coefficients in a medium, and the halo; workgroup memory: 128 (16 ROWS + 64) B.
 //
-// Sites beyond an edge are phantoms of q = p = 0, which they are made again after every sweep. kernels/oscillators.wgsl stands before it; what is written out, and how,
-// is said by src/backend/wgpu/template.rs. ROWS: even, at most 8; EACH: coefficients of every bond; WIDE: rows are multiples of 4 sites, which are then read and
+// Sites beyond an edge are phantoms of q = p = 0, which they are made again after every sweep. kernels/oscillators.wgsl and along.wgsl stand before it; what is written
+// out, and how, is said by src/backend/wgpu/template.rs. ROWS: even, at most 8; EACH: coefficients of every bond; WIDE: rows are multiples of 4 sites, which are then read and
 // written in fours.
 
 const THREADS = 128;
@@ -81,14 +81,6 @@ var<private> column$c: i32;
 var<private> between$n: i32;
 //@ end
 //@ end
-
-// The number of a site of an axis, or -1 beyond its edge
-fn along(axis: i32, at: i32) -> i32 {
-    let n = p.size[axis];
-    if (at >= 0 && at < n) { return at; }
-    if (p.periodic[axis] == 0) { return -1; }
-    return ((at % n) + n) % n;
-}
 
 // The number of an odd bond along an axis, of the numbers of its sites. That of a bond between phantoms may be any: they stay what they are.
 fn odd_pair(first: i32, second: i32) -> i32 { return select((first + 1) / 2, second / 2, second >= 0); }

@@ -2,8 +2,8 @@
 // 64 x 8 ROWS sites with its halo; bonds between threads go through workgroup memory, with two barriers a step. What no missing neighbour has reached is written:
 // a step takes two sites from every side. Memory: 24 B a site and launch, and the halo; workgroup memory: 128 (16 ROWS + 64) B.
 //
-// Sites beyond an edge hold 0, as walls do; no bond with one is turned. kernels/trotter.wgsl stands before it; what is written out, and how, is said by
-// src/backend/wgpu/template.rs. ROWS: even, at most 8; NESTED: x even, x odd, all of y, x odd, x even, otherwise all of x, all of y; WIDE: rows are multiples of 4
+// Sites beyond an edge hold 0, as walls do; no bond with one is turned. kernels/trotter.wgsl, trotter_steps.wgsl and along.wgsl stand before it; what is
+// written out, and how, is said by src/backend/wgpu/template.rs. ROWS: even, at most 8; NESTED: x even, x odd, all of y, x odd, x even, otherwise all of x, all of y; WIDE: rows are multiples of 4
 // sites, which are then read and written in pairs.
 
 const THREADS = 128;
@@ -13,24 +13,6 @@ const ROWS = $ROWS;
 const W = 64;
 const H = 8 * ROWS;
 
-// Turns are tan(angle) and 1/cos(angle), or tanh and 1/cosh
-struct Params {
-    size: vec2i,
-    periodic: vec2i,
-    steps: i32,
-    unused: i32,
-    interaction: vec2f,
-    x_even: vec2f,
-    x_odd: vec2f,
-    x_odd_again: vec2f, // nested only
-    x_even_again: vec2f,
-    y_even: vec2f,
-    y_odd: vec2f,
-    y_even_again: vec2f,
-    unused_too: vec2f,
-}
-
-@group(0) @binding(0) var<uniform> p: Params;
 //@ if WIDE
 @group(0) @binding(1) var<storage, read> field: array<vec4f>;
 @group(0) @binding(2) var<storage, read_write> out: array<vec4f>;
@@ -76,14 +58,6 @@ var<private> bond$r: vec2f;
 //@ for c in 0..4
 var<private> column$c: i32;
 //@ end
-
-// The number of a site of an axis, or -1 beyond its edge
-fn along(axis: i32, at: i32) -> i32 {
-    let n = p.size[axis];
-    if (at >= 0 && at < n) { return at; }
-    if (p.periodic[axis] == 0) { return -1; }
-    return ((at % n) + n) % n;
-}
 
 // Whether the site takes no part
 fn is_blocked(column: i32, row: i32) -> u32 {

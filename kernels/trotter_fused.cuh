@@ -214,17 +214,10 @@ __device__ __forceinline__ void take_plane(real *out, const Fused &p, int plane,
     for (int k = 0; k < CHUNKS; k++) *(vec *)(out + k * LANES) = __ldg((const vec *)from + k);
 }
 
-// What its own bond makes of p and its upper neighbour q
-__device__ __forceinline__ void own_pair(real a, real b, real d, real &pr, real &pi, real &qr, real &qi) {
-    grow(d, pr, pi), grow(d, qr, qi);
-    const real xr = pr, xi = pi;
-    pr = fused(-a, qi, fused(b, qr, pr)), pi = fused(a, qr, fused(b, qi, pi));
-    qr = fused(-a, xi, fused(-b, xr, qr)), qi = fused(a, xr, fused(-b, xi, qi));
-}
+#include "trotter_own.cuh"
 
 // The x sweeps of row y before its y sweeps, or AFTER them; those of angle 0 are none. Without a column in the grid, bonds are as at its edges.
 template <bool AFTER> __device__ __forceinline__ void own_x(Row &row, const Fused &p, const Bonds &own, int y) {
-    const u32 all = 0xffffffffu;
     if (p.periodic_y) y = y < 0 ? y + p.ny : y >= p.ny ? y - p.ny : y;
     real a[C], b[C], d[C];
 #pragma unroll
@@ -234,15 +227,7 @@ template <bool AFTER> __device__ __forceinline__ void own_x(Row &row, const Fuse
     for (int k = 0; k < 2; k++) {
         const bool odd = (k == 0) == AFTER;
         if (p.ot[AFTER ? 2 + k : k] == 0) continue;
-        if (odd) {
-            real lr = __shfl_up_sync(all, row.r[C - 1], 1), li = __shfl_up_sync(all, row.i[C - 1], 1);
-            real rr = __shfl_down_sync(all, row.r[0], 1), ri = __shfl_down_sync(all, row.i[0], 1);
-            const real la = __shfl_up_sync(all, a[C - 1], 1), lb = __shfl_up_sync(all, b[C - 1], 1), ld = __shfl_up_sync(all, d[C - 1], 1);
-            own_pair(la, lb, ld, lr, li, row.r[0], row.i[0]);
-            own_pair(a[C - 1], b[C - 1], d[C - 1], row.r[C - 1], row.i[C - 1], rr, ri);
-        }
-#pragma unroll
-        for (int c = odd; c + 1 < C; c += 2) own_pair(a[c], b[c], d[c], row.r[c], row.i[c], row.r[c + 1], row.i[c + 1]);
+        own_sweep(row, a, b, d, odd);
     }
 }
 

@@ -29,13 +29,9 @@ __device__ __forceinline__ void take_bonds(real (&out)[C], const Own &o, const S
     if (at.there) *(uint4 *)out = __ldg((const uint4 *)(o.planes + (size_t)number * p.pitch * p.ny * p.nz + at.site));
 }
 
-// What its own bond makes of p and its upper neighbour q
-__device__ __forceinline__ void own_pair(real a, real b, real d, real &pr, real &pi, real &qr, real &qi) {
-    grow(d, pr, pi), grow(d, qr, qi);
-    const real xr = pr, xi = pi;
-    pr = fused(-a, qi, fused(b, qr, pr)), pi = fused(a, qr, fused(b, qi, pi));
-    qr = fused(-a, xi, fused(-b, xr, qr)), qi = fused(a, xr, fused(-b, xi, qi));
-}
+#include "trotter_own.cuh"
+
+// The same of a bond without a phase
 __device__ __forceinline__ void own_pair(real t, real d, real &pr, real &pi, real &qr, real &qi) {
     grow(d, pr, pi), grow(d, qr, qi);
     const real xr = pr, xi = pi;
@@ -45,22 +41,13 @@ __device__ __forceinline__ void own_pair(real t, real d, real &pr, real &pi, rea
 
 // The x sweeps of a row before those of the other axes, or AFTER them
 template <bool AFTER> __device__ __forceinline__ void own_x(Row &row, const Own &o, const Space &p, const Spot &at) {
-    const u32 all = 0xffffffffu;
     __align__(16) real a[C], b[C], d[C];
     take_bonds(a, o, p, X_BONDS, at, 0), take_bonds(b, o, p, X_BONDS + 1, at, 0), take_bonds(d, o, p, X_BONDS + 2, at, o.m[0][1]);
 #pragma unroll
     for (int k = 0; k < 2; k++) {
         const bool odd = (k == 0) == AFTER;
         if (!(o.sweeps >> ((AFTER ? 2 : 0) + k) & 1)) continue;
-        if (odd) {
-            real lr = __shfl_up_sync(all, row.r[C - 1], 1), li = __shfl_up_sync(all, row.i[C - 1], 1);
-            real rr = __shfl_down_sync(all, row.r[0], 1), ri = __shfl_down_sync(all, row.i[0], 1);
-            const real la = __shfl_up_sync(all, a[C - 1], 1), lb = __shfl_up_sync(all, b[C - 1], 1), ld = __shfl_up_sync(all, d[C - 1], 1);
-            own_pair(la, lb, ld, lr, li, row.r[0], row.i[0]);
-            own_pair(a[C - 1], b[C - 1], d[C - 1], row.r[C - 1], row.i[C - 1], rr, ri);
-        }
-#pragma unroll
-        for (int c = odd; c + 1 < C; c += 2) own_pair(a[c], b[c], d[c], row.r[c], row.i[c], row.r[c + 1], row.i[c + 1]);
+        own_sweep(row, a, b, d, odd);
     }
 }
 

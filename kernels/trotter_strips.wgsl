@@ -3,31 +3,13 @@
 // lanes go through shuffles. What no missing neighbour has reached is written: HALO lanes less on both sides, STEPS pairs of rows before and after a block's own.
 // Memory: 24 B a site and launch, and what blocks read of each other's rows; no workgroup memory.
 //
-// Rows are multiples of 4 sites. Sites beyond an edge hold 0, and no bond with one is turned. kernels/trotter.wgsl stands before it; what is written out, and how, is
-// said by src/backend/wgpu/template.rs.
+// Rows are multiples of 4 sites. Sites beyond an edge hold 0, and no bond with one is turned. kernels/trotter.wgsl, trotter_steps.wgsl and along.wgsl stand before it;
+// what is written out, and how, is said by src/backend/wgpu/template.rs.
 
 const STEPS = $STEPS;
 // Lanes that 2 STEPS columns take
 const HALO = $HALO;
 
-// Turns are tan(angle) and 1/cos(angle), or tanh and 1/cosh
-struct Params {
-    size: vec2i,
-    periodic: vec2i,
-    steps: i32,
-    chunk: i32, // pairs of rows of a block
-    interaction: vec2f,
-    x_even: vec2f,
-    x_odd: vec2f,
-    unused: vec2f,
-    x_even_again: vec2f,
-    y_even: vec2f,
-    y_odd: vec2f,
-    y_even_again: vec2f,
-    unused_too: vec2f,
-}
-
-@group(0) @binding(0) var<uniform> p: Params;
 @group(0) @binding(1) var<storage, read> field: array<vec4f>;
 @group(0) @binding(2) var<storage, read_write> out: array<vec4f>;
 @group(0) @binding(3) var<storage, read> table: array<vec4f>;
@@ -38,14 +20,6 @@ struct Pair {
     a$c: vec4f,
     c$c: vec4f,
 //@ end
-}
-
-// The number of a site of an axis, or -1 beyond its edge
-fn along(axis: i32, at: i32) -> i32 {
-    let n = p.size[axis];
-    if (at >= 0 && at < n) { return at; }
-    if (p.periodic[axis] == 0) { return -1; }
-    return ((at % n) + n) % n;
 }
 
 // Where a row of a lane's columns begins, in pairs of sites, or -1; no row is further away than the grid is high.

@@ -20,6 +20,7 @@ pub mod colormap;
 pub mod engine;
 pub mod export;
 pub mod field;
+mod file_error;
 pub mod grid;
 pub(crate) mod input_file;
 #[cfg(target_family = "wasm")]

@@ -18,6 +18,7 @@ const LAYERS: &[&[&str]] = &[
         "memory_files",
         "atomic_file",
         "atomic_file_in_memory",
+        "file_error",
         "input_file",
         "base64",
     ],

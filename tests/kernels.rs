@@ -35,21 +35,25 @@ fn choices(names: &[&'static str]) -> Vec<Vec<(&'static str, i64)>> {
 /// What is compiled of a file, behind the head that it shares with others.
 fn compiled(name: &str, text: &str) -> Vec<String> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("kernels");
-    let with = |head: &str| std::fs::read_to_string(folder.join(head)).unwrap() + text;
+    let with = |heads: &[&str]| {
+        let head = |head: &&str| std::fs::read_to_string(folder.join(head)).unwrap();
+        heads.iter().map(head).collect::<String>() + text
+    };
+    let whole_steps = ["trotter.wgsl", "trotter_steps.wgsl", "along.wgsl"];
     match name {
         // Heads
-        "trotter" | "fdtd" | "oscillators" => Vec::new(),
-        "trotter_sweeps" => vec![with("trotter.wgsl")],
-        "fdtd_step" => vec![with("fdtd.wgsl")],
-        "oscillators_sweeps" => vec![with("oscillators.wgsl")],
+        "trotter" | "trotter_steps" | "along" | "fdtd" | "oscillators" => Vec::new(),
+        "trotter_sweeps" => vec![with(&["trotter.wgsl"])],
+        "fdtd_step" => vec![with(&["fdtd.wgsl"])],
+        "oscillators_sweeps" => vec![with(&["oscillators.wgsl"])],
         "trotter_block" => (choices(&["NESTED", "WIDE", "FLUX"]).iter())
-            .map(|values| expanded(&with("trotter.wgsl"), values))
+            .map(|values| expanded(&with(&whole_steps), values))
             .collect(),
         "trotter_strips" => ([(1, 1), (2, 1), (4, 2), (6, 3)].iter())
-            .map(|(steps, halo)| expanded(&with("trotter.wgsl"), &[("STEPS", *steps), ("HALO", *halo)]))
+            .map(|(steps, halo)| expanded(&with(&whole_steps), &[("STEPS", *steps), ("HALO", *halo)]))
             .collect(),
         "oscillators_block" => (choices(&["EACH", "WIDE"]).iter())
-            .map(|values| expanded(&with("oscillators.wgsl"), values))
+            .map(|values| expanded(&with(&["oscillators.wgsl", "along.wgsl"]), values))
             .collect(),
         "fdtd_block" => (choices(&["HALF", "SQUARES", "WALLS", "WIDE", "OPERATES"]).into_iter())
             .filter_map(|mut values| {
@@ -58,7 +62,7 @@ fn compiled(name: &str, text: &str) -> Vec<String> {
                 };
                 values[1].1 = half + 1;
                 values.push(("BUFFERS", (1 - half) * (1 - operates)));
-                (walls == 0 || (squares == 1 && half == 0)).then(|| expanded(&with("fdtd.wgsl"), &values))
+                (walls == 0 || (squares == 1 && half == 0)).then(|| expanded(&with(&["fdtd.wgsl"]), &values))
             })
             .collect(),
         _ => vec![text.to_owned()],

@@ -357,9 +357,7 @@ fn lines(faults: &Faults) -> Vec<String> {
 
 /// Steps per frame with which a scene reaches its end in [`SHOW_SECONDS`] at 60 pictures a second.
 fn pace(scenario: &Scenario) -> u64 {
-    let step = scenario.time().step.unwrap_or_else(|| {
-        solver::find(&scenario.solver().method).map_or(1.0, |method| (method.step_advice)(scenario).auto)
-    });
+    let step = solver::find(&scenario.solver().method).map_or(1.0, |method| method.time_step(scenario));
     let steps = scenario
         .time()
         .end

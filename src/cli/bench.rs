@@ -160,7 +160,9 @@ pub(super) fn run(args: &BenchArgs) -> anyhow::Result<()> {
         export::complete(file)?;
     }
     if entries.is_empty() {
-        anyhow::bail!("nothing could be measured");
+        anyhow::bail!(
+            "nothing could be measured: no variant of what is asked for takes grids of these sizes, or they need more memory than there is; choose other sizes"
+        );
     }
     if let Some(path) = &args.plot {
         let about = About {

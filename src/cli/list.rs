@@ -3,6 +3,7 @@
 use super::terminal::say;
 use super::{InputError, Interrupt};
 use crate::colormap::COLORMAPS;
+use crate::file_error::explained;
 use crate::scene::presets::{self, Preset};
 use crate::solver::{Kind, METHODS, Method, ParameterSpec, order_word};
 use clap::{Args, ValueEnum};
@@ -80,7 +81,8 @@ pub(super) fn run(args: &ListArgs) -> anyhow::Result<()> {
 
 /// Draws every preset's picture.
 fn thumbnails(folder: &Path) -> anyhow::Result<()> {
-    std::fs::create_dir_all(folder).map_err(|error| InputError(format!("{}: {error}", folder.display())))?;
+    std::fs::create_dir_all(folder)
+        .map_err(|error| InputError(format!("{}: {}", folder.display(), explained(&error))))?;
     let interrupt = Interrupt::listen()?;
     for preset in presets::all() {
         let out = folder.join(format!("{}.png", preset.name));

@@ -24,7 +24,7 @@ pub struct MeasureArgs {
     #[arg(long, value_name = "T")]
     at: Option<f64>,
     /// Corners of the region in which the apparatus looks, e.g. 10,0:20,15; without it everywhere
-    #[arg(long, value_name = "MIN:MAX", value_parser = region)]
+    #[arg(long, value_name = "MIN:MAX", allow_hyphen_values = true, value_parser = region)]
     region: Option<[Vec<f64>; 2]>,
     /// How well it tells the place: the standard deviation of its error (0: one site)
     #[arg(long, value_name = "SIGMA", default_value_t = 0.0, value_parser = width)]

@@ -39,7 +39,7 @@ mod terminal;
 mod worksheet;
 
 use crate::backend::ranks;
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use std::process::ExitCode;
 
 pub use bench::BenchArgs;
@@ -128,7 +128,8 @@ pub struct InputError(pub String);
 /// Runs the program.
 #[must_use]
 pub fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let matches = with_negative_numbers(Cli::command()).get_matches();
+    let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     terminal::ignore_file_size_signal();
     log();
     if let Err(reason) = join(cli.command.as_ref()) {
@@ -170,6 +171,15 @@ pub fn main() -> ExitCode {
             end_all(&error, code)
         }
     }
+}
+
+/// Takes `-5` behind an option for its value: whether it may be negative, its own check says.
+fn with_negative_numbers(command: clap::Command) -> clap::Command {
+    let taken = command.mut_args(|arg| {
+        let number = arg.get_action().takes_values() && !arg.is_positional();
+        arg.allow_negative_numbers(number)
+    });
+    taken.mut_subcommands(with_negative_numbers)
 }
 
 /// Works with the other processes of a launcher, for commands that can.

@@ -18,10 +18,46 @@ pub(super) fn inputs(args: &SceneArgs, scenario: &Scenario) -> Vec<PathBuf> {
     files
 }
 
+/// Endings by which readers take a file for what it is not.
+const ENDINGS: &[&str] = &[
+    "apng", "csv", "gif", "h5", "hdf5", "html", "jpeg", "jpg", "json", "mp4", "npy", "pdf", "png", "svg", "toml", "wav",
+];
+
+/// What an option writes, and the endings of such files.
+fn format(option: &str) -> Option<(&'static str, &'static [&'static str])> {
+    Some(match option {
+        "--save" => ("an NPY array", &["npy"]),
+        "--observables" | "--detectors" | "--spectra" | "--trajectories" | "--gains" | "--marginals" | "--csv" => {
+            ("a CSV table", &["csv"])
+        }
+        "--plot" | "--blocks-plot" => ("a PNG picture", &["png"]),
+        "--series" => ("an HDF5 file", &["h5", "hdf5"]),
+        "--json" => ("JSON", &["json"]),
+        "--wav" => ("a WAV file", &["wav"]),
+        _ => return None,
+    })
+}
+
+/// Refuses a name that ends as files of another format do.
+fn check_ending(option: &str, path: &Path) -> Result<(), InputError> {
+    let (Some((what, own)), Some(ending)) = (format(option), path.extension()) else {
+        return Ok(());
+    };
+    let ending = ending.to_string_lossy().to_ascii_lowercase();
+    if !ENDINGS.contains(&ending.as_str()) || own.contains(&ending.as_str()) {
+        return Ok(());
+    }
+    Err(InputError(format!(
+        "{option} {}: it writes {what}, and the name ends as another format; let it end in .{}",
+        path.display(),
+        own[0]
+    )))
+}
+
 /// Finds out, before the run, whether every output can be written.
 ///
 /// # Errors
-/// [`InputError`] with the first that cannot, is one of `inputs`, or is named twice.
+/// [`InputError`] with the first that cannot, is one of `inputs`, is named twice, or ends as files of another format do.
 pub(super) fn check(outputs: &[Output<'_>], inputs: &[PathBuf]) -> Result<(), InputError> {
     let known: Vec<Identity> = inputs.iter().filter_map(|path| Identity::of(path)).collect();
     let mut named: Vec<(&str, Identity)> = Vec::new();
@@ -43,5 +79,5 @@ pub(super) fn check(outputs: &[Output<'_>], inputs: &[PathBuf]) -> Result<(), In
         AtomicFile::create(path)
             .map_err(|error| InputError(crate::export::ExportError::io(path)(error).to_string()))?;
     }
-    Ok(())
+    outputs.iter().try_for_each(|(option, path)| check_ending(option, path))
 }

@@ -40,7 +40,7 @@ pub struct RenderArgs {
     #[arg(long, value_name = "C")]
     colormap: Option<String>,
     /// The time of a picture, or of a film's end (default: the scene's end)
-    #[arg(long, value_name = "T", allow_negative_numbers = true)]
+    #[arg(long, value_name = "T")]
     at: Option<f64>,
     /// How the scene is shown instead of its own view: plane, relief (2D), slices or volume (3D)
     #[arg(long, value_name = "V", value_parser = parse_view)]
@@ -121,12 +121,14 @@ pub(super) fn run(args: &RenderArgs) -> anyhow::Result<()> {
             ))
             .into());
         }
+        named::check(&[("OUT", &args.out)], &[])?;
         let drawn = thumbnail(&args.scene.scene, &args.scene.set, &args.out, &Interrupt::listen()?)?;
         anyhow::ensure!(drawn, "cancelled; nothing was written");
         say!("{}", args.out.display());
         return Ok(());
     }
-    let (file, scenario) = solver::read_scene(&args.scene.scene, &args.scene.set)?;
+    let set = overrides(args)?;
+    let (file, scenario) = solver::read_scene(&args.scene.scene, &set)?;
     let scenario = Arc::new(scenario);
     if format != Format::Sequence {
         named::check(&[("OUT", &args.out)], &named::inputs(&args.scene, &scenario))?;
@@ -135,7 +137,7 @@ pub(super) fn run(args: &RenderArgs) -> anyhow::Result<()> {
     let mut engine = Engine::new(Arc::clone(&scenario))?;
     super::scene::print_note(&engine);
     let clock = engine.clock();
-    let mut painter = painter(args, &scenario, &look, clock.time_step)?;
+    let mut painter = painter(args, &set, &scenario, &look, clock.time_step)?;
     let script = script(args, &scenario, format, clock.time_step)?;
     let about = About {
         title: scenario.title().to_owned(),
@@ -176,12 +178,18 @@ pub(super) fn run(args: &RenderArgs) -> anyhow::Result<()> {
 }
 
 /// What makes the pictures: of one run, or of two.
-fn painter(args: &RenderArgs, scenario: &Arc<Scenario>, look: &Look, time_step: f64) -> anyhow::Result<Box<dyn Shot>> {
+fn painter(
+    args: &RenderArgs,
+    set: &[String],
+    scenario: &Arc<Scenario>,
+    look: &Look,
+    time_step: f64,
+) -> anyhow::Result<Box<dyn Shot>> {
     if args.against.is_empty() {
         let painter = Painter::new(Arc::clone(scenario), look, time_step).map_err(|error| wrong(&error))?;
         return Ok(Box::new(painter));
     }
-    let set: Vec<String> = args.scene.set.iter().chain(&args.against).cloned().collect();
+    let set: Vec<String> = set.iter().chain(&args.against).cloned().collect();
     let (_, other) = solver::read_scene(&args.scene.scene, &set)?;
     let words = args.against.join(", ");
     let title = if args.difference {
@@ -212,8 +220,36 @@ pub(super) fn thumbnail(scene: &str, set: &[String], out: &Path, interrupt: &Int
         title: file.title.clone(),
         ..About::default()
     };
-    export::png::save_in_colors(out, &picture, &about, export::thumbnail::COLORS).map_err(|error| wrong(&error))?;
+    export::png::save_in_colors(out, &picture, &about, export::thumbnail::COLORS)?;
     Ok(true)
+}
+
+/// The keys that are set: the user's own, and those by which the scene shows `--quantity`. A run begins with what its scene shows: largest values, means and the velocity
+/// are followed from its first step.
+fn overrides(args: &RenderArgs) -> anyhow::Result<Vec<String>> {
+    let mut set = args.scene.set.clone();
+    let Some(quantity) = args.quantity else {
+        return Ok(set);
+    };
+    let (_, scenario) = solver::read_scene(&args.scene.scene, &set)?;
+    let equation = scenario.model().equation();
+    if !quantity.fits(equation) {
+        let there = Quantity::ALL.iter().filter(|(_, own)| own.fits(equation));
+        let there: Vec<&str> = there.map(|(word, _)| *word).collect();
+        return Err(InputError(format!(
+            "--quantity {} is nothing that a scene of the equation `{}` has; there are {}",
+            quantity.as_str(),
+            equation.as_str(),
+            there.join(", ")
+        ))
+        .into());
+    }
+    set.push(format!("view.quantity={}", quantity.as_str()));
+    if quantity.map_kind() != scenario.view().quantity.map_kind() {
+        // The scene's own map and range were chosen for another kind of quantity.
+        set.extend(["view.colormap=auto", "view.range=auto"].map(str::to_owned));
+    }
+    Ok(set)
 }
 
 fn look(args: &RenderArgs, scenario: &Scenario) -> anyhow::Result<Look> {
@@ -236,22 +272,6 @@ fn look(args: &RenderArgs, scenario: &Scenario) -> anyhow::Result<Look> {
         look.mode = mode;
     }
     look.overlay = args.overlay;
-    if let Some(quantity) = args.quantity {
-        if !quantity.fits(scenario.model().equation()) {
-            return Err(InputError(format!(
-                "--quantity {} is nothing that a scene of the equation `{}` has",
-                quantity.as_str(),
-                scenario.model().equation().as_str()
-            ))
-            .into());
-        }
-        if quantity.map_kind() != look.quantity.map_kind() {
-            // The scene's own map and range were chosen for another kind of quantity.
-            "auto".clone_into(&mut look.colormap);
-            look.range = crate::scene::scenario::ColorRange::Auto;
-        }
-        look.quantity = quantity;
-    }
     if let Some(colormap) = &args.colormap {
         look.colormap.clone_from(colormap);
     }
@@ -285,8 +305,14 @@ fn script(args: &RenderArgs, scenario: &Scenario, format: Format, time_step: f64
         Format::Png => 1,
         _ => args.frames.unwrap_or_else(natural),
     };
-    // One picture is no film.
-    let card = |wanted: bool| if wanted && format != Format::Png { CARD } else { 0.0 };
+    if format == Format::Png && (args.title_card || args.end_card) {
+        let message = format!(
+            "{}: one picture has no cards; leave --title-card and --end-card out, or name a film",
+            args.out.display()
+        );
+        return Err(InputError(message).into());
+    }
+    let card = |wanted: bool| if wanted { CARD } else { 0.0 };
     Ok(Script {
         from: 0.0,
         to,

@@ -291,8 +291,8 @@ fn draw(path: &Path, scenario: &Scenario, report: &RoomReport) -> anyhow::Result
     let title = format!("{}: {}", scenario.title(), report.detector);
     let plot = Plot {
         title: title.clone(),
-        along: "t/s".to_owned(),
-        up: "level/dB".to_owned(),
+        along: "t / s".to_owned(),
+        up: "level / dB".to_owned(),
         ground: None,
         curves,
     };

@@ -29,9 +29,20 @@ pub(super) fn error_text(error: &anyhow::Error) -> String {
     }
 }
 
-/// What a run has to say beside what it prints, e.g. that it is not on the device.
+/// What a run has to say beside what it prints, e.g. that it is not on the device, or that its Δt is too long for what nothing else would find out.
 pub(super) fn print_note(engine: &crate::engine::Engine) {
     if let Some(note) = engine.report().note {
         tell!("note: {note}");
+    }
+    let scenario = engine.scenario();
+    let Some(step) = scenario.time().step.filter(|_| scenario.expectations().is_empty()) else {
+        return;
+    };
+    let advice = solver::find(&scenario.solver().method).map(|method| (method.step_advice)(scenario));
+    if let Some(advice) = advice.filter(|advice| step > advice.sensible * 1.0001) {
+        tell!(
+            "note: Δt = {step} is larger than the sensible {}: the result will not be accurate; reduce time.step or write \"auto\"",
+            super::run::short(advice.sensible)
+        );
     }
 }

@@ -28,7 +28,7 @@ pub(super) struct SeriesArgs {
     #[arg(long, value_name = "F.h5", group = "repeated")]
     series: Option<PathBuf>,
     /// The part of the grid that snapshots hold: least and greatest coordinate along each axis, e.g. 20..60,0..80
-    #[arg(long, value_name = "X..X,Y..Y", requires = "series", value_delimiter = ',', value_parser = range)]
+    #[arg(long, value_name = "X..X,Y..Y", requires = "series", value_delimiter = ',', allow_hyphen_values = true, value_parser = range)]
     region: Option<Vec<[f64; 2]>>,
     /// Snapshots hold every so many sites only: a number, or one an axis
     #[arg(long, value_name = "N|N,N", requires = "series", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..))]

@@ -3,7 +3,7 @@
 use super::terminal::{say, tell};
 use super::{InputError, Interrupt};
 use crate::engine::Command;
-use crate::remote::{PORT, Server, Token};
+use crate::remote::{PORT, ServeError, Server, Token};
 use crate::solver;
 use clap::Args;
 use std::path::{Path, PathBuf};
@@ -57,7 +57,11 @@ pub(super) fn serve(args: &ServeArgs) -> anyhow::Result<()> {
     let known = token(None, args.token_file.as_deref())?;
     let token = known.map_or_else(Token::random, Ok)?;
     let interrupt = Interrupt::listen()?;
-    let mut server = Server::start(&args.listen, token, Arc::new(scenario))?;
+    let started = Server::start(&args.listen, token, Arc::new(scenario));
+    let mut server = started.map_err(|error| match error {
+        ServeError::Address { .. } => anyhow::Error::from(InputError(error.to_string())),
+        error => error.into(),
+    })?;
     if args.play {
         server.ask(Command::Play);
     }

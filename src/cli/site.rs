@@ -7,6 +7,7 @@ use crate::engine::{Engine, Verdict};
 use crate::export::film::{FilmError, Script, Shooting};
 use crate::export::html::{escape, inline, lesson, page, table};
 use crate::export::{self, About, Look, Painter, Picture, Progress};
+use crate::file_error::explained;
 use crate::scene::Scenario;
 use crate::scene::presets::{self, Preset};
 use crate::solver;
@@ -42,7 +43,8 @@ pub(super) fn make(folder: &Path, only: &[String], stills: Option<&str>) -> anyh
     };
     for part in parts {
         let part = folder.join(part);
-        std::fs::create_dir_all(&part).map_err(|error| InputError(format!("{}: {error}", part.display())))?;
+        std::fs::create_dir_all(&part)
+            .map_err(|error| InputError(format!("{}: {}", part.display(), explained(&error))))?;
     }
     let interrupt = Interrupt::listen()?;
     let (mut gallery, mut articles) = (String::new(), String::new());

@@ -233,7 +233,7 @@ pub fn prepare(case: &Case, text: &str, seed: u64) -> Result<(Scenario, Box<dyn 
     let clock = Clock {
         steps: 0,
         time: 0.0,
-        time_step: build::time_step(case.method, &scenario),
+        time_step: case.method.time_step(&scenario),
     };
     solver.set_field(&field, clock)?;
     Ok((scenario, solver))

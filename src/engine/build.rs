@@ -30,15 +30,6 @@ pub fn build(scenario: &Scenario) -> Result<Box<dyn Solver>, EngineError> {
     Ok((method.build)(scenario)?)
 }
 
-/// Δt of a scenario, always positive: its own, or the method's advice.
-#[must_use]
-pub fn time_step(method: &Method, scenario: &Scenario) -> f64 {
-    scenario
-        .time()
-        .step
-        .unwrap_or_else(|| (method.step_advice)(scenario).auto)
-}
-
 /// What a run will need, before it starts.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Estimate {
@@ -76,7 +67,7 @@ impl Estimate {
 #[expect(clippy::cast_precision_loss, reason = "an estimate")]
 pub fn estimate(scenario: &Scenario, probe: Option<Duration>) -> Result<Estimate, EngineError> {
     let method = method(scenario)?;
-    let time_step = time_step(method, scenario);
+    let time_step = method.time_step(scenario);
     let measured = match probe {
         None => None,
         Some(limit) => {

@@ -17,6 +17,7 @@
 
 use crate::atomic_file::AtomicFile;
 use crate::field::FieldData;
+use crate::file_error::explained;
 use crate::physics::{Observables, StateMeasures};
 use crate::solver::{Clock, SolverState};
 use num_complex::Complex;
@@ -293,7 +294,7 @@ impl Checkpoint {
     pub fn write(&self, path: &Path) -> Result<(), CheckpointError> {
         let failed = |error: io::Error| CheckpointError::Write {
             path: path.to_owned(),
-            message: error.to_string(),
+            message: explained(&error),
         };
         let mut out = Hashed::new(AtomicFile::create(path).map_err(failed)?);
         self.write_to(&mut out).map_err(failed)?;

@@ -60,6 +60,7 @@ pub use picture::Picture;
 pub use progress::Progress;
 
 use crate::atomic_file::AtomicFile;
+use crate::file_error::explained;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -128,20 +129,6 @@ impl ExportError {
     pub(crate) fn io(path: &Path) -> impl FnOnce(io::Error) -> Self + use<> {
         let path = path.to_owned();
         move |reason| Self::Io { path, reason }
-    }
-}
-
-fn explained(error: &io::Error) -> String {
-    match error.kind() {
-        io::ErrorKind::StorageFull => "the disk is full; free some space or write elsewhere".to_owned(),
-        io::ErrorKind::PermissionDenied => "no permission to write here; choose another directory".to_owned(),
-        io::ErrorKind::NotFound => "the directory does not exist; make it first or write elsewhere".to_owned(),
-        io::ErrorKind::FileTooLarge => {
-            "files may not become as large here (see `ulimit -f`); write elsewhere, or less".to_owned()
-        }
-        io::ErrorKind::QuotaExceeded => "the quota is used up; free some space or write elsewhere".to_owned(),
-        io::ErrorKind::ReadOnlyFilesystem => "the file system is read-only; write elsewhere".to_owned(),
-        _ => error.to_string(),
     }
 }
 

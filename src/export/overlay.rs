@@ -223,15 +223,17 @@ impl Legend<'_> {
         }
         let title = format!("{} {}", self.sign, power_of_ten(ticks.exponent));
         let base = pixel(field.y) - 0.95 * unit;
-        theme
-            .label(unit)
-            .draw(picture, pixel(bar.x), base, Align::Left, title.trim());
+        // A sign with a long unit and a power of ten is set smaller, so that it ends within the picture.
+        let room = pixel(picture.width) - pixel(bar.x) - 0.3 * unit;
+        let size = unit * (room / theme.label(unit).width(title.trim())).min(1.0);
+        let style = theme.label(size);
+        style.draw(picture, pixel(bar.x), base, Align::Left, title.trim());
     }
 
     /// A disc: hue by angle, brightness by distance from its centre.
     fn wheel(&self, picture: &mut Picture, field: Rect, unit: f32, theme: &Theme) {
         let radius = 1.75 * unit;
-        let center = (pixel(field.x + field.width) + 3.1 * unit, pixel(field.y) + 3.0 * unit);
+        let center = (pixel(field.x + field.width) + 3.3 * unit, pixel(field.y) + 3.0 * unit);
         let reach = i64::try_from(ceil(radius) + 1).unwrap_or(0);
         let middle = (signed(floor(center.0)), signed(floor(center.1)));
         for y in middle.1 - reach..=middle.1 + reach {
@@ -352,7 +354,35 @@ pub(super) fn floor(value: f32) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::shortened;
+    use super::*;
+    use crate::colormap;
+
+    /// The longest signs, with a power of ten behind them.
+    #[test]
+    fn signs_of_colour_bars_end_within_the_picture() {
+        let theme = Theme::light();
+        let unit = 20.0;
+        let margins = Margins::for_field(unit);
+        for (sign, low) in [("Δ|v| / (m/s)", -2e-7), ("|I| / (W/m²)", 0.0), ("Δ|ψ|²", -2e-12)] {
+            let mut picture = Picture::filled(500, 400, theme.ground);
+            let legend = Legend {
+                title: "",
+                time: 0.0,
+                decimals: 0,
+                sign,
+                map: colormap::auto(Kind::Diverging),
+                levels: Levels { low, high: 2e-7 },
+                gamma: 1.0,
+                length: 1.0,
+                length_unit: String::new(),
+                time_unit: String::new(),
+            };
+            legend.draw(&mut picture, margins.inside(500, 400), unit, theme);
+            let right = (494..500).flat_map(|x| (0..400).map(move |y| (x, y)));
+            let inked = right.filter(|(x, y)| picture.at(*x, *y) != theme.ground).count();
+            assert_eq!(inked, 0, "{sign}");
+        }
+    }
 
     #[test]
     fn titles_are_cut_until_they_fit() {

@@ -175,7 +175,10 @@ pub fn note(picture: &mut Picture, field: Rect, (words, stand): (&str, Stand), (
         Stand::Below(drop) => (pixel(field.y + field.height) + drop).min(pixel(picture.height) - height),
         Stand::Bottom(lift) => pixel(field.y + field.height) - height - lift,
     };
-    shade(picture, [middle - width / 2.0, top, width, height], theme);
+    // Below the field there is nothing behind it but, close above, what the field's tint stands for.
+    if !matches!(stand, Stand::Below(_)) || top < pixel(field.y + field.height) {
+        shade(picture, [middle - width / 2.0, top, width, height], theme);
+    }
     for (n, line) in lines.iter().enumerate() {
         let base = top + 0.4 * unit + (pixel(n) + 0.78) * 1.4 * unit;
         style.draw(picture, middle, base, Align::Center, line);

@@ -35,6 +35,14 @@ const TURN: Duration = Duration::from_millis(200);
 /// Why a server does not start.
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
+    /// Where to listen is no address of this machine.
+    #[error("--listen {address}: {reason}; write ADDRESS:PORT, e.g. --listen 127.0.0.1:0 for any free port")]
+    Address {
+        /// What was written.
+        address: String,
+        /// What the system said.
+        reason: String,
+    },
     /// Nobody can connect.
     #[error(
         "nothing can listen on {address}: {reason}; choose another address with --listen, e.g. --listen 127.0.0.1:0 for any free port"
@@ -91,7 +99,7 @@ impl Server {
     /// Listens, and builds the run of a scene, which waits at t = 0.
     ///
     /// # Errors
-    /// If the address is taken, or the system has no thread or folder for it.
+    /// If the address is none or taken, or the system has no thread or folder for it.
     #[expect(unsafe_code, reason = "the system's list of sockets that are waited for")]
     pub fn start(listen: &str, token: Token, scenario: Arc<Scenario>) -> Result<Self, ServeError> {
         let refused = |reason: String| ServeError::Listen {
@@ -99,7 +107,10 @@ impl Server {
             reason,
         };
         let addresses: Vec<SocketAddr> = (listen.to_socket_addrs())
-            .map_err(|error| refused(error.to_string()))?
+            .map_err(|error| ServeError::Address {
+                address: listen.to_owned(),
+                reason: error.to_string(),
+            })?
             .collect();
         let listener = TcpListener::bind(&addresses[..]).map_err(|error| refused(error.to_string()))?;
         listener.set_nonblocking(true)?;

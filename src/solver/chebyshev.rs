@@ -160,7 +160,7 @@ fn memory(scenario: &Scenario) -> u64 {
 #[expect(clippy::cast_precision_loss, reason = "small numbers")]
 fn work(scenario: &Scenario) -> Work {
     let choice = Choice::of(scenario);
-    let step = scenario.time().step.unwrap_or_else(|| step_advice(scenario).auto);
+    let step = METHOD.time_step(scenario);
     let tolerance = tolerance(choice.precision);
     let terms = spectrum_of(scenario).map_or(1, |spectrum| Series::new(&spectrum, step, tolerance).terms()) as f64;
     Work {

@@ -139,7 +139,7 @@ impl SolverTable for Table {
         let own = (method.objections)(scenario);
         let mut objections = own.clone();
         objections.extend(super::setup::plan(method, scenario).err());
-        let step = (scenario.time().step).unwrap_or_else(|| (method.step_advice)(scenario).auto);
+        let step = method.time_step(scenario);
         if !(step.is_finite() && step > 0.0) {
             // What the method objects to may be the reason.
             if objections.is_empty() {

@@ -297,7 +297,25 @@ pub struct Method {
     pub build: fn(&Scenario) -> Result<Box<dyn Solver>, SolverError>,
 }
 
+/// Steps below which an automatic Δt is fitted to the time that the run takes: with as few, its end would be missed by far.
+const FEW: f64 = 16.0;
+
 impl Method {
+    /// Δt of a scenario, always positive: its own, or the advice. Where that makes a few steps of the way to the turn of a mirror or to the scene's end, it is shortened so
+    /// that a whole number of them leads there.
+    #[must_use]
+    pub fn time_step(&self, scenario: &Scenario) -> f64 {
+        let time = scenario.time();
+        time.step.unwrap_or_else(|| {
+            let auto = (self.step_advice)(scenario).auto;
+            let until = scenario.mirror().map(|mirror| mirror.at).or(time.end);
+            match until.map(|until| (until, until / auto)) {
+                Some((until, steps)) if steps > 0.0 && steps < FEW => until / (steps - 1e-9).ceil().max(1.0),
+                _ => auto,
+            }
+        })
+    }
+
     /// The targets whose back end is there.
     pub fn present_targets(&self) -> impl Iterator<Item = &'static Target> + use<> {
         self.targets.iter().filter(|target| target.backend.offer().is_ok())

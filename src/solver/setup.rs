@@ -91,19 +91,18 @@ impl Setup {
         if let Some(objection) = (method.objections)(scenario).first() {
             return Err(refusal(objection));
         }
-        let time_step = scenario.time().step;
         let devices = devices(scenario);
         let setup = Self {
             method,
             scenario: scenario.clone(),
             choice: Choice::of(scenario),
             plan: plan(method, scenario).map_err(|objection| refusal(&objection))?,
-            time_step: time_step.unwrap_or_else(|| (method.step_advice)(scenario).auto),
+            time_step: method.time_step(scenario),
             note: None,
             device: devices.of_part(0),
             devices,
         };
-        if time_step.is_some() {
+        if scenario.time().step.is_some() {
             setup.check_step(setup.time_step)?;
         }
         Ok(setup)

@@ -69,6 +69,9 @@ fn what_cannot_be_served_is_told() {
     place
         .ripplon(&format!("serve small.toml --listen {address}"))
         .expect(1, &[&said, "choose another address with --listen"]);
+    place
+        .ripplon("serve small.toml --listen 127.0.0.1:none")
+        .expect(2, &["--listen 127.0.0.1:none", "write ADDRESS:PORT"]);
     place.ripplon("serve none.toml").expect(2, &["none.toml"]);
     std::fs::write(place.path("token"), "secret").unwrap();
     place

@@ -59,6 +59,7 @@ fn program(name: &str, source: &'static str) -> Program {
         headers: &[
             ("trotter.cuh", include_str!("../../kernels/trotter.cuh")),
             ("trotter_fused.cuh", include_str!("../../kernels/trotter_fused.cuh")),
+            ("trotter_own.cuh", include_str!("../../kernels/trotter_own.cuh")),
             ("trotter_sums.cuh", include_str!("../../kernels/trotter_sums.cuh")),
             ("real.cuh", include_str!("../../kernels/real.cuh")),
         ],

@@ -147,6 +147,7 @@ fn a_checkpoint_that_cannot_be_written_leaves_the_last_one() {
         "{error}"
     );
     assert!(!error.is_input());
+    assert!(error.to_string().contains("make it first"), "{error}");
     let path = dir.path().join("run.ripplon");
     run.save_checkpoint(&path).unwrap();
     let names: Vec<_> = std::fs::read_dir(dir.path())

@@ -118,7 +118,7 @@ pub fn shape(case: &Case, size: &[usize]) -> Option<SceneFile> {
 pub fn check(what: &str, file: &SceneFile, origin: Option<&Path>, effort: Effort) -> Result<AutoEntry, EngineError> {
     let asked = scenario(file, origin)?;
     let method = build::method(&asked)?;
-    let mut file = plain(file, build::time_step(method, &asked));
+    let mut file = plain(file, method.time_step(&asked));
     "auto".clone_into(&mut file.solver.variant);
     let mut auto = Stepped::new(scenario(&file, origin)?, effort.seconds)?;
     let report = auto.engine.report();

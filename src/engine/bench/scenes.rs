@@ -359,7 +359,7 @@ pub struct Effort {
 pub fn measure(name: &str, file: &SceneFile, origin: Option<&Path>, effort: Effort) -> Result<SceneEntry, EngineError> {
     let Effort { seconds, rounds } = effort;
     let asked = scenario(file, origin)?;
-    let time_step = build::time_step(build::method(&asked)?, &asked);
+    let time_step = build::method(&asked)?.time_step(&asked);
     let file = plain(file, time_step);
     let mut written = Stepped::new(scenario(&file, origin)?, seconds)?;
     let mut empty = Stepped::new(scenario(&bare(&file), origin)?, seconds)?;
@@ -422,7 +422,7 @@ mod tests {
         for preset in presets::all() {
             let file = read(preset.name);
             let asked = scenario(&file, None).unwrap();
-            let time_step = build::time_step(build::method(&asked).unwrap(), &asked);
+            let time_step = build::method(&asked).unwrap().time_step(&asked);
             let file = plain(&file, time_step);
             let bare = bare(&file);
             for part in Part::ALL {
@@ -439,7 +439,7 @@ mod tests {
             assert_eq!(empty.solver().method, asked.solver().method);
             assert_eq!(empty.solver().precision, asked.solver().precision);
             assert_eq!(empty.solver().parameters, asked.solver().parameters);
-            assert_eq!(build::time_step(build::method(&empty).unwrap(), &empty), time_step);
+            assert_eq!(build::method(&empty).unwrap().time_step(&empty), time_step);
             assert!(empty.detectors().is_empty() && empty.mirror().is_none());
         }
     }
@@ -482,7 +482,7 @@ mod tests {
             // not grow with the hopping, has little part in it.
             let share = |scenario: &Scenario| {
                 let method = build::method(scenario).unwrap();
-                build::time_step(method, scenario) / (method.step_advice)(scenario).auto
+                method.time_step(scenario) / (method.step_advice)(scenario).auto
             };
             let ratio = share(&two) / share(&one);
             assert!((ratio - 1.0).abs() < 0.2, "{name}: {ratio}");

@@ -247,7 +247,9 @@ impl<T: Real> Recorder<T> {
     /// Makes sums and maxima of the first `steps` steps of a batch NaN, which they stay where an adapter that was to hand them over fails.
     #[cfg(feature = "gui")]
     pub(super) fn await_totals(&self, steps: usize) {
-        for partials in self.readings.iter().filter_map(Reading::partials) {
+        let partials = self.readings.iter().filter_map(Reading::partials);
+        // What has no sites is handed over by nobody and is 0.
+        for partials in partials.filter(|partials| partials.per_step() > 0) {
             (0..steps).for_each(|step| partials.put_total(step, Some(f64::NAN)));
         }
     }

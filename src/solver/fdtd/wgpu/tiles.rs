@@ -85,11 +85,6 @@ pub(super) fn fit(device: &Device, host: &Fdtd<f32>) -> bool {
     shape(device, host).is_some() && host.sweep.lattice.size.iter().all(|n| *n < most)
 }
 
-/// A pair of levels, the newer one first.
-fn ordered(pair: &[Buffer; 2], newer: usize) -> [&Buffer; 2] {
-    [&pair[newer], &pair[1 - newer]]
-}
-
 impl Tiles {
     /// The kernels for a grid and its medium, between two pairs of levels; `None` where there are none.
     pub(super) fn new(
@@ -136,8 +131,7 @@ impl Tiles {
             };
             let params = stream.list("constants of the steps", &[params])?;
             let bind = |from: &[Buffer; 2], newer: usize, to: &[Buffer; 2]| {
-                let [now, old] = ordered(from, newer);
-                let buffers = [&params, now, old, &to[0], &to[1], squares];
+                let buffers = [&params, &from[newer], &from[1 - newer], &to[0], &to[1], squares];
                 let pairs: Vec<(Binding, &Buffer)> = BINDINGS.into_iter().zip(buffers).collect();
                 stream.device().bind(&plain, &pairs)
             };

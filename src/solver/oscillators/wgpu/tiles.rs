@@ -15,6 +15,7 @@ use std::collections::HashMap;
 /// What is written out for a grid and a medium.
 const SOURCE: &str = concat!(
     include_str!("../../../../kernels/oscillators.wgsl"),
+    include_str!("../../../../kernels/along.wgsl"),
     include_str!("../../../../kernels/oscillators_block.wgsl"),
 );
 const BINDINGS: [Binding; 8] = [

@@ -173,6 +173,7 @@ fn program(precision: Precision, flags: Flags, steps: usize) -> Program {
                 "trotter_fused.cuh",
                 include_str!("../../../../kernels/trotter_fused.cuh"),
             ),
+            ("trotter_own.cuh", include_str!("../../../../kernels/trotter_own.cuh")),
             ("trotter_sums.cuh", include_str!("../../../../kernels/trotter_sums.cuh")),
             ("real.cuh", include_str!("../../../../kernels/real.cuh")),
         ],

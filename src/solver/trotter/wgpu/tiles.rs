@@ -9,6 +9,8 @@ use crate::solver::trotter::scheme::Scheme;
 /// What is written out for a grid and a scene.
 const SOURCE: &str = concat!(
     include_str!("../../../../kernels/trotter.wgsl"),
+    include_str!("../../../../kernels/trotter_steps.wgsl"),
+    include_str!("../../../../kernels/along.wgsl"),
     include_str!("../../../../kernels/trotter_block.wgsl"),
 );
 

@@ -1,0 +1,125 @@
+//! Arguments that cannot be meant as they are written, and those that can.
+
+use super::Place;
+
+/// A pulse that leaves the middle of a line.
+const SOUND: &str = r"
+format = 1
+[grid]
+size = [200]
+spacing = 0.01
+[acoustic]
+[time]
+end = 0.002
+[[pulse]]
+center = 1.0
+width = 0.05
+";
+
+/// A number below 0 is the option's value, and is refused as one.
+#[test]
+fn a_negative_number_is_the_value_of_its_option() {
+    let place = Place::new();
+    place
+        .ripplon("run small.toml --until -5")
+        .expect(2, &["t = -5 lies behind t = 0"]);
+    place
+        .ripplon("run small.toml --steps -1")
+        .expect(2, &["invalid value '-1' for '--steps <N>'"]);
+    place
+        .ripplon("measure small.toml --runs 10 --region -5,-5:30,30")
+        .expect(0, &["found in 10 of 10 runs"]);
+    #[cfg(feature = "hdf5")]
+    place
+        .ripplon("run small.toml --steps 2 --series s.h5 --region -5..5,0..5")
+        .expect(0, &["3 snapshots"]);
+}
+
+/// A table is no array, whatever its name says; names that say nothing are taken.
+#[test]
+fn names_that_end_as_another_format_are_refused() {
+    let place = Place::new();
+    for (line, ending) in [
+        ("run small.toml --save psi.csv", "an NPY array"),
+        ("run small.toml --observables o.npy", "a CSV table"),
+        (
+            "sweep small.toml --vary packet.0.momentum.0=0,1 --measure x --plot s.jpg",
+            "a PNG picture",
+        ),
+        ("measure small.toml --runs 3 --plot places.JPG", "a PNG picture"),
+        ("eigen small.toml --levels 2 --save states.csv", "an NPY array"),
+    ] {
+        place.ripplon(line).expect(2, &["it writes", ending, "let it end in ."]);
+    }
+    assert_eq!(place.files(), ["small.toml"]);
+    place.ripplon("run small.toml --steps 1 --save psi").expect(0, &[]);
+    place
+        .ripplon("run small.toml --steps 1 --observables o.txt")
+        .expect(0, &[]);
+}
+
+#[test]
+fn one_picture_has_no_cards() {
+    let place = Place::new();
+    place
+        .ripplon("render small.toml a.png --title-card")
+        .expect(2, &["one picture has no cards"]);
+    place
+        .ripplon("render small.toml a.png --quantity pressure")
+        .expect(2, &["--quantity pressure", "there are density, phase"]);
+}
+
+/// The run knows from its start what is asked for: the largest values, means and the velocity are those of all of it, as with `[view] quantity`.
+#[test]
+fn a_quantity_that_is_asked_for_is_followed_from_the_start() {
+    let place = Place::new();
+    std::fs::write(place.path("sound.toml"), SOUND).unwrap();
+    for (scene, quantities) in [
+        ("small.toml", &["peak", "energy"][..]),
+        ("sound.toml", &["peak", "rms", "velocity", "intensity", "energy"]),
+    ] {
+        for quantity in quantities {
+            let asked = format!("render {scene} asked.png --quantity {quantity}");
+            let set = format!("render {scene} set.png --set view.quantity={quantity}");
+            place.ripplon(&asked).expect(0, &[]);
+            place.ripplon(&set).expect(0, &[]);
+            let [asked, set] = ["asked.png", "set.png"].map(|name| std::fs::read(place.path(name)).unwrap());
+            assert!(asked == set, "{scene}, {quantity}");
+        }
+    }
+}
+
+/// Steps that are chosen reach the end, and the turn of a mirror, however few they are: with rΔt = 10 a step of this scene would take 1.25.
+#[test]
+fn a_step_that_is_chosen_ends_where_the_run_ends() {
+    let place = Place::new();
+    let chebyshev = "--set solver.method=chebyshev --set solver.variant=auto --set time.step=auto";
+    place
+        .ripplon(&format!("run small.toml --strict {chebyshev}"))
+        .expect(0, &["1 steps to t = 0.8 in", "right        norm at t = 0.8"]);
+    place
+        .ripplon(&format!("run small.toml {chebyshev} --set time.end=3"))
+        .expect(0, &["3 steps to t = 3 in"]);
+    place
+        .ripplon(&format!(
+            "run small.toml {chebyshev} --set time.end=2.8 --set mirror.method=echo --set mirror.at=1.4"
+        ))
+        .expect(0, &["4 steps to t = 2.8 in", "fidelity 1.0000"]);
+}
+
+/// Where no prediction would show it, a step that is too long is told.
+#[test]
+fn a_step_beyond_the_sensible_is_told() {
+    let place = Place::new();
+    let scene = place.text("small.toml");
+    let told = scene.split("[[expect]]").next().unwrap_or_default();
+    std::fs::write(place.path("told.toml"), told).unwrap();
+    let said = "note: Δt = 0.25 is larger than the sensible 0.2";
+    place
+        .ripplon("run told.toml --set time.step=0.25")
+        .expect(0, &[said, "reduce time.step"]);
+    for line in ["run told.toml", "run small.toml --set time.step=0.25"] {
+        let run = place.ripplon(line);
+        assert!(!run.expect(0, &[]).err().contains("sensible"), "{line}");
+    }
+}
