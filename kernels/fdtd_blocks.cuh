@@ -207,10 +207,23 @@ struct Cell {
     }
 
     // Beside edges only, where a density a site stands for walls
+    __device__ __forceinline__ int there(int axis, int offset, int &sign) const {
+        const int at = axis ? y : x;
+        return here + (ghost(room.grid.edge[axis], room.grid.size[axis], at + offset, sign) - at) * (axis ? COLUMNS : 1);
+    }
+
     __device__ __forceinline__ real face(int axis, int offset, real own, real rho) const {
         int sign;
-        const int at = axis ? y : x, there = here + (ghost(room.grid.edge[axis], room.grid.size[axis], at + offset, sign) - at) * (axis ? COLUMNS : 1);
-        return over(minus(signed_value(now[there], sign), own), plus(rho, room.density[sign > 0 ? there : here]));
+        const int other = there(axis, offset, sign);
+        return over(minus(signed_value(now[other], sign), own), plus(rho, room.density[sign > 0 ? other : here]));
+    }
+
+    // The site's own density over that of a face: 1 within a layer, whose density goes on along its normal, but not at sites that only fill up its last vector
+    __device__ __forceinline__ real relative(int axis, int offset) const {
+        int sign;
+        const int other = there(axis, offset, sign);
+        const real rho = room.density[here];
+        return over(plus(rho, rho), plus(rho, room.density[sign > 0 ? other : here]));
     }
 
     __device__ __forceinline__ real faces(int axis, real own, real rho) const { return plus(face(axis, -1, own, rho), face(axis, 1, own, rho)); }
@@ -219,6 +232,7 @@ struct Cell {
     __device__ __forceinline__ real absorbed(const Layer &l, int axis, int slot, real own, const real (&low)[H], const real (&high)[H]) const {
         real below = minus(own, low[0]), above = minus(high[0], own);
         to_fluxes<H>(low, high, below, above);
+        if (room.density) below = times(below, relative(axis, -1)), above = times(above, relative(axis, 1));
         const real *factors = l.factors + slot;
         real lower = room.memories[axis][0][here], upper = room.memories[axis][1][here], zeta = room.memories[axis][2][here];
         below = renew(factors[0], factors[6 * l.end], lower, below);

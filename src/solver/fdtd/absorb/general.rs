@@ -182,6 +182,8 @@ impl<T: Vectors> LayerBox<'_, T> {
             {
                 let near = faces.add(i);
                 bits = Some(Bits { near, plane });
+                // Walls have none that is finite.
+                rho = rho.map(|rho| L::choose(near, SITE, rho, L::splat(T::one())));
             }
             let mut sum = here;
             let mut zetas = [here; D];
@@ -255,16 +257,20 @@ impl<T: Real> Axis<T> {
     ) -> (L, L) {
         // SAFETY: the caller's promise.
         unsafe {
-            if let Some(inside) = inside {
-                let (z, zeta) = inside.change::<H, WHOLE>(count, here, low, high);
-                return match rho {
-                    Some(rho) => (z.div(rho), zeta),
-                    None => (z, zeta),
-                };
-            }
+            let mut dense = None;
             if let (Some(rho), Some([below, above])) = (rho, self.density) {
-                let below = low[0].sub(here).div(rho.add(load::<L, WHOLE>(below.add(at), count)));
-                let above = high[0].sub(here).div(rho.add(load::<L, WHOLE>(above.add(at), count)));
+                dense = Some([
+                    rho,
+                    load::<L, WHOLE>(below.add(at), count),
+                    load::<L, WHOLE>(above.add(at), count),
+                ]);
+            }
+            if let Some(inside) = inside {
+                return inside.change::<H, WHOLE>(count, here, (low, high), dense);
+            }
+            if let Some([rho, below, above]) = dense {
+                let below = low[0].sub(here).div(rho.add(below));
+                let above = high[0].sub(here).div(rho.add(above));
                 let sum = below.add(above);
                 return (sum.add(sum), here);
             }

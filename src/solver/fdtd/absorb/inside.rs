@@ -108,14 +108,14 @@ impl<L: Lanes> Factors<L> {
 }
 
 impl<T: Real, L: Lanes<Element = T>> Inside<T, L> {
-    /// Z from pⁿ around, and ζ of the next step; see [`super::super::cpml`].
+    /// Z from pⁿ around, and ζ of the next step; see [`super::super::cpml`]. `dense`: the density of the sites and of those below and above; Z is divided by it.
     #[inline(always)]
     pub(super) unsafe fn change<const H: usize, const WHOLE: bool>(
         &self,
         count: usize,
         here: L,
-        low: &[L; H],
-        high: &[L; H],
+        (low, high): (&[L; H], &[L; H]),
+        dense: Option<[L; 3]>,
     ) -> (L, L) {
         debug_assert!(count <= L::N, "{count} sites");
         // SAFETY: the caller's promise.
@@ -130,11 +130,21 @@ impl<T: Real, L: Lanes<Element = T>> Inside<T, L> {
                 below = weight.mul_add(high[m - 1].sub(low[m]), below);
                 above = weight.mul_add(high[m].sub(low[m - 1]), above);
             }
+            if let Some([rho, lower, upper]) = dense {
+                // The site's own over that of a face: 1 within a layer, whose density goes on along its normal, but not where sites only fill up its last vector.
+                let twice = rho.add(rho);
+                below = below.mul(twice.div(rho.add(lower)));
+                above = above.mul(twice.div(rho.add(upper)));
+            }
             let (lower, psi) = self.renew::<WHOLE>(0, count, below);
             store::<L, WHOLE>(psi, self.memory[0], count);
             let (upper, psi) = self.renew::<WHOLE>(1, count, above);
             store::<L, WHOLE>(psi, self.memory[1], count);
-            self.renew::<WHOLE>(2, count, upper.sub(lower))
+            let (z, zeta) = self.renew::<WHOLE>(2, count, upper.sub(lower));
+            match dense {
+                Some([rho, ..]) => (z.div(rho), zeta),
+                None => (z, zeta),
+            }
         }
     }
 

@@ -220,6 +220,10 @@ impl<T: Vectors, const H: usize, const D: usize, const X: bool, const Y: bool, c
                 && let Some(density) = beyond.density
             {
                 rho = Some(load::<L, WHOLE>(density, count));
+                if let Some((near, _)) = beyond.faces {
+                    // Walls have none that is finite.
+                    rho = rho.map(|rho| L::choose(near, SITE, rho, L::splat(T::one())));
+                }
             }
             let mut zetas = [here; 3];
             let mut sum = here;
@@ -279,21 +283,21 @@ impl<T: Vectors, const H: usize, const D: usize, const X: bool, const Y: bool, c
             if MIXED && let Some((near, plane)) = beyond.faces {
                 Bits { near, plane }.mirror::<L, H>(axis, here, &mut low, &mut high);
             }
+            let mut dense = None;
+            if let (Some(rho), Some(density)) = (rho, beyond.density) {
+                let [below, above] = self.neighbours(density, axis, 0);
+                dense = Some([rho, load::<L, WHOLE>(below, count), load::<L, WHOLE>(above, count)]);
+            }
             if [X, Y, Z][axis] {
                 let inside = Inside {
                     factors: factors[axis],
                     memory: spot.memory[axis],
                 };
-                let (part, zeta) = inside.change::<H, WHOLE>(count, here, &low, &high);
-                return match rho {
-                    Some(rho) => (part.div(rho), zeta),
-                    None => (part, zeta),
-                };
+                return inside.change::<H, WHOLE>(count, here, (&low, &high), dense);
             }
-            if let (Some(rho), Some(density)) = (rho, beyond.density) {
-                let [below, above] = self.neighbours(density, axis, 0);
-                let below = low[0].sub(here).div(rho.add(load::<L, WHOLE>(below, count)));
-                let above = high[0].sub(here).div(rho.add(load::<L, WHOLE>(above, count)));
+            if let Some([rho, below, above]) = dense {
+                let below = low[0].sub(here).div(rho.add(below));
+                let above = high[0].sub(here).div(rho.add(above));
                 let half = below.add(above);
                 return (half.add(half), here);
             }
