@@ -41,7 +41,8 @@ struct Moment {
     gather_first: u32,
     gathers: u32,
     record: u32,
-    rest: array<vec4u, 14>,
+    first_value: u32,
+    rest: array<vec4u, 13>,
 }
 
 @group(0) @binding(0) var<uniform> p: Params;
@@ -313,13 +314,14 @@ fn find_operations(thread: u32) {
 
 // What happens after a step, on the level in the memory of the block
 fn operate(thread: u32, step: i32) {
+    let first_value = moments[step].first_value;
     let first = moments[step].first;
     let last = moments[step].last;
     for (var n = first + thread; n < last; n += u32(THREADS)) {
         let place = places[n];
         if (n > first && places[n - 1u] == place) { continue; }
         // Several sources at one site add up in their order.
-        for (var next = n; next < last && places[next] == place; next++) { change(place, values[next], 0.0, false); }
+        for (var next = n; next < last && places[next] == place; next++) { change(place, values[first_value + next - first], 0.0, false); }
     }
     workgroupBarrier();
     for (var n = thread; n < moments[step].sets; n += u32(THREADS)) {

@@ -1,113 +1,53 @@
-// One step of finite differences for sound, a thread a site, in place over the older level (src/solver/fdtd/mod.rs has the scheme).
-// kernels/fdtd.wgsl stands before it.
-//
-// A level is nx x ny x nz numbers, x fastest. What the medium has is said by constants, so that a kernel loads what it needs only.
+// One step of finite differences for sound, a thread a site, in place over the older level (src/solver/fdtd/mod.rs has the scheme): of all sites, or of those of a list
+// while kernels/fdtd_march.wgsl takes the others. kernels/fdtd.wgsl and kernels/fdtd_sites.wgsl stand before it.
 
-// Half the order in space, and the axes
-override HALF: i32 = 1;
-override RANK: i32 = 2;
-// What the medium holds beside one speed: a speed per site, a density, absorption, walls, absorbing edges
-override SQUARES: bool = false;
-override DENSITY: bool = false;
+// What the medium holds beside: absorption, absorbing edges
 override DAMPING: bool = false;
-override MARKS: bool = false;
 override LAYERS: bool = false;
 
-const WALL = 1u;
-const BESIDE = 2u; // the stencil reaches a wall
-// Marks of a word, two bits each
-const PACKED = 16;
-
-struct Params {
-    size: vec3i,
-    square: f32,          // (c dt/a)^2, or rho c^2 dt^2/a^2 with a density per site
-    ends: vec3i,          // slots of each end of an axis with absorbing layers; 0: none
-    rows_y: i32,          // rows of blocks along the launch's y axis
-    bases: vec3i,         // where in `layers` an axis begins
-    zero: i32,            // 0, which compilers cannot know
-    edges: vec3i,         // absorbing edges are closed by rigid ones
-    unused_too: i32,
-    coefficients: vec4f,  // C_1 ... C_4 of the second difference (src/solver/fdtd/stencil.rs)
-    fluxes: vec4f,        // the weights of the flux through a face
-}
-
-@group(0) @binding(0) var<uniform> p: Params;
-@group(0) @binding(1) var<storage, read> now: array<f32>;
-@group(0) @binding(2) var<storage, read_write> old: array<f32>;
-@group(0) @binding(3) var<storage, read> squares: array<f32>;
-@group(0) @binding(4) var<storage, read> density: array<f32>;
-@group(0) @binding(5) var<storage, read> damping: array<f32>;
-@group(0) @binding(6) var<storage, read> marks: array<u32>;
+@group(0) @binding(6) var<storage, read> damping: array<f32>;
 // Per axis with absorbing layers: A of the faces below and above a site and of the site, B of these, then psi of those faces, then zeta (src/solver/fdtd/cpml.rs)
 @group(0) @binding(7) var<storage, read_write> layers: array<f32>;
+@group(0) @binding(8) var<storage, read> list: array<u32>;
 
-// The site of this thread
-var<private> at: vec3i;
-var<private> place: i32;
 // What stands 1 ... HALF sites away in both directions of an axis
 var<private> low: array<f32, 4>;
 var<private> high: array<f32, 4>;
 
-fn stride(axis: i32) -> i32 {
-    return select(select(p.size.x * p.size.y, p.size.x, axis == 1), 1, axis == 0);
-}
-
-fn mark(site: i32) -> u32 {
-    if (!MARKS) { return 0u; }
-    return (marks[site / PACKED] >> u32(2 * (site % PACKED))) & 3u;
+// p at a place, with its sign
+fn mirrored(there: vec2i) -> f32 {
+    if (there.y == 0) { return 0.0; }
+    return f32(there.y) * now[there.x];
 }
 
 // p at a distance along an axis
 fn value(axis: i32, offset: i32) -> f32 {
-    let to = ghost(axis, at[axis] + offset);
-    if (to.y == 0) { return 0.0; }
-    return f32(to.y) * now[place + (to.x - at[axis]) * stride(axis)];
+    return mirrored(placed(axis, offset));
 }
 
 // The density there; beyond a soft edge it is the site's own
 fn density_at(axis: i32, offset: i32) -> f32 {
-    let to = ghost(axis, at[axis] + offset);
-    return density[select(place, place + (to.x - at[axis]) * stride(axis), to.y > 0)];
-}
-
-// What stands 1 ... HALF sites away in a direction, walls and edges being mirrors
-fn walked(axis: i32, towards: i32) -> array<f32, 4> {
-    var found: array<f32, 4>;
-    var here = at[axis];
-    var there = place;
-    var direction = towards;
-    var sign = 1;
-    var on_node = false; // on the zero one spacing outside a soft edge
-    let edge = p.edges[axis];
-    let n = p.size[axis];
-    for (var k = 0; k < HALF; k++) {
-        if (on_node) {
-            on_node = false; // back to the last site, with the other sign
-        } else {
-            let next = ghost(axis, here + direction);
-            let beyond = here + direction < 0 || here + direction >= n;
-            let other = there + (next.x - here) * stride(axis);
-            if (next.y == 0) {
-                on_node = true;
-                direction = -direction;
-                sign = -sign;
-            } else if ((edge != PERIODIC && beyond) || (mark(other) & WALL) != 0u) {
-                direction = -direction; // an even mirror: the site itself once more
-            } else {
-                here = next.x;
-                there = other;
-            }
-        }
-        found[k] = select(f32(sign) * now[there], 0.0, on_node);
-    }
-    return found;
+    let to = placed(axis, offset);
+    return density[select(place, to.x, to.y > 0)];
 }
 
 // What stands around along an axis
 fn look(axis: i32, beside: bool) {
     if (beside) {
-        low = walked(axis, -1);
-        high = walked(axis, 1);
+        let below = walked(axis, -1);
+        let above = walked(axis, 1);
+        for (var k = 0; k < HALF; k++) {
+            low[k] = mirrored(below[k]);
+            high[k] = mirrored(above[k]);
+        }
+        return;
+    }
+    if (at[axis] >= HALF && at[axis] < p.size[axis] - HALF) {
+        let next = stride(axis);
+        for (var k = 0; k < HALF; k++) {
+            low[k] = now[place - (k + 1) * next];
+            high[k] = now[place + (k + 1) * next];
+        }
         return;
     }
     for (var k = 0; k < HALF; k++) {
@@ -119,14 +59,6 @@ fn look(axis: i32, beside: bool) {
 // Term k of L p, `pairs` being the sum of what stands k + 1 sites away and `level` what that is in a constant field: differences round less
 fn term(k: i32, pairs: f32, level: f32, sum: f32) -> f32 {
     return fma(p.coefficients[k], pairs - level, sum);
-}
-
-// Whether no stencil reaches beyond an edge
-fn inner() -> bool {
-    var all = at.x >= HALF && at.x < p.size.x - HALF;
-    if (RANK > 1) { all = all && at.y >= HALF && at.y < p.size.y - HALF; }
-    if (RANK > 2) { all = all && at.z >= HALF && at.z < p.size.z - HALF; }
-    return all;
 }
 
 // L p where one density holds
@@ -178,11 +110,11 @@ fn conservative(here: f32) -> f32 {
 
 // The slot of the site in the layers of an axis, or less than 0
 fn slot(axis: i32) -> i32 {
-    let end = p.ends[axis];
+    let width = p.widths[axis];
     let n = p.size[axis];
     let i = at[axis];
-    if (i < end) { return i; }
-    if (end > 0 && i + end >= n) { return i + 2 * end - n; }
+    if (i < width) { return i; }
+    if (i >= n - width) { return i + 2 * p.ends[axis] - n; }
     return -1;
 }
 
@@ -221,6 +153,12 @@ fn absorbed(axis: i32, own: i32, here: f32) -> f32 {
     for (var m = 1; m < HALF; m++) {
         below = fma(p.fluxes[m], high[m - 1] - low[m], below);
         above = fma(p.fluxes[m], high[m] - low[m - 1], above);
+    }
+    if (DENSITY) {
+        // The site's own over that of a face: 1, since the density goes on along the layer's normal; as the processor has it.
+        let twice = 2.0 * density[place];
+        below *= twice / (density[place] + density_at(axis, -1));
+        above *= twice / (density[place] + density_at(axis, 1));
     }
     let slots = 2 * p.ends[axis];
     let values = remembered(axis);
@@ -307,4 +245,17 @@ fn next() -> f32 {
         place = row * p.size.x + x;
         old[place] = next();
     }
+}
+
+@compute @workgroup_size(256) fn step_listed(
+    @builtin(local_invocation_index) thread: u32,
+    @builtin(workgroup_id) block: vec3u,
+    @builtin(num_workgroups) blocks: vec3u,
+) {
+    let n = i32((block.y * blocks.x + block.x) * 256u + thread);
+    if (n >= p.listed) { return; }
+    place = i32(list[n]);
+    let row = place / p.size.x;
+    at = vec3i(place % p.size.x, row % p.size.y, row / p.size.y);
+    old[place] = next();
 }

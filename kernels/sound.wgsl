@@ -2,7 +2,7 @@
 
 // What happens after one step of a batch. Lists: places of what is added, of what is overwritten, of what is gathered; values of the first two.
 struct Moment {
-    first: u32,       // additions: entries first .. last of places and values, ascending in place
+    first: u32,       // additions: entries first .. last of places, ascending
     last: u32,
     set_first: u32,   // overwritten sites: their places, `sets` of them; their values
     set_values: u32,
@@ -10,6 +10,7 @@ struct Moment {
     gather_first: u32,
     gathers: u32,
     record: u32,      // where the gathered values go
+    first_value: u32, // the first addition's value
 }
 
 // What is kept of all sites: `step` times the level is added, or the largest |p|; `count` numbers
@@ -39,7 +40,7 @@ struct Frame {
         let place = places[n];
         if (n > moment.first && places[n - 1u] == place) { continue; }
         var sum = level[place];
-        for (var next = n; next < moment.last && places[next] == place; next++) { sum += values[next]; }
+        for (var next = n; next < moment.last && places[next] == place; next++) { sum += values[moment.first_value + next - moment.first]; }
         level[place] = sum;
     }
     storageBarrier();

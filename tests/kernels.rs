@@ -42,9 +42,9 @@ fn compiled(name: &str, text: &str) -> Vec<String> {
     let whole_steps = ["trotter.wgsl", "trotter_steps.wgsl", "along.wgsl"];
     match name {
         // Heads
-        "trotter" | "trotter_steps" | "along" | "fdtd" | "oscillators" => Vec::new(),
+        "trotter" | "trotter_steps" | "along" | "fdtd" | "fdtd_sites" | "oscillators" => Vec::new(),
         "trotter_sweeps" => vec![with(&["trotter.wgsl"])],
-        "fdtd_step" => vec![with(&["fdtd.wgsl"])],
+        "fdtd_step" | "fdtd_sums" => vec![with(&["fdtd.wgsl", "fdtd_sites.wgsl"])],
         "oscillators_sweeps" => vec![with(&["oscillators.wgsl"])],
         "trotter_block" => (choices(&["NESTED", "WIDE", "FLUX"]).iter())
             .map(|values| expanded(&with(&whole_steps), values))
@@ -54,6 +54,9 @@ fn compiled(name: &str, text: &str) -> Vec<String> {
             .collect(),
         "oscillators_block" => (choices(&["EACH", "WIDE"]).iter())
             .map(|values| expanded(&with(&["oscillators.wgsl", "along.wgsl"]), values))
+            .collect(),
+        "fdtd_march" => (choices(&["DEEP", "SQUARES", "MARKS"]).iter())
+            .flat_map(|values| (1..5).map(|half| expanded(text, &[&values[..], &[("HALF", half)]].concat())))
             .collect(),
         "fdtd_block" => (choices(&["HALF", "SQUARES", "WALLS", "WIDE", "OPERATES"]).into_iter())
             .filter_map(|mut values| {

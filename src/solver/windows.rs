@@ -49,7 +49,7 @@ impl<D: Windowed> Cut for D {
         if is_gathered(tap, MOST_GATHERED) {
             return of_sites(tap, rows);
         }
-        Region::of(tap).map_or(0.0, |region| region.value_of_parts(tap, rows))
+        Region::of(tap).map_or(0.0, |_| Region::value_of_parts(tap, rows))
     }
 
     /// The host observes ([`Resident`]), and keeps what it keeps of its own rows.

@@ -23,6 +23,27 @@ fn scene(case: &Case, order: u32, backend: &str, precision: &str, variant: &str,
     rooms::scene(case, &way)
 }
 
+/// Grids with a core that has a kernel of its own, with what it leaves to the other one: layers, walls, edges.
+fn with_cores() -> Vec<Case> {
+    let layers = "[\"absorb\", \"wall\", \"soft\"]\nabsorb_width = 5";
+    let both = concat!(
+        "[[layer]]\nsets = \"speed\"\nshape = \"everywhere\"\nvalue = \"1 + 0.2*sin(37.1*x + 91.7*y)\"\n",
+        "[[layer]]\nsets = \"wall\"\nshape = \"disk\"\ncenter = [16.0, 11.0, 9.0]\nradius = 4.3\nvalue = 1\n",
+    );
+    vec![
+        Case::new("core of a plate", &[160, 97], "\"absorb\"\nabsorb_width = 9", "", ALL),
+        Case::new(
+            "core of a plate with walls",
+            &[160, 97],
+            "\"absorb\"\nabsorb_width = 9",
+            both,
+            ALL,
+        ),
+        Case::new("core of a room", &[100, 61, 57], layers, rooms::SPEED, ALL),
+        Case::new("core of a room with pillars", &[72, 52, 41], "\"wall\"", WALLS, ALL),
+    ]
+}
+
 /// Every order, rank, kind of edge and medium; sources, detectors of sites and of regions, sums.
 #[test]
 fn steps_agree_with_the_processor() {
@@ -30,7 +51,13 @@ fn steps_agree_with_the_processor() {
         return;
     }
     let mut wrong = Vec::new();
-    for case in cases() {
+    for case in with_cores() {
+        let details = super::device::build(&scene(&case, 8, "wgpu", "single", "stepwise", ""))
+            .report()
+            .details;
+        assert!(details.contains("in the core"), "{}: {details}", case.name);
+    }
+    for case in cases().into_iter().chain(with_cores()) {
         for &order in case.orders {
             // Detectors of energy and flux take the field to the host in every step: once an edge and medium.
             let detectors = if order == 2 {

@@ -56,6 +56,11 @@ impl From<wgpu::Buffer> for Buffer {
 }
 
 impl Buffer {
+    /// Whether it is the same array.
+    pub fn is(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.raw, &other.raw)
+    }
+
     /// Bytes of it.
     pub fn bytes(&self) -> u64 {
         self.raw.size()

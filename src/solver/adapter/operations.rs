@@ -1,7 +1,7 @@
 //! Operations on single sites of a plane of sound between two steps (`kernels/sound.wgsl`): signals are added, sites are overwritten, sites are gathered.
 
 use super::{grow, narrow};
-use crate::backend::wgpu::{Binding, Buffer, Kernel, Stream, WgpuError};
+use crate::backend::wgpu::{Bind, Binding, Buffer, Kernel, Stream, WgpuError};
 use crate::solver::transducers::{Act, Transducers};
 use bytemuck::{Pod, Zeroable};
 use num_complex::Complex64;
@@ -16,8 +16,8 @@ const OPERATE: [Binding; 5] = [
     Binding::Read,
     Binding::Read,
 ];
-/// Steps between two visits of the host.
-const BATCH: usize = 256;
+/// Steps between two visits of the host at most.
+pub(in crate::solver) const BATCH: usize = 256;
 /// Numbers of a batch that come back at most.
 const MOST_RECORDS: usize = 1 << 22;
 /// Sites of a detector that are gathered one by one; with larger regions the processor steps.
@@ -35,7 +35,8 @@ struct Moment {
     gather_first: u32,
     gathers: u32,
     record: u32,
-    rest: [[u32; 8]; 7],
+    first_value: u32,
+    rest: [u32; 55],
 }
 
 /// What happens at single sites in a batch of steps.
@@ -43,6 +44,9 @@ struct Moment {
 pub(in crate::solver) struct SiteBatch {
     /// Of each step, places and what is added there, in order.
     pub added: Vec<Vec<(u32, f32)>>,
+    /// Places that are added to after every step, ascending, and what is added there, step by step; `added` is empty then.
+    pub players: Vec<u32>,
+    pub played: Vec<f32>,
     /// Sites that are overwritten, and their values, step by step, as long as there are any.
     pub set_places: Vec<u32>,
     pub set_values: Vec<f32>,
@@ -51,7 +55,7 @@ pub(in crate::solver) struct SiteBatch {
 }
 
 impl SiteBatch {
-    /// Adds what transducers do after each step of the batch; returns the steps in which they play. `silent`: whether what they play at a site is left out;
+    /// Adds what transducers do after each of the batch's steps; returns the steps in which they play. `silent`: whether what they play at a site is left out;
     /// `value`: what a signal adds to a site, or puts there.
     #[expect(
         clippy::cast_possible_truncation,
@@ -60,6 +64,7 @@ impl SiteBatch {
     pub(in crate::solver) fn join(
         &mut self,
         transducers: &Transducers,
+        steps: usize,
         silent: impl Fn(usize) -> bool,
         value: impl Fn(usize, Complex64) -> f64,
     ) -> usize {
@@ -69,7 +74,7 @@ impl SiteBatch {
             return 0;
         }
         let row = sites.len().max(1);
-        let playing = (transducers.ahead().len() / row).min(self.added.len());
+        let playing = (transducers.ahead().len() / row).min(steps);
         let free: Vec<usize> = (0..sites.len()).filter(|n| !silent(sites[*n])).collect();
         let place = |n: &usize| sites[*n] as u32;
         let rows = transducers.ahead().chunks_exact(row).take(playing);
@@ -97,6 +102,8 @@ pub(in crate::solver) struct Operations {
     gathered: usize,
     /// After which steps anything is done.
     acts: Vec<bool>,
+    /// What the kernel is given for a plane, for those of the batch.
+    binds: Vec<(Buffer, Bind)>,
 }
 
 impl Operations {
@@ -110,6 +117,7 @@ impl Operations {
             lists: [stream.zeros::<u32>(what, 1)?, stream.zeros::<f32>(what, 1)?],
             gathered: 0,
             acts: Vec::new(),
+            binds: Vec::new(),
         })
     }
 
@@ -125,6 +133,7 @@ impl Operations {
 
     /// Takes over a batch of steps.
     pub(in crate::solver) fn load(&mut self, stream: &Stream, batch: &mut SiteBatch) -> Result<(), WgpuError> {
+        self.binds.clear();
         let (mut places, mut values) = (Vec::new(), Vec::new());
         let mut moments = Vec::new();
         for step in &mut batch.added {
@@ -133,7 +142,14 @@ impl Operations {
             let first = places.len();
             places.extend(step.iter().map(|(place, _)| *place));
             values.extend(step.iter().map(|(_, value)| *value));
-            moments.push([first, places.len()].map(narrow));
+            moments.push([first, places.len(), first].map(narrow));
+        }
+        if !batch.players.is_empty() {
+            let players = batch.players.len();
+            let steps = batch.played.len() / players;
+            moments = (0..steps).map(|n| [0, players, n * players].map(narrow)).collect();
+            places.extend_from_slice(&batch.players);
+            values.extend_from_slice(&batch.played);
         }
         let sets = batch.set_places.len();
         let [set_first, set_values] = [places.len(), values.len()];
@@ -144,7 +160,7 @@ impl Operations {
         places.extend_from_slice(&batch.gathered);
         self.gathered = batch.gathered.len();
         let moments: Vec<Moment> = (moments.into_iter().enumerate())
-            .map(|(n, [first, last])| Moment {
+            .map(|(n, [first, last, first_value])| Moment {
                 first,
                 last,
                 set_first: narrow(set_first),
@@ -153,7 +169,8 @@ impl Operations {
                 gather_first: narrow(gather_first),
                 gathers: narrow(self.gathered),
                 record: narrow(n * self.gathered),
-                rest: [[0; 8]; 7],
+                first_value,
+                rest: [0; 55],
             })
             .collect();
         let acts = |moment: &Moment| moment.first < moment.last || moment.sets > 0 || moment.gathers > 0;
@@ -173,15 +190,20 @@ impl Operations {
     }
 
     /// The operations of step `n` of the batch, on a plane.
-    pub(in crate::solver) fn operate(&self, stream: &Stream, plane: &Buffer, n: usize) -> Result<(), WgpuError> {
+    pub(in crate::solver) fn operate(&mut self, stream: &Stream, plane: &Buffer, n: usize) -> Result<(), WgpuError> {
         if !self.acts.get(n).copied().unwrap_or(false) {
             return Ok(());
         }
-        let [places, values] = &self.lists;
-        let buffers = [&self.moments, plane, &self.record, places, values];
-        let pairs: Vec<(Binding, &Buffer)> = OPERATE.into_iter().zip(buffers).collect();
-        let bind = stream.device().bind(&self.kernel, &pairs);
-        stream.launch(&self.kernel, &bind, Some(n), [1; 3])
+        let known = self.binds.iter().position(|(known, _)| known.is(plane));
+        let at = known.unwrap_or_else(|| {
+            let [places, values] = &self.lists;
+            let buffers = [&self.moments, plane, &self.record, places, values];
+            let pairs: Vec<(Binding, &Buffer)> = OPERATE.into_iter().zip(buffers).collect();
+            let bind = stream.device().bind(&self.kernel, &pairs);
+            self.binds.push((plane.clone(), bind));
+            self.binds.len() - 1
+        });
+        stream.launch(&self.kernel, &self.binds[at].1, Some(n), [1; 3])
     }
 
     /// What was gathered in `steps` steps of the batch.

@@ -75,12 +75,8 @@ impl Region {
 
     /// What a detector reads; `None` where that is nothing.
     pub(in crate::solver) fn of(tap: &Tap) -> Option<Self> {
-        let mut hi = tap.hi;
-        if tap.measure == Measure::Value {
-            hi = tap.lo.map(|at| at + 1);
-        }
-        (0..3).all(|axis| hi[axis] > tap.lo[axis]).then_some(Self {
-            lo: tap.lo,
+        tap.summed_sites().map(|[lo, hi]| Self {
+            lo,
             hi,
             across: (tap.measure == Measure::Flux).then_some(tap.across),
             energy: tap.measure == Measure::Energy,
@@ -112,8 +108,7 @@ impl Region {
     }
 
     /// The value of a detector from that sum over its parts of rows, added in the order in which `measure_total` does.
-    pub(in crate::solver) fn value_of_parts(&self, tap: &Tap, parts: &[f64]) -> f64 {
-        let mut sums = [0.0; SUMS];
+    pub(in crate::solver) fn value_of_parts(tap: &Tap, parts: &[f64]) -> f64 {
         let add = |sum: f64, next: f64| {
             if tap.measure == Measure::Peak {
                 sum.max(next)
@@ -121,22 +116,7 @@ impl Region {
                 sum + next
             }
         };
-        sums[Self::sum_of(tap.measure)] = in_strides(parts.len(), |n| parts[n], add);
-        self.value(tap, sums)
-    }
-
-    /// The value of a detector from the sums over its region.
-    #[expect(clippy::cast_precision_loss, reason = "numbers of sites")]
-    pub(in crate::solver) fn value(&self, tap: &Tap, sums: [f64; SUMS]) -> f64 {
-        let [square, energy, .., peak, flux, sum] = sums;
-        let sites: usize = (0..3).map(|axis| self.hi[axis] - self.lo[axis]).product();
-        match tap.measure {
-            Measure::Peak => peak,
-            Measure::Probability => square * tap.weight,
-            Measure::Energy => energy * tap.weight,
-            Measure::Flux => flux * tap.weight,
-            Measure::Value | Measure::Velocity | Measure::Pressure => sum / sites as f64,
-        }
+        tap.acoustic_of(in_strides(parts.len(), |n| parts[n], add))
     }
 }
 
@@ -374,8 +354,9 @@ impl ReadbackStream {
                 return f64::NAN;
             }
             let region = Region::of(tap).filter(|_| is_kept(taps, n, clock));
-            region.map_or(0.0, |region| {
-                sums.next().map_or(f64::NAN, |sums| region.value(tap, *sums))
+            region.map_or(0.0, |_| {
+                let value = |sums: &[f64; SUMS]| tap.acoustic_of(sums[Region::sum_of(tap.measure)]);
+                sums.next().map_or(f64::NAN, value)
             })
         };
         let mut record = |clock: &RunClock| -> Vec<f64> {

@@ -284,4 +284,28 @@ impl Tap {
             }
         }
     }
+
+    /// The sites that an acoustic detector sums over; `None` where there are none.
+    pub fn summed_sites(&self) -> Option<[[usize; 3]; 2]> {
+        let hi = if self.measure == Measure::Value {
+            self.lo.map(|at| at + 1)
+        } else {
+            self.hi
+        };
+        (0..3).all(|axis| hi[axis] > self.lo[axis]).then_some([self.lo, hi])
+    }
+
+    /// The value of an acoustic detector from the sum over its sites of what its measure asks for ([`Tap::acoustic`]), for a peak from the largest.
+    #[expect(clippy::cast_precision_loss, reason = "numbers of sites")]
+    pub fn acoustic_of(&self, sum: f64) -> f64 {
+        match self.measure {
+            Measure::Peak => sum,
+            Measure::Probability | Measure::Energy | Measure::Flux => sum * self.weight,
+            Measure::Value | Measure::Velocity | Measure::Pressure => {
+                let [lo, hi] = self.summed_sites().unwrap_or_default();
+                let sites: usize = (0..3).map(|axis| hi[axis] - lo[axis]).product();
+                sum / sites.max(1) as f64
+            }
+        }
+    }
 }

@@ -3,7 +3,9 @@
 use super::super::lattice::Lattice;
 use super::super::run::Fdtd;
 use super::super::stencil::{COEFFICIENTS, FLUX};
-use crate::backend::wgpu::{Bind, Binding, Buffer, Kernel, Stream, WgpuError};
+use super::march::{self, Core};
+use super::sums;
+use crate::backend::wgpu::{Bind, Binding, Buffer, Kernel, Stream, WgpuError, expanded};
 use crate::grid::Edge;
 use crate::solver::adapter::{blocks, whole};
 use bytemuck::{Pod, Zeroable};
@@ -13,11 +15,12 @@ const SOURCE: (&str, &str) = (
     "fdtd_step",
     concat!(
         include_str!("../../../../kernels/fdtd.wgsl"),
+        include_str!("../../../../kernels/fdtd_sites.wgsl"),
         include_str!("../../../../kernels/fdtd_step.wgsl"),
     ),
 );
 /// What it is given.
-const BINDINGS: [Binding; 8] = [
+const BINDINGS: [Binding; 9] = [
     Binding::Uniform,
     Binding::Read,
     Binding::Write,
@@ -26,7 +29,10 @@ const BINDINGS: [Binding; 8] = [
     Binding::Read,
     Binding::Read,
     Binding::Write,
+    Binding::Read,
 ];
+/// Threads of a block that works off a list of sites.
+const LISTED: usize = 256;
 /// Marks of a word, two bits each, and their bits.
 const PACKED: usize = 16;
 const WALL: u32 = 1;
@@ -43,9 +49,11 @@ struct Params {
     bases: [i32; 3],
     unused: i32,
     edges: [i32; 3],
-    unused_too: i32,
+    listed: i32,
     coefficients: [f32; 4],
     fluxes: [f32; 4],
+    widths: [i32; 3],
+    unused_too: i32,
 }
 
 /// Where the memories of an axis' layers lie in the one array of all.
@@ -54,13 +62,22 @@ struct Memories {
     zeta: usize,
 }
 
-/// The medium, and the kernel for it.
-pub(super) struct Medium {
+/// A launch of a step.
+struct Launch {
     kernel: Kernel,
     /// Of each pair of levels: with its first as pⁿ, and with its second.
     binds: Vec<[Bind; 2]>,
     blocks: [usize; 3],
+}
+
+/// The medium, and the kernels for it.
+pub(super) struct Medium {
+    /// Of all sites, or of the core and of what is around it.
+    launches: Vec<Launch>,
+    sums: sums::Kernels,
     planes: [Buffer; 5],
+    /// Sites around the core.
+    list: Buffer,
     /// Whether tiles do all that there is: speeds, and walls at order 2.
     plain: bool,
     /// (cΔt/a)² of each site, less than 0 in walls, where there are walls and tiles.
@@ -105,6 +122,34 @@ fn marks(host: &Fdtd<f32>) -> Vec<u32> {
     marks
 }
 
+/// γΔt of each site; none where nothing absorbs.
+fn damping(host: &Fdtd<f32>) -> Vec<f32> {
+    let (lattice, material) = (&host.sweep.lattice, &host.sweep.material);
+    let rows = || (0..lattice.rows()).map(|row| material.damping(lattice, row));
+    if rows().all(|row| row.is_none()) {
+        return Vec::new();
+    }
+    let values = |row: Option<&[f32]>| row.map_or_else(|| vec![0.0; lattice.size[0]], <[f32]>::to_vec);
+    rows().flat_map(values).collect()
+}
+
+/// Factors and memories of all absorbing layers, and where the latter lie; says to the kernel where each axis' begin.
+fn layers(host: &Fdtd<f32>, params: &mut Params) -> (Vec<f32>, Vec<Memories>) {
+    let (mut all, mut memories) = (Vec::new(), Vec::new());
+    for layer in &host.layers {
+        let axis = layer.shape.axis;
+        (params.ends[axis], params.bases[axis]) = (whole(layer.shape.slots() / 2), whole(all.len()));
+        params.widths[axis] = whole(layer.shape.width());
+        all.extend(layer.shape.factors().concat());
+        let psi = all.len();
+        all.extend_from_slice(&layer.psi);
+        let zeta = all.len();
+        all.extend_from_slice(&layer.zeta);
+        memories.push(Memories { psi, zeta });
+    }
+    (all, memories)
+}
+
 /// (cΔt/a)² of each site, less than 0 in walls.
 fn walled(host: &Fdtd<f32>, squares: &[f32]) -> Vec<f32> {
     let one = host.sweep.material.square;
@@ -133,14 +178,8 @@ impl Medium {
     pub(super) fn new(stream: &Stream, host: &Fdtd<f32>, pairs: &[[Buffer; 2]]) -> Result<Self, WgpuError> {
         let (lattice, material) = (&host.sweep.lattice, &host.sweep.material);
         let rows = lattice.rows();
-        let damped = (0..rows).any(|row| material.damping(lattice, row).is_some());
-        let damping: Vec<f32> = (0..rows)
-            .filter(|_| damped)
-            .flat_map(|row| match material.damping(lattice, row) {
-                Some(values) => values.to_vec(),
-                None => vec![0.0; lattice.size[0]],
-            })
-            .collect();
+        let damping = damping(host);
+        let damped = !damping.is_empty();
         let plane = |all: &[f32]| {
             if all.is_empty() {
                 Vec::new()
@@ -162,65 +201,127 @@ impl Medium {
             fluxes: single(&FLUX[half]),
             ..Params::default()
         };
-        let (mut all, mut memories) = (Vec::new(), Vec::new());
-        for layer in &host.layers {
-            let axis = layer.shape.axis;
-            (params.ends[axis], params.bases[axis]) = (whole(layer.shape.slots() / 2), whole(all.len()));
-            all.extend(layer.shape.factors().concat());
-            let psi = all.len();
-            all.extend_from_slice(&layer.psi);
-            let zeta = all.len();
-            all.extend_from_slice(&layer.zeta);
-            memories.push(Memories { psi, zeta });
-        }
+        let (all, memories) = layers(host, &mut params);
         let has = |there: bool| f64::from(u8::from(there));
         #[expect(clippy::cast_precision_loss, reason = "1 to 4")]
-        let constants = [
+        let sites = [
             ("HALF", half as f64),
             ("RANK", lattice.rank as f64),
             ("SQUARES", has(!squares.is_empty())),
             ("DENSITY", has(!density.is_empty())),
-            ("DAMPING", has(damped)),
             ("MARKS", has(!marks.is_empty())),
-            ("LAYERS", has(!all.is_empty())),
         ];
-        let kernel = stream.device().kernel(SOURCE, "step", &BINDINGS, &constants)?;
+        let beside = [("DAMPING", has(damped)), ("LAYERS", has(!all.is_empty()))];
+        let constants = [&sites[..], &beside].concat();
+        let core = Core::of(host);
+        let list = core.as_ref().map_or_else(Vec::new, |core| {
+            core.others(lattice.size, |row| host.sweep.walls.beside(row).iter().copied())
+        });
+        params.listed = whole(list.len());
         let planes = [
             stream.list("constants of the step", &[params])?,
             stream.list("the sound speed", &squares)?,
             stream.list("the density", &density)?,
-            stream.list("the absorption", &damping)?,
             stream.list("walls", &marks)?,
+            stream.list("the absorption", &damping)?,
         ];
-        let layers = stream.list("the absorbing layers", &all)?;
         let plain = density.is_empty() && (marks.is_empty() || half == 1) && all.is_empty() && !damped;
         let walled = (plain && !marks.is_empty() && pairs.len() > 1)
             .then(|| stream.list("the sound speed", &walled(host, &squares)))
             .transpose()?;
+        let mut medium = Self {
+            launches: Vec::new(),
+            sums: sums::Kernels::new(stream, &sites)?,
+            planes,
+            list: stream.list("sites around the core", &list)?,
+            plain,
+            walled,
+            square: material.square,
+            layers: stream.list("the absorbing layers", &all)?,
+            memories,
+        };
+        if let Some(core) = core {
+            medium.march(stream, host, pairs, &core)?;
+            let blocks = list.len().div_ceil(LISTED);
+            let most = stream.device().most_blocks() as usize;
+            let blocks = [blocks.min(most), blocks.div_ceil(most), 1];
+            let kernel = stream.device().kernel(SOURCE, "step_listed", &BINDINGS, &constants)?;
+            medium.add(stream, kernel, pairs, blocks);
+        } else {
+            let kernel = stream.device().kernel(SOURCE, "step", &BINDINGS, &constants)?;
+            medium.add(stream, kernel, pairs, blocks);
+        }
+        Ok(medium)
+    }
+
+    /// Adds a launch of the kernel that does everything.
+    fn add(&mut self, stream: &Stream, kernel: Kernel, pairs: &[[Buffer; 2]], blocks: [usize; 3]) {
         let bind = |pair: &[Buffer; 2], newer: usize| {
-            let [params, medium @ ..] = &planes;
-            let buffers = [params, &pair[newer], &pair[1 - newer]];
-            let buffers: Vec<&Buffer> = buffers.into_iter().chain(medium).chain([&layers]).collect();
+            let [params, medium @ ..] = &self.planes;
+            let levels = [params, &pair[newer], &pair[1 - newer]];
+            let buffers = levels.into_iter().chain(medium).chain([&self.layers, &self.list]);
             let pairs: Vec<(Binding, &Buffer)> = BINDINGS.into_iter().zip(buffers).collect();
             stream.device().bind(&kernel, &pairs)
         };
         let binds = pairs.iter().map(|pair| [bind(pair, 0), bind(pair, 1)]).collect();
-        Ok(Self {
-            kernel,
-            binds,
-            blocks,
-            planes,
-            plain,
-            walled,
-            square: material.square,
-            layers,
-            memories,
-        })
+        self.launches.push(Launch { kernel, binds, blocks });
+    }
+
+    /// Adds the launch of the core's kernel.
+    fn march(
+        &mut self,
+        stream: &Stream,
+        host: &Fdtd<f32>,
+        pairs: &[[Buffer; 2]],
+        core: &Core,
+    ) -> Result<(), WgpuError> {
+        let lattice = &host.sweep.lattice;
+        let has = i64::from;
+        let written = [
+            ("HALF", i64::from(whole(lattice.half))),
+            ("DEEP", has(lattice.rank == 3)),
+            ("SQUARES", has(!host.sweep.material.squares.is_empty())),
+            ("MARKS", has(!host.sweep.mask.is_empty())),
+        ];
+        let name = format!("fdtd_march {written:?}");
+        let source = expanded(march::SOURCE, &written);
+        let kernel = (stream.device()).kernel((&name, &source), "march", &march::BINDINGS, &[])?;
+        let (params, blocks) = core.launch(host);
+        let params = stream.list("constants of the step", &[params])?;
+        let [_, squares, _, marks, _] = &self.planes;
+        let bind = |pair: &[Buffer; 2], newer: usize| {
+            let buffers = [&params, &pair[newer], &pair[1 - newer], squares, marks];
+            let pairs: Vec<(Binding, &Buffer)> = march::BINDINGS.into_iter().zip(buffers).collect();
+            stream.device().bind(&kernel, &pairs)
+        };
+        let binds = pairs.iter().map(|pair| [bind(pair, 0), bind(pair, 1)]).collect();
+        self.launches.push(Launch { kernel, binds, blocks });
+        Ok(())
     }
 
     /// Puts a step in; `newer`: which level of the pair is pⁿ.
     pub(super) fn step(&self, stream: &Stream, pair: usize, newer: usize) -> Result<(), WgpuError> {
-        stream.launch(&self.kernel, &self.binds[pair][newer], None, self.blocks)
+        (self.launches.iter())
+            .try_for_each(|launch| stream.launch(&launch.kernel, &launch.binds[pair][newer], None, launch.blocks))
+    }
+
+    /// How steps are taken, in words.
+    pub(super) fn how(&self) -> &'static str {
+        if self.launches.len() > 1 {
+            "4 sites a thread in the core, one around it"
+        } else {
+            "one thread a site"
+        }
+    }
+
+    /// What sums.
+    pub(super) fn sums(&self) -> &sums::Kernels {
+        &self.sums
+    }
+
+    /// Constants, speeds, densities, walls, absorption.
+    pub(super) fn planes(&self) -> &[Buffer; 5] {
+        &self.planes
     }
 
     /// Whether tiles do all that there is.
@@ -245,7 +346,8 @@ impl Medium {
     /// Bytes held.
     pub(super) fn bytes(&self) -> u64 {
         let planes = self.planes.iter().chain(&self.walled);
-        planes.map(Buffer::bytes).sum::<u64>() + self.layers.bytes()
+        let rest = [&self.layers, &self.list];
+        planes.chain(rest).map(Buffer::bytes).sum::<u64>()
     }
 }
 

@@ -3,19 +3,22 @@
 //! The host's run ([`Fdtd`]) reads scenes, starts, changes Δt and medium, sums energies and saves; between such events its levels lie on the adapter, where they are
 //! stepped, recorded and drawn. States are those of the processor: checkpoints go from one to the other.
 //!
-//! - `stepwise`: one launch a step, a thread a site, in place over the older level (`kernels/fdtd_step.wgsl`); it does everything.
+//! - `stepwise`: in place over the older level, a thread a site (`kernels/fdtd_step.wgsl`); it does everything. The core of a grid, out of reach of edges, layers and
+//!   walls, has a kernel of its own, whose threads march along the last axis (`kernels/fdtd_march.wgsl`).
 //!
 //! - `tiled`: several steps a launch in two dimensions, of tiles in registers (`kernels/fdtd_block.wgsl`), at orders 2 and 4, where the medium has nothing but speeds,
 //!   and walls at order 2.
 //!
-//! Sources, and detectors that read single sites, are lists of operations on sites that a kernel works off after each step (`kernels/sound.wgsl`); records come back
-//! once a batch. Sums take the levels to the host. While a detector of energy, flux or more than 65536 sites listens, the processor takes the steps.
+//! Sources, and detectors that read single sites, are lists of operations on sites that a kernel works off after each step (`kernels/sound.wgsl`); energies, fluxes and
+//! detectors of more than 65536 sites are summed there when they are due (`kernels/fdtd_sums.wgsl`). Records come back once a batch.
 //!
 //! Bound: a step moves 12 bytes a site (pⁿ and pⁿ⁻¹ read, pⁿ⁺¹ written), 16 with a speed per site.
 
+mod march;
 mod medium;
 mod solver;
 mod steps;
+mod sums;
 mod tiles;
 
 use super::run::Fdtd;
@@ -27,6 +30,7 @@ use crate::solver::adapter::{self, beside::Beside, operations::Operations};
 use crate::solver::method::{Backend, Target, Variant};
 use crate::solver::setup::{Choice, Setup};
 use medium::{Medium, packed};
+use sums::Sums;
 use tiles::Tiles;
 
 /// The row of targets.
@@ -37,7 +41,7 @@ pub(super) const TARGET: Target = Target {
     variants: &[
         Variant {
             id: "stepwise",
-            about: "One launch a step, in place over the older level; it does everything.",
+            about: "Step by step, in place over the older level; it does everything.",
         },
         Variant {
             id: "tiled",
@@ -64,6 +68,7 @@ pub(super) struct Wgpu {
     potential: Option<Buffer>,
     medium: Medium,
     operations: Operations,
+    sums: Sums,
     beside: Beside,
 }
 
@@ -82,6 +87,7 @@ impl Wgpu {
             let mut run = Self {
                 medium: Medium::new(&stream, &host, &pairs)?,
                 operations: Operations::new(&stream, tiles::MOST)?,
+                sums: Sums::default(),
                 beside: Beside::new(&stream)?,
                 pair: 0,
                 newer: 0,

@@ -3,6 +3,7 @@
 use super::super::run::{BESIDE, EVEN, Fdtd, PEAK, level};
 use super::Wgpu;
 use super::medium::{Medium, unpacked};
+use super::sums::Sums;
 use crate::backend::simd::Aligned;
 use crate::backend::wgpu::{Buffer, WgpuError};
 use crate::field::FieldData;
@@ -54,6 +55,7 @@ impl Resident for Wgpu {
 
     fn push(&mut self) -> Result<(), SolverError> {
         self.medium = Medium::new(&self.stream, &self.host, &self.pairs)?;
+        self.sums = Sums::default();
         self.choose_pass()?;
         Ok(self.push_levels()?)
     }
@@ -70,8 +72,8 @@ impl Resident for Wgpu {
                 "tiled",
                 format!("tiles of {} rows, {} fused steps", tiles.height(), tiles.steps()),
             ),
-            (None, Some(because)) => ("stepwise", format!("one step a launch: {because}")),
-            (None, None) => ("stepwise", "one thread a site".to_owned()),
+            (None, Some(because)) => ("stepwise", format!("{}: {because}", self.medium.how())),
+            (None, None) => ("stepwise", self.medium.how().to_owned()),
         };
         Parts {
             variant,
@@ -84,7 +86,7 @@ impl Resident for Wgpu {
             ),
             batch: self.tiles.as_ref().map_or(1, |tiles| tiles.steps() as u64),
             note: None,
-            memory: own + self.medium.bytes() + self.operations.bytes() + self.beside.bytes(),
+            memory: own + self.medium.bytes() + self.operations.bytes() + self.sums.bytes() + self.beside.bytes(),
         }
     }
 
@@ -101,10 +103,7 @@ impl Resident for Wgpu {
     }
 
     fn total(&mut self) -> Result<Observables, SolverError> {
-        self.pull()?;
-        let total = self.host.total();
-        self.let_go();
-        Ok(total)
+        Ok(Wgpu::observables(self)?)
     }
 
     fn watch_velocity(&mut self) -> Result<(), SolverError> {

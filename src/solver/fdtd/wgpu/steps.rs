@@ -6,7 +6,6 @@ use crate::solver::adapter::operations::{MOST_GATHERED, Operations, SiteBatch};
 use crate::solver::clock::RunClock;
 use crate::solver::gathered::{gathered_places, hand_over, is_gathered};
 use crate::solver::resident::Resident;
-use crate::solver::stepper::Stepper;
 use crate::solver::transducers::Act;
 use crate::solver::{SolverError, Taps};
 
@@ -22,13 +21,10 @@ impl Wgpu {
         if taps.ask_for_velocity() && self.potential.is_none() {
             self.on_host(super::Fdtd::watch_potential)?;
         }
-        if !taps.taps().iter().all(|tap| is_gathered(tap, MOST_GATHERED)) {
-            // Energies and fluxes are measured where the processor steps.
-            return self.on_host(|host| host.advance_observed(clock, steps, taps));
-        }
+        self.prepare_sums(taps)?;
         let gathered = gathered_places(taps, MOST_GATHERED, |at| self.place(at));
         let heard = taps.transducers().map_or(0, |own| own.sites().len());
-        let most = Operations::most_steps(gathered.len() + heard);
+        let most = Operations::most_steps(gathered.len() + heard).min(self.sums.most_steps());
         let mut done = 0;
         while done < steps {
             let batch = (steps - done).min(most);
@@ -39,8 +35,9 @@ impl Wgpu {
     }
 
     fn go_batch(&mut self, clock: &RunClock, steps: u64, gathered: &[u32], taps: &mut Taps) -> Result<(), SolverError> {
-        let mut batch = self.site_batch(clock, steps, gathered);
         let acts = taps.transducers_act();
+        let adds = taps.transducers().is_some_and(|own| own.act() == Act::Add) && acts;
+        let mut batch = self.site_batch(clock, steps, gathered, adds);
         if let Some(transducers) = taps.transducers_mut().as_mut().filter(|_| acts) {
             // Walls stay silent.
             let mask = &self.host.sweep.mask;
@@ -49,31 +46,53 @@ impl Wgpu {
                 Act::Add => self.host.time_step * self.host.time_step,
                 _ => 1.0,
             };
-            let played = batch.join(transducers, silent, |_, signal| scale * signal.re);
+            let count = usize::try_from(steps).unwrap_or(usize::MAX);
+            let played = batch.join(transducers, count, silent, |_, signal| scale * signal.re);
             transducers.pass(played);
         }
         self.operations.load(&self.stream, &mut batch)?;
         let count = usize::try_from(steps).unwrap_or(usize::MAX);
+        let summed: Vec<bool> = (taps.taps().iter().map(|tap| !is_gathered(tap, MOST_GATHERED))).collect();
         let mut n = 0;
         while n < count {
-            n += self.pass(n, count - n)?;
+            // What is summed is seen between two launches.
+            let left = taps.until_due_of(&clock.after(n as u64), (count - n) as u64, |tap| summed[tap]);
+            n += self.pass(n, usize::try_from(left).unwrap_or(usize::MAX))?;
+            self.sum_regions(n - 1, |tap| taps.is_due(tap, &clock.after(n as u64)))?;
         }
         if !(taps.taps().is_empty() && batch.gathered.is_empty()) {
             let values = self.operations.records(&self.stream, count)?;
             let clocks: Vec<RunClock> = (1..=steps).map(|n| clock.after(n)).collect();
-            let unknown = vec![vec![f64::NAN; taps.taps().len()]; count];
-            hand_over(taps, MOST_GATHERED, &values, &clocks, unknown);
+            let sums = self.take_sums(count)?;
+            hand_over(taps, MOST_GATHERED, &values, &clocks, sums);
         }
         Ok(())
     }
 
-    /// What the sources add after each of the next steps, and what is recorded of them.
+    /// What the sources add after each of the next steps, and what is recorded of them. `adds`: whether transducers add beside them.
     #[expect(
         clippy::cast_possible_truncation,
         reason = "buffers of more than 2^32 numbers were refused; rounded to the precision of the run"
     )]
-    fn site_batch(&self, clock: &RunClock, steps: u64, gathered: &[u32]) -> SiteBatch {
+    fn site_batch(&self, clock: &RunClock, steps: u64, gathered: &[u32], adds: bool) -> SiteBatch {
         let square = self.host.time_step * self.host.time_step;
+        let stay = self.host.emitters.players().filter(|all| !all.is_empty() && !adds);
+        if let Some(mut players) = stay {
+            // Several at one site stay in their order.
+            players.sort_by_key(|(site, ..)| self.place(*site));
+            let strengths = (0..steps).map(|n| self.host.emitters.strengths(clock.after(n).time()));
+            let of_step = |strengths: Vec<f64>| {
+                let played = (players.iter()).map(move |(_, channel, share)| square * (strengths[*channel] * share));
+                played.map(|value| value as f32)
+            };
+            return SiteBatch {
+                played: strengths.flat_map(of_step).collect(),
+                players: players.iter().map(|(site, ..)| self.place(*site) as u32).collect(),
+                // Nothing else is added.
+                gathered: gathered.to_vec(),
+                ..SiteBatch::default()
+            };
+        }
         let added = (0..steps).map(|n| {
             let mut now = Vec::new();
             let (emitters, walls) = (&self.host.emitters, &self.host.sweep.mask);
@@ -109,9 +128,9 @@ impl Wgpu {
     fn step(&mut self, n: usize) -> Result<usize, WgpuError> {
         self.medium.step(&self.stream, self.pair, self.newer)?;
         self.newer = 1 - self.newer;
-        let [level, _] = self.levels();
-        self.operations.operate(&self.stream, level, n)?;
-        let sites = self.sites();
+        let level = self.levels()[0].clone();
+        self.operations.operate(&self.stream, &level, n)?;
+        let (sites, level) = (self.sites(), &level);
         if let Some(peak) = &self.peak {
             self.beside.keep_largest(&self.stream, [level, peak], sites)?;
         }

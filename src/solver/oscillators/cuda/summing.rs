@@ -11,7 +11,7 @@ use crate::backend::cuda::{Buffer, CudaError, Kernel, PushKernelArg, Stream};
 use crate::physics::Measure;
 use crate::solver::Taps;
 use crate::solver::clock::RunClock;
-use crate::solver::device::readback::{Region, SUMS};
+use crate::solver::device::readback::Region;
 use crate::solver::device::rows::grow;
 use crate::solver::device::{OnCuda, whole};
 use crate::solver::oscillators::scheme::Part;
@@ -127,11 +127,9 @@ impl<T: OnCuda> Cuda<T> {
         for (clock, due) in clocks.iter().zip(&due) {
             let mut record = vec![0.0; taps.taps().len()];
             if let Some(sums) = due.then(|| sums.next()).flatten() {
-                for ((n, sum, region), number) in asked.iter().zip(sums) {
-                    let mut all = [0.0; SUMS];
-                    all[*sum] = *number;
+                for ((n, ..), number) in asked.iter().zip(sums) {
                     if taps.is_due(*n, clock) {
-                        record[*n] = region.value(&taps.taps()[*n], all);
+                        record[*n] = taps.taps()[*n].acoustic_of(*number);
                     }
                 }
             }

@@ -2,7 +2,7 @@
 
 use super::planes::sites;
 use super::{Pass, Wgpu};
-use crate::backend::wgpu::WgpuError;
+use crate::backend::wgpu::{Buffer, WgpuError};
 use crate::solver::adapter::operations::{MOST_GATHERED, Operations, SiteBatch};
 use crate::solver::clock::RunClock;
 use crate::solver::gathered::{gathered_places, hand_over, is_gathered};
@@ -47,7 +47,7 @@ impl Wgpu {
         let acts = taps.transducers_act();
         let mut batch = self.batch(clock, count, gathered, acts);
         if let Some(transducers) = taps.transducers_mut().as_mut().filter(|_| acts) {
-            let played = self.join(transducers, &mut batch);
+            let played = self.join(transducers, count, &mut batch);
             transducers.pass(played);
         }
         self.kicks.load(&self.stream, &mut batch.kicks)?;
@@ -118,7 +118,7 @@ impl Wgpu {
     }
 
     /// Adds to a batch what transducers do in it; returns the steps in which they play. Walls stay silent.
-    fn join(&self, transducers: &Transducers, batch: &mut Batch) -> usize {
+    fn join(&self, transducers: &Transducers, steps: usize, batch: &mut Batch) -> usize {
         let host = &self.host;
         let nx = host.springs.layout.size[0];
         let silent = |site: usize| host.masses.is_wall(site % nx, site / nx);
@@ -128,9 +128,9 @@ impl Wgpu {
             _ => [signal.re, signal.im],
         };
         let momenta = &mut batch.momenta;
-        momenta.join(transducers, silent, |site, signal| change(site, signal)[1]);
+        momenta.join(transducers, steps, silent, |site, signal| change(site, signal)[1]);
         let pressures = &mut batch.pressures;
-        pressures.join(transducers, silent, |site, signal| change(site, signal)[0])
+        pressures.join(transducers, steps, silent, |site, signal| change(site, signal)[0])
     }
 
     /// Whole steps, between which nothing happens.
@@ -152,10 +152,12 @@ impl Wgpu {
 
     /// One step, with the operations of step `n` of the batch.
     fn step(&mut self, n: usize) -> Result<(), WgpuError> {
-        self.kicks.operate(&self.stream, &self.q_and_p()[1], n)?;
+        let momenta = self.q_and_p()[1].clone();
+        self.kicks.operate(&self.stream, &momenta, n)?;
         self.run(1)?;
-        let (stream, [q, p]) = (&self.stream, self.q_and_p());
-        self.momenta.operate(stream, p, n)?;
+        let [q, p] = self.q_and_p().each_ref().map(|plane| Buffer::clone(plane));
+        let (stream, q) = (&self.stream, &q);
+        self.momenta.operate(stream, &p, n)?;
         self.pressures.operate(stream, q, n)?;
         let count = sites(&self.host.springs.layout);
         if let Some(potential) = &self.potential {

@@ -1,0 +1,193 @@
+// Sums over a field of sound, and largest values: a number, or six, for 64 x 64 sites, a block of threads each. kernels/fdtd.wgsl and kernels/fdtd_sites.wgsl stand
+// before it; src/solver/fdtd/energy.rs has the energy and its flux. Both take a newer level in `now`: p with the older level in `old`, or what the velocity follows from with
+// p in `old`. Memory: 4 B a site, 8 for energies, 12 with a speed a site.
+
+const THREADS = 256;
+const COLUMNS = 64;
+const ROWS = 64;
+
+// What is summed
+const ENERGY = 0;
+const FLUX = 1;
+const PRESSURE = 2;
+const SQUARE = 3;
+const LARGEST = 4;
+
+struct Region {
+    lo: vec3i,
+    kind: i32,
+    hi: vec3i,
+    across: i32,  // the axis of the flux
+    to: i32,      // the first number
+    sound: i32,   // whether `now` is what the velocity follows from
+    time_step: f32,
+    spacing: f32,
+    density: f32, // where there is one
+    across_x: i32, // blocks side by side, and all of them
+    blocks: i32,
+}
+
+@group(0) @binding(6) var<storage, read_write> numbers: array<f32>;
+@group(0) @binding(7) var<uniform> region: Region;
+
+var<workgroup> parts: array<vec4f, THREADS>;
+
+// A level, and what it is more than the level before it
+fn level(site: i32) -> vec2f {
+    let newer = now[site];
+    let other = old[site];
+    return vec2f(newer, select(newer - other, region.time_step * other, region.sound != 0));
+}
+
+// 1/rho between two sites
+fn bond(here: i32, there: i32) -> f32 {
+    if (DENSITY) { return 2.0 / (density[here] + density[there]); }
+    return 1.0 / region.density;
+}
+
+// What a bond to a place with its sign holds; that to the zero outside a soft edge is counted by no other site.
+fn bond_energy(own: vec2f, to: vec2i) -> f32 {
+    let both = f32(to.y) * level(to.x) - own;
+    let weight = select(1.0, 2.0, to.y == 0) * bond(place, select(place, to.x, to.y > 0));
+    return weight * both.x * (both.x - both.y);
+}
+
+// The energy of the site, times a^2 / a^d
+fn energy() -> f32 {
+    let marked = mark(place);
+    if ((marked & WALL) != 0u) { return 0.0; }
+    let own = level(place);
+    var kappa = p.square;
+    if (SQUARES) { kappa = squares[place]; }
+    if (!DENSITY) { kappa *= region.density; }
+    var bonds = 0.0;
+    for (var axis = 0; axis < RANK; axis++) {
+        if ((marked & BESIDE) != 0u) {
+            let below = walked(axis, -1);
+            let above = walked(axis, 1);
+            for (var k = 0; k < HALF; k++) { bonds += p.coefficients[k] * (bond_energy(own, below[k]) + bond_energy(own, above[k])); }
+        } else {
+            for (var k = 0; k < HALF; k++) { bonds += p.coefficients[k] * (bond_energy(own, placed(axis, -1 - k)) + bond_energy(own, placed(axis, 1 + k))); }
+        }
+    }
+    if (kappa == 0.0) { return bonds / 4.0; }
+    return own.y * own.y / (2.0 * kappa) + bonds / 4.0;
+}
+
+// What flows to the next site along the region's axis, per a^(d - 1) and unit of time
+fn flux() -> f32 {
+    let axis = region.across;
+    let n = p.size[axis];
+    if (at[axis] + 1 >= n) { return 0.0; }
+    var sum = 0.0;
+    for (var k = 1; k <= HALF; k++) {
+        for (var m = 0; m < k; m++) {
+            var lower = at[axis] - m;
+            var upper = lower + k;
+            if (p.edges[axis] == PERIODIC) {
+                lower = (lower % n + n) % n;
+                upper = (upper % n + n) % n;
+            }
+            if (lower < 0 || upper >= n) { continue; }
+            let here = place + (lower - at[axis]) * stride(axis);
+            let there = place + (upper - at[axis]) * stride(axis);
+            if (((mark(here) | mark(there)) & WALL) != 0u) { continue; }
+            let a = level(here);
+            let b = level(there);
+            let pressure = (a.y + b.y) / (2.0 * region.time_step);
+            let slope = (2.0 * (b.x - a.x) - (b.y - a.y)) / (2.0 * region.spacing);
+            sum -= p.coefficients[k - 1] * bond(here, there) * pressure * slope;
+        }
+    }
+    return sum;
+}
+
+fn asked() -> f32 {
+    switch region.kind {
+        case ENERGY: { return energy(); }
+        case FLUX: { return flux(); }
+        case PRESSURE: { return now[place]; }
+        case SQUARE: { return now[place] * now[place]; }
+        default: { return abs(now[place]); }
+    }
+}
+
+// Of all threads: the sums, or where `largest` is set the largest
+fn joined(own: i32, value: vec4f, largest: vec4<bool>) -> vec4f {
+    parts[own] = value;
+    for (var half = THREADS / 2; half > 0; half /= 2) {
+        workgroupBarrier();
+        if (own < half) {
+            let a = parts[own];
+            let b = parts[own + half];
+            parts[own] = select(a + b, max(a, b), largest);
+        }
+    }
+    workgroupBarrier();
+    return parts[0];
+}
+
+// A number for 64 columns of 64 rows of the region
+@compute @workgroup_size(THREADS) fn measure(
+    @builtin(local_invocation_index) index: u32,
+    @builtin(workgroup_id) block: vec3u,
+    @builtin(num_workgroups) blocks: vec3u,
+) {
+    let number = i32(block.y * blocks.x + block.x);
+    if (number >= region.blocks) { return; }
+    let own = i32(index);
+    let largest = vec4<bool>(region.kind == LARGEST);
+    let x = region.lo.x + number % region.across_x * COLUMNS + own % COLUMNS;
+    let first = number / region.across_x * ROWS;
+    let height = region.hi.y - region.lo.y;
+    let last = min(first + ROWS, height * (region.hi.z - region.lo.z));
+    var sum = 0.0;
+    if (x < region.hi.x) {
+        for (var row = first + own / COLUMNS; row < last; row += THREADS / COLUMNS) {
+            at = vec3i(x, region.lo.y + row % height, region.lo.z + row / height);
+            place = (at.z * p.size.y + at.y) * p.size.x + x;
+            let next = asked();
+            sum = select(sum + next, max(sum, next), largest.x);
+        }
+    }
+    let all = joined(own, vec4f(sum), largest);
+    if (own == 0) { numbers[region.to + number] = all.x; }
+}
+
+// Of 64 x 64 sites of a plane of the grid: the sum of p^2, its moments of first and second order along x and y from the first of these sites on, and the largest |p|
+@compute @workgroup_size(THREADS) fn moments(
+    @builtin(local_invocation_index) index: u32,
+    @builtin(workgroup_id) block: vec3u,
+    @builtin(num_workgroups) blocks: vec3u,
+) {
+    let number = i32(block.y * blocks.x + block.x);
+    if (number >= region.blocks) { return; }
+    let own = i32(index);
+    let column = own % COLUMNS;
+    let x = number % region.across_x * COLUMNS + column;
+    let down = (p.size.y + ROWS - 1) / ROWS;
+    let first = number / region.across_x % down * ROWS;
+    let z = number / region.across_x / down;
+    var along_x = vec4f();
+    var along_y = vec4f();
+    if (x < p.size.x) {
+        for (var row = own / COLUMNS; row < min(ROWS, p.size.y - first); row += THREADS / COLUMNS) {
+            let value = now[(z * p.size.y + first + row) * p.size.x + x];
+            let square = value * value;
+            along_x += square * vec4f(1.0, f32(column), f32(column * column), 0.0);
+            along_y = vec4f(along_y.xy + square * vec2f(f32(row), f32(row * row)), max(along_y.z, abs(value)), 0.0);
+        }
+    }
+    let sums = joined(own, along_x, vec4<bool>());
+    workgroupBarrier();
+    let others = joined(own, along_y, vec4<bool>(false, false, true, false));
+    if (own == 0) {
+        let to = 6 * number;
+        numbers[to] = sums.x;
+        numbers[to + 1] = sums.y;
+        numbers[to + 2] = sums.z;
+        numbers[to + 3] = others.x;
+        numbers[to + 4] = others.y;
+        numbers[to + 5] = others.z;
+    }
+}

@@ -1,0 +1,304 @@
+//! Sums over regions and over the whole field, made on the adapter (`kernels/fdtd_sums.wgsl`).
+
+use super::Wgpu;
+use crate::backend::wgpu::{Bind, Binding, Buffer, Kernel, Stream, WgpuError};
+use crate::physics::{Measure, Observables};
+use crate::solver::Taps;
+use crate::solver::acoustic::sums::finished;
+use crate::solver::adapter::operations::{BATCH, MOST_GATHERED};
+use crate::solver::adapter::whole;
+use crate::solver::gathered::is_gathered;
+use crate::solver::taps::Tap;
+use bytemuck::{Pod, Zeroable};
+
+/// The kernels' text.
+const SOURCE: (&str, &str) = (
+    "fdtd_sums",
+    concat!(
+        include_str!("../../../../kernels/fdtd.wgsl"),
+        include_str!("../../../../kernels/fdtd_sites.wgsl"),
+        include_str!("../../../../kernels/fdtd_sums.wgsl"),
+    ),
+);
+/// What they are given.
+const BINDINGS: [Binding; 8] = [
+    Binding::Uniform,
+    Binding::Read,
+    Binding::Write,
+    Binding::Read,
+    Binding::Read,
+    Binding::Read,
+    Binding::Write,
+    Binding::Table(1),
+];
+/// Columns and rows of a number.
+const PATCH: usize = 64;
+/// Numbers of `moments` for a patch.
+const MOMENTS: usize = 6;
+/// Numbers of a region that are kept until they are fetched, where one step has no more.
+const MOST_NUMBERS: usize = 1 << 22;
+
+/// `Region` of the kernels, in 256 bytes.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Pod, Zeroable)]
+struct Params {
+    lo: [i32; 3],
+    kind: i32,
+    hi: [i32; 3],
+    across: i32,
+    to: i32,
+    sound: i32,
+    time_step: f32,
+    spacing: f32,
+    density: f32,
+    across_x: i32,
+    blocks: i32,
+    rest: [i32; 49],
+}
+
+/// What the kernels call a measure.
+fn kind(measure: Measure) -> i32 {
+    match measure {
+        Measure::Energy => 0,
+        Measure::Flux => 1,
+        Measure::Value | Measure::Velocity | Measure::Pressure => 2,
+        Measure::Probability => 3,
+        Measure::Peak => 4,
+    }
+}
+
+/// The kernels of a medium.
+pub(super) struct Kernels {
+    measure: Kernel,
+    moments: Kernel,
+}
+
+impl Kernels {
+    pub(super) fn new(stream: &Stream, constants: &[(&str, f64)]) -> Result<Self, WgpuError> {
+        let kernel = |entry| stream.device().kernel(SOURCE, entry, &BINDINGS, constants);
+        Ok(Self {
+            measure: kernel("measure")?,
+            moments: kernel("moments")?,
+        })
+    }
+}
+
+/// A detector that sums, and its numbers of the steps of a batch.
+struct Summed {
+    tap: usize,
+    region: Tap,
+    /// Blocks, each of which has a number.
+    count: usize,
+    table: Buffer,
+    numbers: Buffer,
+    /// Steps of the batch that left numbers here, in order.
+    steps: Vec<usize>,
+    /// What the kernel is given, of each pair of levels with its first or its second as pⁿ, once it was asked for.
+    binds: [[Option<Bind>; 2]; 2],
+}
+
+/// Detectors that sum.
+#[derive(Default)]
+pub(super) struct Sums {
+    taps: Vec<Tap>,
+    all: Vec<Summed>,
+    /// Steps of a batch that there is room for.
+    room: usize,
+    time_step: f64,
+}
+
+impl Sums {
+    /// Steps that a batch may have.
+    pub(super) fn most_steps(&self) -> u64 {
+        self.room as u64
+    }
+
+    /// Whether they are those of these detectors.
+    fn are_of(&self, taps: &Taps) -> bool {
+        self.taps == taps.taps()
+    }
+
+    /// Bytes held.
+    pub(super) fn bytes(&self) -> u64 {
+        let own = |summed: &Summed| summed.table.bytes() + summed.numbers.bytes();
+        self.all.iter().map(own).sum()
+    }
+}
+
+impl Wgpu {
+    /// What the kernels are told of sites `lo` to `hi`, which so many blocks take along x and across it.
+    #[expect(clippy::cast_possible_truncation, reason = "rounded to the precision of the run")]
+    fn region(&self, measure: Measure, [lo, hi]: [[usize; 3]; 2], count: [usize; 2], sound: bool) -> Params {
+        Params {
+            lo: lo.map(whole),
+            kind: kind(measure),
+            hi: hi.map(whole),
+            across: 0,
+            to: 0,
+            sound: i32::from(sound),
+            time_step: self.host.time_step as f32,
+            spacing: self.host.scenario.grid().spacing() as f32,
+            density: self.host.sweep.material.uniform_density as f32,
+            across_x: whole(count[0]),
+            blocks: whole(count.iter().product()),
+            rest: [0; 49],
+        }
+    }
+
+    /// What a kernel reads of the levels, or where the sound's energy is asked for of what the velocity follows from; where it writes, and its regions.
+    fn bind_sums(&self, kernel: &Kernel, sound: bool, numbers: &Buffer, table: &Buffer) -> Bind {
+        let [now, old] = self.levels();
+        let levels = match &self.potential {
+            Some(potential) if sound => [potential, now],
+            _ => [now, old],
+        };
+        let [params, medium @ .., _] = self.medium.planes();
+        let buffers = [params, levels[0], levels[1]].into_iter().chain(medium);
+        let pairs: Vec<(Binding, &Buffer)> = BINDINGS.into_iter().zip(buffers.chain([numbers, table])).collect();
+        self.stream.device().bind(kernel, &pairs)
+    }
+
+    /// Makes ready what detectors sum.
+    pub(super) fn prepare_sums(&mut self, taps: &Taps) -> Result<(), WgpuError> {
+        if self.sums.are_of(taps) && self.sums.time_step.to_bits() == self.host.time_step.to_bits() {
+            return Ok(());
+        }
+        let mut sums = Sums {
+            taps: taps.taps().to_vec(),
+            all: Vec::new(),
+            room: BATCH,
+            time_step: self.host.time_step,
+        };
+        let asked = |(_, tap): &(usize, &Tap)| !is_gathered(tap, MOST_GATHERED);
+        for (n, tap) in taps.taps().iter().enumerate().filter(asked) {
+            let Some([lo, hi]) = tap.summed_sites() else { continue };
+            let rows = (hi[1] - lo[1]) * (hi[2] - lo[2]);
+            let count = [(hi[0] - lo[0]).div_ceil(PATCH), rows.div_ceil(PATCH)];
+            let numbers = count[0] * count[1];
+            let room = (MOST_NUMBERS / numbers).clamp(1, BATCH);
+            let moves = matches!(tap.measure, Measure::Energy | Measure::Flux);
+            let region = self.region(tap.measure, [lo, hi], count, moves);
+            let table: Vec<Params> = (0..room)
+                .map(|step| Params {
+                    across: whole(tap.across),
+                    to: whole(step * numbers),
+                    ..region
+                })
+                .collect();
+            sums.all.push(Summed {
+                tap: n,
+                region: tap.clone(),
+                count: numbers,
+                table: self.stream.list("regions", &table)?,
+                numbers: self.stream.zeros::<f32>("sums", room * numbers)?,
+                steps: Vec::new(),
+                binds: Default::default(),
+            });
+            sums.room = sums.room.min(room);
+        }
+        self.sums = sums;
+        Ok(())
+    }
+
+    /// Puts in what detectors sum after step `n` of a batch.
+    pub(super) fn sum_regions(&mut self, n: usize, is_due: impl Fn(usize) -> bool) -> Result<(), WgpuError> {
+        let mut all = std::mem::take(&mut self.sums.all);
+        for summed in all.iter_mut().filter(|summed| is_due(summed.tap)) {
+            let moves = matches!(summed.region.measure, Measure::Energy | Measure::Flux);
+            let kernel = &self.medium.sums().measure;
+            let made = || self.bind_sums(kernel, moves, &summed.numbers, &summed.table);
+            let bind = summed.binds[self.pair][self.newer].get_or_insert_with(made);
+            let blocks = self.blocks_for(summed.count);
+            self.stream.launch(kernel, bind, Some(summed.steps.len()), blocks)?;
+            summed.steps.push(n);
+        }
+        self.sums.all = all;
+        Ok(())
+    }
+
+    /// What detectors have summed in a batch: for each of its steps a value a detector, which is 0 where it does not sum, or not then.
+    pub(super) fn take_sums(&mut self, steps: usize) -> Result<Vec<Vec<f64>>, WgpuError> {
+        let mut records = vec![vec![0.0; self.sums.taps.len()]; steps];
+        for summed in &mut self.sums.all {
+            let count = summed.count;
+            let mut numbers = vec![0.0f32; count * summed.steps.len()];
+            if numbers.is_empty() {
+                continue;
+            }
+            self.stream.download("sums", &summed.numbers, 0, &mut numbers)?;
+            let square = self.host.scenario.grid().spacing().powi(2);
+            for (step, numbers) in summed.steps.drain(..).zip(numbers.chunks_exact(count)) {
+                let numbers = numbers.iter().copied().map(f64::from);
+                let sum = match summed.region.measure {
+                    Measure::Peak => numbers.fold(0.0, f64::max),
+                    Measure::Energy => numbers.sum::<f64>() / square,
+                    _ => numbers.sum(),
+                };
+                records[step][summed.tap] = summed.region.acoustic_of(sum);
+            }
+        }
+        Ok(records)
+    }
+
+    /// The energy of the whole field per a^d.
+    fn energy(&self, sound: bool) -> Result<f64, WgpuError> {
+        let [nx, ny, nz] = self.host.sweep.lattice.size;
+        let count = [nx.div_ceil(PATCH), (ny * nz).div_ceil(PATCH)];
+        let region = self.region(Measure::Energy, [[0; 3], [nx, ny, nz]], count, sound);
+        let numbers = self.sum_all(&self.medium.sums().measure, (region, sound), 1)?;
+        let square = self.host.scenario.grid().spacing().powi(2);
+        Ok(numbers.into_iter().map(f64::from).sum::<f64>() / square)
+    }
+
+    /// Blocks of a launch for so many numbers.
+    fn blocks_for(&self, count: usize) -> [usize; 3] {
+        let most = self.stream.device().most_blocks() as usize;
+        [count.min(most), count.div_ceil(most), 1]
+    }
+
+    /// The numbers of all blocks of a region, `each` of them a block.
+    fn sum_all(&self, kernel: &Kernel, (region, sound): (Params, bool), each: usize) -> Result<Vec<f32>, WgpuError> {
+        let count = usize::try_from(region.blocks).unwrap_or(0);
+        let mut all = vec![0.0f32; each * count];
+        let numbers = self.stream.zeros::<f32>("sums", all.len())?;
+        let table = self.stream.list("regions", &[region])?;
+        let bind = self.bind_sums(kernel, sound, &numbers, &table);
+        self.stream.launch(kernel, &bind, Some(0), self.blocks_for(count))?;
+        self.stream.download("sums", &numbers, 0, &mut all)?;
+        Ok(all)
+    }
+
+    /// Observables of the whole field.
+    #[expect(clippy::cast_precision_loss, reason = "site numbers are far below 2^52")]
+    pub(super) fn observables(&self) -> Result<Observables, WgpuError> {
+        let size = self.host.sweep.lattice.size;
+        let [across, down] = [size[0], size[1]].map(|n| n.div_ceil(PATCH));
+        let region = self.region(Measure::Probability, [[0; 3], size], [across, down * size[2]], false);
+        let numbers = self.sum_all(&self.medium.sums().moments, (region, false), MOMENTS)?;
+        let mut all = Observables {
+            energy: f64::NAN,
+            invariant: self.energy(false)?,
+            ..Observables::default()
+        };
+        if self.potential.is_some() {
+            all.energy = self.energy(true)?;
+        }
+        let (mut first, mut second) = ([0.0; 3], [0.0; 3]);
+        for (patch, numbers) in numbers.chunks_exact(MOMENTS).enumerate() {
+            let [square, x, xx, y, yy, peak] = [0, 1, 2, 3, 4, 5].map(|n| f64::from(numbers[n]));
+            let [column, row] = [patch % across, patch / across % down].map(|n| (n * PATCH) as f64);
+            let plane = (patch / (across * down)) as f64;
+            all.norm += square;
+            // As the processor has it: NaN is not the largest.
+            all.peak = all.peak.max(peak);
+            for (axis, (from, once, twice)) in [(column, x, xx), (row, y, yy), (plane, 0.0, 0.0)]
+                .into_iter()
+                .enumerate()
+            {
+                first[axis] += from * square + once;
+                second[axis] += from * from * square + 2.0 * from * once + twice;
+            }
+        }
+        Ok(finished(all, first, second, self.host.scenario.grid()))
+    }
+}
