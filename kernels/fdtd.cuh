@@ -283,7 +283,7 @@ template <int H, bool FRESH> struct Site {
     __device__ __forceinline__ real absorbed(const Layer &l, int axis, int slot, real here, const real (&low)[H], const real (&high)[H]) const {
         real below = minus(here, low[0]), above = minus(high[0], here);
         to_fluxes<H>(low, high, below, above);
-        if (s.medium.density) {
+        if (H == 1 && s.medium.density) {
             // The site's own over that of a face: 1 within a layer, whose density goes on along its normal, but not at sites that only fill up its last vector.
             const real rho = s.medium.density[this->place], twice = plus(rho, rho);
             below = times(below, over(twice, plus(rho, density(axis, -1))));

@@ -232,7 +232,7 @@ struct Cell {
     __device__ __forceinline__ real absorbed(const Layer &l, int axis, int slot, real own, const real (&low)[H], const real (&high)[H]) const {
         real below = minus(own, low[0]), above = minus(high[0], own);
         to_fluxes<H>(low, high, below, above);
-        if (room.density) below = times(below, relative(axis, -1)), above = times(above, relative(axis, 1));
+        if (H == 1 && room.density) below = times(below, relative(axis, -1)), above = times(above, relative(axis, 1));
         const real *factors = l.factors + slot;
         real lower = room.memories[axis][0][here], upper = room.memories[axis][1][here], zeta = room.memories[axis][2][here];
         below = renew(factors[0], factors[6 * l.end], lower, below);
