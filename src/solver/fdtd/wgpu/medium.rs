@@ -4,7 +4,6 @@ use super::super::lattice::Lattice;
 use super::super::run::Fdtd;
 use super::super::stencil::{COEFFICIENTS, FLUX};
 use super::march::{self, Core};
-use super::sums;
 use crate::backend::wgpu::{Bind, Binding, Buffer, Kernel, Stream, WgpuError, expanded};
 use crate::grid::Edge;
 use crate::solver::adapter::{blocks, whole};
@@ -74,7 +73,8 @@ struct Launch {
 pub(super) struct Medium {
     /// Of all sites, or of the core and of what is around it.
     launches: Vec<Launch>,
-    sums: sums::Kernels,
+    /// What kernels are told of the medium that take a thread a site.
+    sites: Vec<(&'static str, f64)>,
     planes: [Buffer; 5],
     /// Sites around the core.
     list: Buffer,
@@ -231,7 +231,7 @@ impl Medium {
             .transpose()?;
         let mut medium = Self {
             launches: Vec::new(),
-            sums: sums::Kernels::new(stream, &sites)?,
+            sites: sites.to_vec(),
             planes,
             list: stream.list("sites around the core", &list)?,
             plain,
@@ -314,9 +314,9 @@ impl Medium {
         }
     }
 
-    /// What sums.
-    pub(super) fn sums(&self) -> &sums::Kernels {
-        &self.sums
+    /// Constants of kernels that take a thread a site.
+    pub(super) fn sites(&self) -> &[(&'static str, f64)] {
+        &self.sites
     }
 
     /// Constants, speeds, densities, walls, absorption.

@@ -84,10 +84,11 @@ impl Wgpu {
             if setup.choice.variant.as_deref() != Some("stepwise") && tiles::fit(stream.device(), &host) {
                 pairs.push([level()?, level()?]);
             }
+            let medium = Medium::new(&stream, &host, &pairs)?;
             let mut run = Self {
-                medium: Medium::new(&stream, &host, &pairs)?,
+                sums: Sums::new(&stream, &medium)?,
+                medium,
                 operations: Operations::new(&stream, tiles::MOST)?,
-                sums: Sums::default(),
                 beside: Beside::new(&stream)?,
                 pair: 0,
                 newer: 0,

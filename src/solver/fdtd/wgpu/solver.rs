@@ -55,7 +55,7 @@ impl Resident for Wgpu {
 
     fn push(&mut self) -> Result<(), SolverError> {
         self.medium = Medium::new(&self.stream, &self.host, &self.pairs)?;
-        self.sums = Sums::default();
+        self.sums = Sums::new(&self.stream, &self.medium)?;
         self.choose_pass()?;
         Ok(self.push_levels()?)
     }

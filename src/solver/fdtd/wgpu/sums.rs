@@ -1,6 +1,7 @@
 //! Sums over regions and over the whole field, made on the adapter (`kernels/fdtd_sums.wgsl`).
 
 use super::Wgpu;
+use super::medium::Medium;
 use crate::backend::wgpu::{Bind, Binding, Buffer, Kernel, Stream, WgpuError};
 use crate::physics::{Measure, Observables};
 use crate::solver::Taps;
@@ -68,13 +69,14 @@ fn kind(measure: Measure) -> i32 {
 }
 
 /// The kernels of a medium.
-pub(super) struct Kernels {
+#[derive(Clone)]
+struct Kernels {
     measure: Kernel,
     moments: Kernel,
 }
 
 impl Kernels {
-    pub(super) fn new(stream: &Stream, constants: &[(&str, f64)]) -> Result<Self, WgpuError> {
+    fn new(stream: &Stream, constants: &[(&str, f64)]) -> Result<Self, WgpuError> {
         let kernel = |entry| stream.device().kernel(SOURCE, entry, &BINDINGS, constants);
         Ok(Self {
             measure: kernel("measure")?,
@@ -97,9 +99,9 @@ struct Summed {
     binds: [[Option<Bind>; 2]; 2],
 }
 
-/// Detectors that sum.
-#[derive(Default)]
+/// Kernels that sum, and detectors that do.
 pub(super) struct Sums {
+    kernels: Kernels,
     taps: Vec<Tap>,
     all: Vec<Summed>,
     /// Steps of a batch that there is room for.
@@ -108,6 +110,17 @@ pub(super) struct Sums {
 }
 
 impl Sums {
+    /// None yet.
+    pub(super) fn new(stream: &Stream, medium: &Medium) -> Result<Self, WgpuError> {
+        Ok(Self {
+            kernels: Kernels::new(stream, medium.sites())?,
+            taps: Vec::new(),
+            all: Vec::new(),
+            room: BATCH,
+            time_step: 0.0,
+        })
+    }
+
     /// Steps that a batch may have.
     pub(super) fn most_steps(&self) -> u64 {
         self.room as u64
@@ -164,6 +177,7 @@ impl Wgpu {
             return Ok(());
         }
         let mut sums = Sums {
+            kernels: self.sums.kernels.clone(),
             taps: taps.taps().to_vec(),
             all: Vec::new(),
             room: BATCH,
@@ -205,7 +219,7 @@ impl Wgpu {
         let mut all = std::mem::take(&mut self.sums.all);
         for summed in all.iter_mut().filter(|summed| is_due(summed.tap)) {
             let moves = matches!(summed.region.measure, Measure::Energy | Measure::Flux);
-            let kernel = &self.medium.sums().measure;
+            let kernel = &self.sums.kernels.measure;
             let made = || self.bind_sums(kernel, moves, &summed.numbers, &summed.table);
             let bind = summed.binds[self.pair][self.newer].get_or_insert_with(made);
             let blocks = self.blocks_for(summed.count);
@@ -245,7 +259,7 @@ impl Wgpu {
         let [nx, ny, nz] = self.host.sweep.lattice.size;
         let count = [nx.div_ceil(PATCH), (ny * nz).div_ceil(PATCH)];
         let region = self.region(Measure::Energy, [[0; 3], [nx, ny, nz]], count, sound);
-        let numbers = self.sum_all(&self.medium.sums().measure, (region, sound), 1)?;
+        let numbers = self.sum_all(&self.sums.kernels.measure, (region, sound), 1)?;
         let square = self.host.scenario.grid().spacing().powi(2);
         Ok(numbers.into_iter().map(f64::from).sum::<f64>() / square)
     }
@@ -274,7 +288,7 @@ impl Wgpu {
         let size = self.host.sweep.lattice.size;
         let [across, down] = [size[0], size[1]].map(|n| n.div_ceil(PATCH));
         let region = self.region(Measure::Probability, [[0; 3], size], [across, down * size[2]], false);
-        let numbers = self.sum_all(&self.medium.sums().moments, (region, false), MOMENTS)?;
+        let numbers = self.sum_all(&self.sums.kernels.moments, (region, false), MOMENTS)?;
         let mut all = Observables {
             energy: f64::NAN,
             invariant: self.energy(false)?,
