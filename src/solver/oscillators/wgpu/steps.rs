@@ -2,7 +2,7 @@
 
 use super::planes::sites;
 use super::{Pass, Wgpu};
-use crate::backend::wgpu::{Buffer, WgpuError};
+use crate::backend::wgpu::WgpuError;
 use crate::solver::adapter::operations::{MOST_GATHERED, Operations, SiteBatch};
 use crate::solver::clock::RunClock;
 use crate::solver::gathered::{gathered_places, hand_over, is_gathered};
@@ -155,7 +155,7 @@ impl Wgpu {
         let momenta = self.q_and_p()[1].clone();
         self.kicks.operate(&self.stream, &momenta, n)?;
         self.run(1)?;
-        let [q, p] = self.q_and_p().each_ref().map(|plane| Buffer::clone(plane));
+        let [q, p] = self.q_and_p().clone();
         let (stream, q) = (&self.stream, &q);
         self.momenta.operate(stream, &p, n)?;
         self.pressures.operate(stream, q, n)?;
