@@ -189,6 +189,9 @@ pub(super) fn layout(
             width + room.left + room.right,
             (height + room.top + room.bottom).max(least),
         ];
+        if look.overlay && is_upright(canvas) {
+            return Ok(upright::around([width, height]));
+        }
         return Ok((canvas, field, unit));
     }
     let [width, height] = look.size.unwrap_or(if in_space { SPACE } else { GRAPH });
@@ -199,14 +202,14 @@ pub(super) fn layout(
             most: MOST,
         });
     }
-    if look.overlay && !line && is_upright([width, height]) && width >= 160 {
+    if look.overlay && !line && is_upright([width, height]) && width >= upright::LEAST {
         let sites = if in_space { [1, 1] } else { [nx, ny] };
         let (unit, field) = upright::layout([width, height], sites);
         return Ok(([width, height], field, unit));
     }
     let unit = unit_of([width, height]);
     let room = margins(unit);
-    let least = if line || look.overlay { 160 } else { 16 };
+    let least = if line || look.overlay { upright::LEAST } else { 16 };
     if width.min(height) < least {
         return Err(LookError::TooSmall { width, height, least });
     }

@@ -15,6 +15,9 @@ const ABOVE: f32 = 6.4;
 /// Units of text below it: colours, and four lines of a note.
 const BELOW: f32 = 9.6;
 
+/// Pixels across in which words have room.
+pub(super) const LEAST: usize = 160;
+
 /// Whether a picture of this size is laid out so.
 #[must_use]
 pub fn is_upright([width, height]: [usize; 2]) -> bool {
@@ -39,6 +42,22 @@ pub(super) fn layout([width, height]: [usize; 2], [nx, ny]: [usize; 2]) -> (f32,
         height: floor(high).max(1),
     };
     (unit, rect)
+}
+
+/// The canvas around a field of this size, where the field stands, and the size of text.
+pub(super) fn around([width, height]: [usize; 2]) -> ([usize; 2], Rect, f32) {
+    let wide = width.max(LEAST);
+    let unit = (pixel(wide) / 24.0).clamp(9.0, 80.0);
+    let above = ceil(ABOVE * unit);
+    // It stays upright where the field itself is small.
+    let high = (above + height + ceil(BELOW * unit)).max((5 * wide).div_ceil(4));
+    let field = Rect {
+        x: (wide - width) / 2,
+        y: above,
+        width,
+        height,
+    };
+    ([wide, high], field, unit)
 }
 
 impl Legend<'_> {
@@ -160,6 +179,16 @@ mod tests {
             );
             let kept = field.width as f64 * sites[1] as f64 / (field.height as f64 * sites[0] as f64);
             assert!((kept - 1.0).abs() < 0.01, "{field:?}");
+        }
+        for size in [[624, 1196], [40, 400], [9, 53], [256, 300], [2000, 4096]] {
+            let (canvas, field, unit) = around(size);
+            assert!(is_upright(canvas), "{size:?}");
+            assert_eq!([field.width, field.height], size);
+            assert!(
+                field.y as f32 >= ABOVE * unit
+                    && (field.y + field.height) as f32 <= canvas[1] as f32 - BELOW * unit + 1.0,
+                "{field:?}"
+            );
         }
         let (_, field) = layout([1080, 1920], [1024, 512]);
         assert_eq!((field.x, field.width), (0, 1080));
