@@ -256,7 +256,7 @@ impl Tap {
                 values[i - self.lo[0]]
             }));
         }
-        let (mut sum, mut squares, mut largest, mut count) = (0.0, 0.0, 0.0f64, 0.0);
+        let (mut sum, mut squares, mut largest) = (0.0, 0.0, 0.0f64);
         for k in self.lo[2]..self.hi[2] {
             for j in self.lo[1]..self.hi[1] {
                 row(j, k, &mut values);
@@ -267,22 +267,14 @@ impl Tap {
                     sum += value;
                     squares += value * value;
                     largest = largest.max(value.abs());
-                    count += 1.0;
                 }
             }
         }
-        match self.measure {
+        self.acoustic_of(match self.measure {
             Measure::Peak => largest,
-            Measure::Probability => squares * self.weight,
-            Measure::Energy | Measure::Flux => sum * self.weight,
-            Measure::Value | Measure::Velocity | Measure::Pressure => {
-                if count > 0.0 {
-                    sum / count
-                } else {
-                    0.0
-                }
-            }
-        }
+            Measure::Probability => squares,
+            _ => sum,
+        })
     }
 
     /// The sites that an acoustic detector sums over; `None` where there are none.
