@@ -196,6 +196,10 @@ fn the_peak_is_of_every_step_however_they_are_cut() {
     let together = run(&[30]);
     assert_eq!(together, run(&[1; 30]));
     assert_eq!(together, run(&[7, 11, 12]));
+    // A scene that shows it has it from the start, without a picture of it before.
+    let mut shows = engine(&format!("{PLANE}[view]\nquantity = \"peak\"\n"));
+    shows.advance(30).unwrap();
+    assert_eq!(together, whole(&mut shows, Quantity::Peak));
     // By hand: the largest of the densities after each step.
     let mut engine = engine(PLANE);
     let mut largest = whole(&mut engine, Quantity::Density);

@@ -145,6 +145,7 @@ impl Engine {
         if engine.initial.norm == 0.0 && engine.scenario.model().equation() == Equation::Schrodinger {
             return Err(EngineError::NoState);
         }
+        engine.watch_shown_peak()?;
         engine.begin_timeline()?;
         engine.record_start()?;
         engine.measure()?;

@@ -105,6 +105,7 @@ impl Engine {
         engine.taps.take(&mut checkpoint.state.arrays);
         engine.restore_timeline(&timeline)?;
         engine.solver.load(&checkpoint.state)?;
+        engine.watch_shown_peak()?;
         engine.initial = Observables {
             // Known from the start of the same run.
             invariant: engine.initial.invariant,

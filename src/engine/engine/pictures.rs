@@ -26,6 +26,16 @@ impl Engine {
         maps::has(quantity, self.scenario.model().equation())
     }
 
+    /// Watches the largest |ψ|² from now on, where the scene shows it.
+    pub(in crate::engine) fn watch_shown_peak(&mut self) -> Result<(), EngineError> {
+        self.maps.forget_peak();
+        let quantity = self.scenario.view().quantity;
+        if quantity == Quantity::Peak && self.has_map(quantity) {
+            self.maps.watch(&self.solver.field()?);
+        }
+        Ok(())
+    }
+
     fn make_map(&mut self, quantity: Quantity) -> Result<(), EngineError> {
         let field = self.solver.field()?;
         // Behind a mirror another medium may stand.
