@@ -2,6 +2,8 @@
 
 use super::{Case, ENERGY, FDTD, ROOM, SOUND_STEP, check, follow, text};
 
+const ENERGY_OF_ALL: &str = "[[detector]]\nname = \"energy of all\"\nmeasure = \"energy\"\n";
+
 #[test]
 fn sound_in_a_room() {
     check(&ROOM, &format!("{SOUND_STEP}{ENERGY}"));
@@ -28,7 +30,7 @@ fn sound_among_walls_in_a_medium() {
             name: "medium",
             ..ROOM
         },
-        &format!("{SOUND_STEP}{layers}{ENERGY}"),
+        &format!("{SOUND_STEP}{layers}{ENERGY}{ENERGY_OF_ALL}"),
     );
     let density =
         "[[layer]]\nsets = \"density\"\nshape = \"box\"\nmin = [0.0, 70.0]\nmax = [50.0, 140.0]\nvalue = 1.5\n";

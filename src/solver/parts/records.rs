@@ -38,11 +38,12 @@ impl<S: Cut> Whole<S> {
             hi = lo + common.len();
             let rows = self.setup.scenario.grid().size()[axis];
             let (first, _) = self.plan.window(member.place);
-            let belongs = |row: usize| all.contains(&((first + row) % rows));
-            while lo > 0 && belongs(lo - 1) {
+            let place = |row: usize| (first + row) % rows;
+            // Not across the seam of a ring: there one part counts half of a bond at either end, which rounds differently.
+            while lo > 0 && place(lo) > 0 && all.contains(&place(lo - 1)) {
                 lo -= 1;
             }
-            while hi < member.rows && belongs(hi) {
+            while hi < member.rows && place(hi) > 0 && all.contains(&place(hi)) {
                 hi += 1;
             }
         }
