@@ -14,6 +14,7 @@ use super::lattice::{Ghost, ghost};
 use super::scheme::Sweep;
 use super::share::View;
 use super::stencil::COEFFICIENTS;
+use super::walls::Term;
 use crate::field::Real;
 use crate::grid::Edge;
 use std::ops::Range;
@@ -106,9 +107,10 @@ impl<T: Real> Sweep<T> {
                 let Some(i) = x.checked_sub(columns.start).filter(|i| *i < own.len()) else {
                     return;
                 };
-                for term in terms {
-                    let (p, q) = levels.at(term.from);
-                    out[i] += term.weight * (p - own[i].0) * (q - own[i].1) / (4.0 * density);
+                for Term { from, sign, weight } in terms {
+                    let ((p, q), (p1, q1)) = (own[i], levels.at(*from));
+                    let share = if *sign == 0.0 { 2.0 } else { 1.0 };
+                    out[i] += share * weight * (sign * p1 - p) * (sign * q1 - q) / (4.0 * density);
                 }
             });
         }
@@ -147,11 +149,9 @@ impl<T: Real> Sweep<T> {
     /// The site along x whose neighbour at `offset` is the node outside a soft edge.
     pub(super) fn node(&self, offset: isize) -> Option<usize> {
         let nx = self.lattice.size[0];
-        let near = if offset < 0 {
-            offset.unsigned_abs() - 1
-        } else {
-            nx.checked_sub(offset.unsigned_abs())?
-        };
+        // Nodes are nx + 1 apart; a wide stencil reaches several of a short row, and each from another site.
+        let first = if offset < 0 { -1 } else { nx.cast_signed() };
+        let near = (first - offset).rem_euclid(nx.cast_signed() + 1).cast_unsigned();
         let node = near < nx && ghost(self.lattice.edges[0], nx, near.cast_signed() + offset) == Ghost::Zero;
         node.then_some(near)
     }

@@ -24,6 +24,8 @@ pub mod cpml;
 #[cfg(feature = "cuda")]
 mod cuda;
 mod energy;
+#[cfg(test)]
+mod energy_tests;
 mod events;
 mod faces;
 pub mod lattice;

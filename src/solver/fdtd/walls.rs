@@ -18,11 +18,13 @@ use std::ops::Range;
 
 /// A bond of a site that walls add or take away.
 #[derive(Clone, Copy)]
-pub struct Term {
-    /// Place of the neighbour in an array.
-    pub from: usize,
-    /// Its weight in L p, with a sign.
-    pub weight: f64,
+pub(super) struct Term {
+    /// Place in an array of what stands for the neighbour.
+    pub(super) from: usize,
+    /// With which sign that counts; 0 for the zero outside a soft edge.
+    pub(super) sign: f64,
+    /// The bond's weight, negative where it is taken away.
+    pub(super) weight: f64,
 }
 
 /// What stands for a neighbour: 1 + its place in an array, negative for an image that changes the sign, 0 for the zero outside a soft edge.
@@ -154,7 +156,7 @@ impl Walls {
     }
 
     /// Calls `visit(i, terms)` for every listed site of a row with the bonds that make the plain stencil that of the site.
-    pub fn for_each(&self, lattice: &Lattice, row: usize, mut visit: impl FnMut(usize, &[Term])) {
+    pub(super) fn for_each(&self, lattice: &Lattice, row: usize, mut visit: impl FnMut(usize, &[Term])) {
         let Some(walls) = self.rows.get(row) else { return };
         let [_, ny, _] = lattice.size;
         let mut terms = Vec::new();
@@ -172,12 +174,13 @@ impl Walls {
                 if plain.0 == place.0 {
                     continue;
                 }
-                for (place, weight) in [(*place, 1.0), (plain, -1.0)] {
-                    if let Some(from) = place.index() {
-                        let sign = if place.0 > 0 { weight } else { -weight };
-                        let weight = sign * COEFFICIENTS[self.half][k];
-                        terms.push(Term { from, weight });
-                    }
+                for (place, share) in [(*place, 1.0), (plain, -1.0)] {
+                    let sign = f64::from(i8::from(place.0 > 0) - i8::from(place.0 < 0));
+                    terms.push(Term {
+                        from: place.index().unwrap_or_else(|| lattice.index(site)),
+                        sign,
+                        weight: share * COEFFICIENTS[self.half][k],
+                    });
                 }
             }
             visit(*x, &terms);

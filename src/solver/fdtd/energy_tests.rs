@@ -1,0 +1,167 @@
+//! Energies that are added up bond by bond are the quadratic form of what is stepped.
+
+#![allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
+
+use super::run::Fdtd;
+use crate::backend::threads;
+use crate::solver::clock::RunClock;
+use crate::solver::setup::Setup;
+use crate::solver::{Taps, find, read_scene_text};
+use std::fmt::Write as _;
+
+/// Numbers without a pattern, the same in every run.
+struct Numbers(u64);
+
+impl Numbers {
+    /// From −½ to ½.
+    fn number(&mut self) -> f64 {
+        self.0 = self
+            .0
+            .wrapping_mul(6364136223846793005)
+            .wrapping_add(1442695040888963407);
+        f64::from((self.0 >> 40) as u32) / f64::from(1 << 24) - 0.5
+    }
+
+    fn below(&mut self, n: usize) -> usize {
+        ((self.0 >> 33) as usize) % n.max(1)
+    }
+}
+
+/// A scene with walls at random sites. Its detectors take the energy of the grid and of the parts that it falls into when cut once along each axis.
+fn scene(size: &[usize], edges: &[&str], order: u32, layers: &str, numbers: &mut Numbers) -> String {
+    let edges: Vec<String> = (0..size.len())
+        .map(|axis| format!("\"{}\"", edges[axis % edges.len()]))
+        .collect();
+    let mut text = format!(
+        "format = 1\n[grid]\nsize = {size:?}\nspacing = 0.5\nedges = [{}]\n[acoustic]\n[time]\nend = 1.0\n[solver]\nmethod = \"fdtd\"\nprecision = \"double\"\norder = {order}\n{layers}",
+        edges.join(", ")
+    );
+    let _ = write!(text, "[[pulse]]\ncenter = {:?}\nwidth = 1.0\n", vec![0.0; size.len()]);
+    let place = |site: &[usize]| -> Vec<f64> {
+        site.iter()
+            .map(|at| 0.5 * f64::from(u32::try_from(*at).unwrap()))
+            .collect()
+    };
+    for _ in 0..size.iter().product::<usize>() / 12 {
+        let site: Vec<usize> = size
+            .iter()
+            .map(|n| {
+                numbers.number();
+                numbers.below(*n)
+            })
+            .collect();
+        let at = place(&site);
+        let _ = write!(
+            text,
+            "[[layer]]\nsets = \"wall\"\nshape = \"box\"\nmin = {at:?}\nmax = {at:?}\n"
+        );
+    }
+    text += "[[detector]]\nname = \"all\"\nmeasure = \"energy\"\n";
+    let cuts: Vec<usize> = size
+        .iter()
+        .map(|n| {
+            numbers.number();
+            1 + numbers.below(n - 1)
+        })
+        .collect();
+    for part in 0..1 << size.len() {
+        let ends = |upper: usize| -> Vec<usize> {
+            let of = |axis: usize| [[0, cuts[axis]], [cuts[axis] - 1, size[axis] - 1]][upper][part >> axis & 1];
+            (0..size.len()).map(of).collect()
+        };
+        let (min, max) = (place(&ends(0)), place(&ends(1)));
+        let _ = write!(
+            text,
+            "[[detector]]\nname = \"part {part}\"\nmeasure = \"energy\"\nregion = {{ min = {min:?}, max = {max:?} }}\n"
+        );
+    }
+    text
+}
+
+/// Compares ½ Σ ((u − v)² − u·κL v)/κ, with κL of the step, and what detectors and observables see of Φ⁺ = u and Φ⁻ = v.
+fn compare(text: &str, numbers: &mut Numbers) {
+    let (_, scenario) = read_scene_text(text, None, &[]).unwrap();
+    let setup = Setup::new(find("fdtd").unwrap(), &scenario).unwrap();
+    let mut run = Fdtd::<f64>::new(&setup).unwrap();
+    run.keep_both_potentials().unwrap();
+    let mut random = |run: &mut Fdtd<f64>| {
+        run.fill(|_, _, _| ());
+        let (lattice, mask) = (&run.sweep.lattice, &run.sweep.mask);
+        let nx = lattice.size[0];
+        for n in 0..nx * lattice.rows() {
+            let wall = mask.get(n).copied().unwrap_or(false);
+            run.now[lattice.sites(n / nx).start + n % nx] = if wall { 0.0 } else { numbers.number() };
+        }
+        lattice.fill_all_ghosts(&mut run.now, true);
+        run.now.to_vec()
+    };
+    let u = random(&mut run);
+    let v = random(&mut run);
+    // L is symmetric: both ways.
+    let forms = [(&u, &v), (&v, &u)].map(|(u, v)| {
+        run.now.copy_from_slice(v);
+        run.old.fill(0.0);
+        run.combine([1.0, 0.0, 0.0], false, (0.0, 0.0));
+        let (mut form, mut scale) = (0.0, 0.0);
+        for row in 0..run.sweep.lattice.rows() {
+            for place in run.sweep.lattice.sites(row) {
+                let kappa = run.sweep.material.kappa(place);
+                if kappa > 0.0 {
+                    let square = (u[place] - v[place]).powi(2) / (2.0 * kappa);
+                    let product = u[place] * (run.old[place] - 2.0 * v[place]) / (2.0 * kappa);
+                    form += square - product;
+                    scale += square + product.abs();
+                }
+            }
+        }
+        [form, scale]
+    });
+    let factor = 0.5f64.powi(i32::try_from(scenario.grid().rank()).unwrap() - 2);
+    let [[form, scale], [other, _]] = forms.map(|form| form.map(|sum| factor * sum));
+    let near = |value: f64, what: &str| {
+        assert!(
+            (value - form).abs() < 1e-13 * scale,
+            "{what}: {value:e} is not {form:e}\n{text}"
+        );
+    };
+    near(other, "L is not symmetric");
+    run.now.copy_from_slice(&u);
+    run.old.copy_from_slice(&v);
+    near(run.total().invariant, "the invariant");
+    for ((p, u), v) in run.now.iter_mut().zip(&u).zip(&v) {
+        *p = (u - v) / setup.time_step;
+    }
+    run.potential.copy_from_slice(&u);
+    run.obeys = false;
+    near(run.total().energy, "the energy among the observables");
+    let mut taps = Taps::of(&scenario);
+    let clock = RunClock::new(setup.time_step);
+    threads::run(|| run.see(&clock, &mut taps));
+    near(taps.values(0)[0], "a detector of the whole grid");
+    let parts = (1..taps.taps().len()).map(|n| taps.values(n)[0]);
+    near(parts.sum(), "the sum of detectors of parts");
+}
+
+#[test]
+fn energy_is_the_quadratic_form_of_the_step() {
+    const SPEED: &str = "[[layer]]\nsets = \"speed\"\nvalue = \"300 + 90*random(x, 2)\"\n";
+    const DENSITY: &str = "[[layer]]\nsets = \"density\"\nvalue = \"1 + x\"\n";
+    let mut numbers = Numbers(1);
+    let edges: [&[&str]; 5] = [
+        &["wall"],
+        &["soft"],
+        &["periodic"],
+        &["soft", "wall", "periodic"],
+        &["periodic", "soft"],
+    ];
+    for size in [&[40][..], &[13, 11], &[3, 4], &[2, 5], &[6, 5, 7], &[33, 12]] {
+        for edges in edges {
+            for order in [2, 4, 6, 8] {
+                for layers in ["", SPEED, DENSITY].into_iter().take(if order == 2 { 3 } else { 2 }) {
+                    let text = scene(size, edges, order, layers, &mut numbers);
+                    compare(&text, &mut numbers);
+                }
+            }
+        }
+    }
+}
