@@ -91,7 +91,14 @@ fn flux() -> f32 {
             if (lower < 0 || upper >= n) { continue; }
             let here = place + (lower - at[axis]) * stride(axis);
             let there = place + (upper - at[axis]) * stride(axis);
-            if (((mark(here) | mark(there)) & WALL) != 0u) { continue; }
+            var marked = mark(here) | mark(there);
+            // A wall in between turns what the stencil reads back
+            for (var b = 1; b < k; b++) {
+                var between = at[axis] - m + b;
+                if (p.edges[axis] == PERIODIC) { between = (between % n + n) % n; }
+                marked |= mark(place + (between - at[axis]) * stride(axis));
+            }
+            if ((marked & WALL) != 0u) { continue; }
             let a = level(here);
             let b = level(there);
             let pressure = (a.y + b.y) / (2.0 * region.time_step);

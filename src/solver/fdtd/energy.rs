@@ -191,6 +191,10 @@ impl<T: Real> Sweep<T> {
                 let (Some(here), Some(there)) = (place(lower), place(lower + distance)) else {
                     continue;
                 };
+                // A wall in between turns what the stencil reads back.
+                if (lower + 1..lower + distance).any(|at| place(at).is_none()) {
+                    continue;
+                }
                 let ((p, q), (p1, q1)) = (levels.at(here), levels.at(there));
                 let pressure = ((p - q) + (p1 - q1)) / (2.0 * levels.time_step);
                 let slope = ((p1 - p) + (q1 - q)) / (2.0 * levels.spacing);

@@ -165,3 +165,35 @@ fn energy_is_the_quadratic_form_of_the_step() {
         }
     }
 }
+
+/// Nothing flows into a wall, however thin, where a wide stencil reaches beyond it.
+#[test]
+fn nothing_flows_through_walls() {
+    let mut numbers = Numbers(2);
+    for (order, columns) in [(2, 1), (4, 1), (6, 1), (6, 2), (8, 1), (8, 3)] {
+        let text = format!(
+            "format = 1\n[grid]\nsize = [30, 7]\nspacing = 1.0\nedges = [\"wall\", \"periodic\"]\n[acoustic]\n[time]\nend = 1.0\n[solver]\nmethod = \"fdtd\"\nprecision = \"double\"\norder = {order}\n\
+             [[pulse]]\ncenter = [5.0, 3.0]\nwidth = 2.0\n\
+             [[layer]]\nsets = \"wall\"\nshape = \"box\"\nmin = [12.0, 0.0]\nmax = [{}.0, 6.0]\n\
+             [[detector]]\nname = \"at the wall\"\nmeasure = \"flux\"\nfrom = [11.0, 0.0]\nto = [11.0, 6.0]\n\
+             [[detector]]\nname = \"before it\"\nmeasure = \"flux\"\nfrom = [10.0, 0.0]\nto = [10.0, 6.0]\n",
+            11 + columns
+        );
+        let (_, scenario) = read_scene_text(&text, None, &[]).unwrap();
+        let setup = Setup::new(find("fdtd").unwrap(), &scenario).unwrap();
+        let mut run = Fdtd::<f64>::new(&setup).unwrap();
+        run.keep_both_potentials().unwrap();
+        for array in [0, 1] {
+            let values: Vec<f64> = (0..30 * 7).map(|_| numbers.number()).collect();
+            run.fill(|j, _, out| out.copy_from_slice(&values[30 * j..30 * (j + 1)]));
+            if array == 0 {
+                run.potential.copy_from_slice(&run.now);
+            }
+        }
+        let mut taps = Taps::of(&scenario);
+        let clock = RunClock::new(setup.time_step);
+        threads::run(|| run.see(&clock, &mut taps));
+        assert!(taps.values(0)[0] == 0.0, "order {order}: {:e}", taps.values(0)[0]);
+        assert!(taps.values(1)[0] != 0.0, "order {order}");
+    }
+}
