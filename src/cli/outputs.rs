@@ -279,20 +279,20 @@ impl Outputs {
     }
 }
 
-/// One row a frequency, one column a detector.
+/// One row a frequency, one column a detector, empty where the detector's own spectrum has no such frequency: one that records every n-th step has fewer.
 ///
 /// # Errors
-/// If the run was too short to have frequencies, or the disk is full.
+/// If a detector recorded too little for a spectrum (its column is empty), or the disk is full.
 #[expect(clippy::cast_precision_loss, reason = "numbers of records are far below 2^53")]
 fn write_spectra(mut csv: CsvWriter, engine: &Engine) -> anyhow::Result<()> {
     let taps = engine.taps();
-    let spectra: Vec<Spectrum> = (0..taps.taps().len())
-        .filter_map(|place| {
+    let spectra: Vec<Option<Spectrum>> = (0..taps.taps().len())
+        .map(|place| {
             let (times, values) = taps.series(place);
             Spectrum::of(&times, &values, usize::MAX)
         })
         .collect();
-    let Some(first) = spectra.first().filter(|_| spectra.len() == taps.taps().len()) else {
+    let Some(first) = spectra.iter().flatten().next() else {
         anyhow::bail!(
             "--spectra: the run is too short for a spectrum, which takes more records than the {} there are; run longer, or leave it out",
             taps.times().len()
@@ -302,10 +302,44 @@ fn write_spectra(mut csv: CsvWriter, engine: &Engine) -> anyhow::Result<()> {
         Equation::Schrodinger => std::f64::consts::TAU,
         Equation::Acoustic => 1.0,
     };
-    for place in 0..first.power.len() {
-        let mut row = vec![place as f64 * first.step * per_cycle];
-        row.extend(spectra.iter().map(|spectrum| spectrum.power[place]));
+    // Frequencies of two spectra are the same where they differ by rounding alone.
+    let finest = spectra
+        .iter()
+        .flatten()
+        .map(|spectrum| spectrum.step)
+        .fold(first.step, f64::min);
+    let mut next = vec![0; spectra.len()];
+    loop {
+        let at =
+            |spectrum: &Spectrum, place: usize| (place < spectrum.power.len()).then_some(place as f64 * spectrum.step);
+        let waiting = spectra
+            .iter()
+            .zip(&next)
+            .filter_map(|(spectrum, place)| at(spectrum.as_ref()?, *place));
+        let Some(frequency) = waiting.reduce(f64::min) else {
+            break;
+        };
+        let mut row = vec![frequency * per_cycle];
+        for (spectrum, place) in spectra.iter().zip(&mut next) {
+            let here = spectrum
+                .as_ref()
+                .filter(|spectrum| at(spectrum, *place).is_some_and(|own| own - frequency < 1e-6 * finest));
+            row.push(here.map_or(Taps::ABSENT, |spectrum| spectrum.power[*place]));
+            *place += usize::from(here.is_some());
+        }
         csv.row(&row)?;
     }
-    Ok(csv.finish()?)
+    csv.finish()?;
+    let names = engine.scenario().detectors().iter().map(|detector| &detector.name);
+    let short: Vec<String> = names
+        .zip(&spectra)
+        .filter(|(_, spectrum)| spectrum.is_none())
+        .map(|(name, _)| format!("{name:?}"))
+        .collect();
+    anyhow::ensure!(
+        short.is_empty(),
+        "--spectra: {} recorded too little for a spectrum, and the column is empty; run longer, or let the detector record more often (`every`)",
+        short.join(", ")
+    );
+    Ok(())
 }

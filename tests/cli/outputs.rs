@@ -136,6 +136,44 @@ fn records_that_go_to_the_disk_are_those_that_stay_in_memory() {
     }
 }
 
+/// Every second of 41 records: 21, 0.04 apart, and 11 frequencies 1/0.84 apart beside 21 of 1/0.82; they have only 0 in common.
+#[test]
+fn spectra_of_detectors_that_record_at_other_steps_stand_in_one_table() {
+    let place = Place::new();
+    let table = |file: &str| -> Vec<Vec<String>> {
+        let text = place.text(file);
+        let rows = text.lines().skip(1);
+        rows.map(|row| row.split(',').map(str::to_owned).collect()).collect()
+    };
+    place.ripplon("run small.toml --spectra a.csv").expect(0, &[]);
+    place
+        .ripplon("run small.toml --set detector.0.every=2 --spectra b.csv")
+        .expect(0, &[]);
+    let rows = table("b.csv");
+    assert_eq!(rows.len(), 11 + 21 - 1);
+    let omegas: Vec<f64> = rows.iter().map(|row| row[0].parse().unwrap()).collect();
+    assert!(omegas.windows(2).all(|pair| pair[0] < pair[1]), "{omegas:?}");
+    let own: Vec<f64> = rows
+        .iter()
+        .zip(&omegas)
+        .filter(|(row, _)| !row[1].is_empty())
+        .map(|(_, omega)| *omega)
+        .collect();
+    assert_eq!(own.len(), 11);
+    assert!((own[10] - 10.0 * std::f64::consts::TAU / 0.84).abs() < 1e-9, "{own:?}");
+    let left = |rows: &[Vec<String>]| -> Vec<String> {
+        let filled = rows.iter().filter(|row| !row[2].is_empty());
+        filled.map(|row| format!("{} {}", row[0], row[2])).collect()
+    };
+    assert_eq!(left(&rows), left(&table("a.csv")));
+    // Six records are too few; the other detector keeps its own.
+    place
+        .ripplon("run small.toml --set detector.0.every=8 --spectra c.csv")
+        .expect(1, &["--spectra", "right-half", "every"]);
+    assert_eq!(left(&table("c.csv")), left(&table("a.csv")));
+    assert!(table("c.csv").iter().all(|row| row[1].is_empty()));
+}
+
 /// How many blocks a line is cut into comes from a stopwatch whose answer is kept in the user's cache, and the last bits depend on it.
 #[test]
 fn a_resumed_run_cuts_its_line_as_before_whatever_the_cache_says() {
