@@ -185,6 +185,7 @@ struct Look {
     Step step;             // `now` and `old` are the two levels
     const real *potential; // energies are those of the sound; null: of the two levels
     int lo[3], hi[3];      // the region
+    int inside[2][3];      // sites between the absorbing layers: those in them have no energy
     int across;            // the axis of the flux, -1: none
     int half;
     int energy;            // whether it is wanted
@@ -295,6 +296,10 @@ struct Seen {
     __device__ __forceinline__ double peak(const int *at) const { return l.step.peak[place(at)]; }
     __device__ __forceinline__ double energy(const int *at) const {
         const Grid &g = l.step.grid;
+        bool counts = true;
+#pragma unroll
+        for (int axis = 0; axis < 3; axis++) counts = counts && at[axis] >= l.inside[0][axis] && at[axis] < l.inside[1][axis];
+        if (!counts) return 0;
         bool inside = !l.step.medium.mask && !l.step.medium.density;
 #pragma unroll
         for (int axis = 0; axis < 3; axis++) inside = inside && (axis >= g.rank || (at[axis] >= l.half && at[axis] < g.size[axis] - l.half));
@@ -355,17 +360,19 @@ template <int H> __device__ __forceinline__ double energy_of_row(const Look &l, 
     const Medium &m = l.step.medium;
     const int lane = threadIdx.x & 31;
     const bool inside = !m.density && j >= H && j < g.size[1] - H;
+    const int low = max(l.lo[0], l.inside[0][0]), high = min(l.hi[0], l.inside[1][0]);
     const size_t row = (size_t)j * g.pitch;
     const Seen seen{l};
     double sum = 0;
-    for (int i = (l.lo[0] & ~(COLUMNS - 1)) + COLUMNS * (lane + 32 * share); i < l.hi[0]; i += COLUMNS * 32 * sharing) {
-        const bool whole = inside && i >= max(l.lo[0], COLUMNS) && i + COLUMNS <= l.hi[0] && i + COLUMNS + H <= g.size[0];
+    if (j < l.inside[0][1] || j >= l.inside[1][1]) return 0;
+    for (int i = (low & ~(COLUMNS - 1)) + COLUMNS * (lane + 32 * share); i < high; i += COLUMNS * 32 * sharing) {
+        const bool whole = inside && i >= max(low, COLUMNS) && i + COLUMNS <= high && i + COLUMNS + H <= g.size[0];
         // Marks say where walls are as near as the stencil reaches.
         if (whole && !(m.mask && *(const u32 *)(m.mask + row + i))) {
             sum += energy_of_four<H>(l, row + i);
             continue;
         }
-        for (int c = max(i, l.lo[0]); c < min(i + COLUMNS, l.hi[0]); c++) {
+        for (int c = max(i, low); c < min(i + COLUMNS, high); c++) {
             const int at[3] = {c, j, l.lo[2]};
             sum += seen.energy(at);
         }

@@ -94,6 +94,7 @@ struct Look {
     int soft[2];               // whether the edges of an axis have springs; for a medium that is the same everywhere
     double modulus, spacing;
     int lo[3], hi[3];
+    int inside[2][3];          // sites between the absorbing layers: those in them have no energy
     int across;                // the axis of the flux, -1: none
     int energy;                // whether it is wanted
 };
@@ -129,6 +130,8 @@ struct Seen {
     // Per a^d: what moves there and half of every bond
     __device__ __forceinline__ double energy(const int *at) const {
         const Plane &g = l.plane;
+        for (int axis = 0; axis < 2; axis++)
+            if (at[axis] < l.inside[0][axis] || at[axis] >= l.inside[1][axis]) return 0;
         if (g.rank < 2 || at[0] < 1 || at[1] < 1 || at[0] + 1 >= g.nx || at[1] + 1 >= g.ny) return energy_at_edge(at);
         const long long here = place(at);
         const double own = first(here), moving = rate(here);
@@ -231,10 +234,12 @@ template <bool MEDIUM> __device__ __forceinline__ double energy_of_row(const See
     const Look &l = seen.l;
     const int lane = threadIdx.x & 31, step = 128 * sharing;
     const bool inside = l.potential && l.plane.rank > 1 && j > 0 && j + 1 < l.plane.ny;
-    const int low = max(l.lo[0], 1), high = min(l.hi[0], l.plane.nx - 1);
+    const int begin = max(l.lo[0], l.inside[0][0]), end = min(l.hi[0], l.inside[1][0]);
+    const int low = max(begin, 1), high = min(end, l.plane.nx - 1);
     const long long row = (long long)j * l.plane.pitch;
     double sum = 0;
-    for (int i = (l.lo[0] & ~3) + 4 * (lane + 32 * share); i < l.hi[0]; i += 2 * step) {
+    if (j < l.inside[0][1] || j >= l.inside[1][1]) return 0;
+    for (int i = (begin & ~3) + 4 * (lane + 32 * share); i < end; i += 2 * step) {
         if (inside && i >= low && i + step + 4 <= high) {
             Energies<MEDIUM> one(seen), two(seen);
             one.read(row + i), two.read(row + i + step);
@@ -249,7 +254,7 @@ template <bool MEDIUM> __device__ __forceinline__ double energy_of_row(const See
                 sum += one.sum();
                 continue;
             }
-            for (int c = max(from, l.lo[0]); c < min(from + 4, l.hi[0]); c++) {
+            for (int c = max(from, begin); c < min(from + 4, end); c++) {
                 const int at[3] = {c, j, l.lo[2]};
                 sum += seen.energy_at_edge(at);
             }

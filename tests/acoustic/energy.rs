@@ -145,6 +145,47 @@ fn energy_changes_by_what_flows() {
     }
 }
 
+/// What absorbing edges have taken is gone, though ∫p dt stays behind in their layers: in the whole grid, in a part that reaches into them, in observables and in pictures.
+#[test]
+fn layers_keep_no_energy() {
+    for method in ["fdtd", "oscillators"] {
+        let text = format!(
+            "[grid]\nsize = [160]\nspacing = {SPACING}\nedges = \"absorb\"\nabsorb_width = 32\n[acoustic]\nspeed = {SPEED}\n[time]\nstep = {:e}\n\
+             [solver]\nprecision = \"double\"\nmethod = {method:?}\n[[pulse]]\ncenter = [{}]\nwidth = {}\n\
+             [[detector]]\nname = \"all\"\nmeasure = \"energy\"\n\
+             [[detector]]\nname = \"most\"\nmeasure = \"energy\"\nregion = {{ min = [0.0], max = [{}] }}\n\
+             [[detector]]\nname = \"layer\"\nmeasure = \"energy\"\nregion = {{ min = [0.0], max = [{}] }}\n",
+            step(0.5),
+            80.0 * SPACING,
+            6.0 * SPACING,
+            140.0 * SPACING,
+            20.0 * SPACING,
+        );
+        let scenario = scene(&text);
+        let mut solver = build(&scenario);
+        let mut taps = Taps::of(&scenario);
+        solver.advance(1, &mut taps).unwrap();
+        let first = solver.observables().unwrap().energy;
+        solver.advance(899, &mut taps).unwrap();
+        let last = solver.observables().unwrap().energy;
+        let of = |n: usize| (taps.values(n)[0], *taps.values(n).last().unwrap());
+        // Layers as thick as five widths of the pulse: what they send back is below 1e-5 of its pressure at either end (`fdtd`), and what damping alone sends back e^(−12) of the energy.
+        let rest = if method == "fdtd" { 1e-8 } else { 1e-4 };
+        for (name, (before, after)) in [("all", of(0)), ("most", of(1)), ("observables", (first, last))] {
+            assert!(
+                before > 0.0 && after.abs() < rest * before,
+                "{method}, {name}: {after:e} of {before:e} J/m²"
+            );
+        }
+        assert!(
+            (of(0).0 / first - 1.0).abs() < 1e-12,
+            "{method}: {} and {first}",
+            of(0).0
+        );
+        assert!(taps.values(2).iter().all(|energy| *energy == 0.0), "{method}");
+    }
+}
+
 /// Turned back, the wave carries its energy the other way; a saved state goes on to the bit, and all variants record the same bits.
 #[test]
 fn velocity_follows_edits_states_and_variants() {

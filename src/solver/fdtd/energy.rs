@@ -54,7 +54,7 @@ impl<'a, T: Real> Levels<'a, T> {
 }
 
 impl<T: Real> Sweep<T> {
-    /// Energy per a^d of some sites of row (j, k).
+    /// Energy per a^d of some sites of row (j, k); 0 in walls and in absorbing layers, where Φ is not what the velocity follows from.
     pub(super) fn energy_row(
         &self,
         levels: &Levels<'_, T>,
@@ -64,6 +64,10 @@ impl<T: Real> Sweep<T> {
     ) {
         let lattice = &self.lattice;
         let [nx, ny, _] = lattice.size;
+        if lattice.absorbs_at(1, j) || lattice.absorbs_at(2, k) {
+            out.fill(0.0);
+            return;
+        }
         let row = j + ny * k;
         let first = lattice.index([columns.start, j, k]);
         let own: Vec<(f64, f64)> = {
@@ -116,9 +120,10 @@ impl<T: Real> Sweep<T> {
         }
         let square = levels.spacing * levels.spacing;
         let walls = self.mask.get(row * nx..(row + 1) * nx);
+        let inside = lattice.inside(0);
         for (x, out) in columns.zip(out) {
-            let wall = walls.is_some_and(|walls| walls[x]);
-            *out = if wall { 0.0 } else { *out / square };
+            let counts = inside.contains(&x) && walls.is_none_or(|walls| !walls[x]);
+            *out = if counts { *out / square } else { 0.0 };
         }
     }
 

@@ -125,6 +125,17 @@ impl Lattice {
         (place < self.absorb_width).then_some(place)
     }
 
+    /// The sites of an axis between its absorbing layers.
+    #[must_use]
+    pub fn inside(&self, axis: usize) -> Range<usize> {
+        let size = self.size[axis];
+        if !self.is_absorbing(axis) {
+            return 0..size;
+        }
+        let here = |site: usize| site.saturating_sub(self.first[axis]).min(size);
+        here(self.absorb_width)..here(self.whole[axis] - self.absorb_width)
+    }
+
     /// Number of rows.
     #[must_use]
     pub fn rows(&self) -> usize {

@@ -17,6 +17,7 @@ use crate::scene::Scenario;
 use crate::scene::scenario::Quantity;
 use crate::solver::acoustic::emit::Emitters;
 use crate::solver::acoustic::medium::allocate;
+use crate::solver::acoustic::outward::Domain;
 use crate::solver::acoustic::sums::{Sums, single, total};
 use crate::solver::clock::RunClock;
 use crate::solver::setup::{Choice, Setup};
@@ -351,6 +352,7 @@ impl<T: Vectors> Oscillators<T> {
     fn gauge<'a>(&'a self, read: Read<'a>, sound: bool) -> EnergyProbe<'a> {
         EnergyProbe {
             grid: self.scenario.grid(),
+            domain: Domain::new(self.scenario.grid()),
             masses: &self.masses,
             read,
             sound,

@@ -3,6 +3,7 @@
 use crate::field::Real;
 use crate::grid::Grid;
 use crate::physics::{Detector, Measure, Region};
+use crate::solver::acoustic::outward::Domain;
 use crate::solver::acoustic::point::Shares;
 use num_complex::{Complex, Complex64};
 use rayon::prelude::*;
@@ -72,7 +73,7 @@ impl Tap {
         } else {
             rank
         };
-        Self {
+        let mut new = Self {
             // A velocity is made of the pressures around its point, see [`Velocity`](super::velocity::Velocity).
             measure: if detector.measure == Measure::Velocity {
                 Measure::Value
@@ -85,7 +86,11 @@ impl Tap {
             across,
             weight: a.powi(i32::try_from(power).unwrap_or(3)),
             shares: Vec::new(),
+        };
+        if new.measure == Measure::Energy {
+            new.leave_out_layers(&Domain::new(grid));
         }
+        new
     }
 
     /// The site nearest to a point.
@@ -107,6 +112,17 @@ impl Tap {
     #[must_use]
     pub fn moves(&self) -> bool {
         matches!(self.measure, Measure::Energy | Measure::Flux)
+    }
+
+    /// Reads no site of an absorbing layer, where the medium's velocity does not follow from ∫p dt.
+    fn leave_out_layers(&mut self, domain: &Domain) {
+        for axis in 0..3 {
+            let inside = domain.inside(axis);
+            let (lo, hi) = (self.lo[axis], self.hi[axis]);
+            self.lo[axis] = lo.max(inside.start).min(hi);
+            self.hi[axis] = hi.min(inside.end).max(self.lo[axis]);
+            self.whole &= (lo, hi) == (self.lo[axis], self.hi[axis]);
+        }
     }
 
     /// Reads several sites instead of one.

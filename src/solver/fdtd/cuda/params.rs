@@ -136,6 +136,7 @@ pub(super) struct Look<T> {
     pub potential: u64,
     pub lo: [i32; 3],
     pub hi: [i32; 3],
+    pub inside: [[i32; 3]; 2],
     pub across: i32,
     pub half: i32,
     pub energy: i32,

@@ -2,6 +2,7 @@
 
 use super::{Cuda, params};
 use crate::scene::scenario::Quantity;
+use crate::solver::acoustic::outward::Domain;
 use crate::solver::device::readback::Region;
 use crate::solver::device::rows::address;
 use crate::solver::device::{OnCuda, whole};
@@ -21,6 +22,8 @@ impl<T: OnCuda> Cuda<T> {
     }
 
     pub(super) fn look(&self, region: &Region) -> params::Look {
+        let domain = Domain::new(self.host.scenario.grid());
+        let inside = [0, 1, 2].map(|axis| domain.inside(axis));
         self.medium.look(params::Look {
             field: [self.field[0].address(), self.field[1].address()],
             peak: address(self.peak.as_ref()),
@@ -30,6 +33,10 @@ impl<T: OnCuda> Cuda<T> {
             spacing: self.host.scenario.grid().spacing(),
             lo: region.lo.map(whole),
             hi: region.hi.map(whole),
+            inside: [
+                inside.each_ref().map(|sites| whole(sites.start)),
+                inside.map(|sites| whole(sites.end)),
+            ],
             across: region.across.map_or(-1, whole),
             energy: i32::from(region.energy),
             ..params::Look::default()

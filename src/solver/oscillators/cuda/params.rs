@@ -130,6 +130,7 @@ pub(super) struct Look {
     pub spacing: f64,
     pub lo: [i32; 3],
     pub hi: [i32; 3],
+    pub inside: [[i32; 3]; 2],
     pub across: i32,
     pub energy: i32,
 }
