@@ -280,7 +280,17 @@ __device__ __noinline__ double flux(const Look &l, const int *at, int axis) {
             if (g.edge[axis] == PERIODIC) from[axis] = (from[axis] % sites + sites) % sites, to[axis] %= sites;
             if (from[axis] < 0 || to[axis] >= sites) continue;
             const size_t here = place_of(g, from[0], from[1], from[2]), there = place_of(g, to[0], to[1], to[2]);
-            if (m.mask && (m.mask[here] | m.mask[there]) & WALL) continue;
+            if (m.mask) {
+                int marks = m.mask[here] | m.mask[there];
+                // A wall in between turns what the stencil reads back
+                for (int b = 1; b < k; b++) {
+                    int between[3] = {at[0], at[1], at[2]};
+                    between[axis] += b - n;
+                    if (g.edge[axis] == PERIODIC) between[axis] = (between[axis] % sites + sites) % sites;
+                    marks |= m.mask[place_of(g, between[0], between[1], between[2])];
+                }
+                if (marks & WALL) continue;
+            }
             const Pair a = levels(l, here), b = levels(l, there);
             const double pressure = ((a.p - a.q) + (b.p - b.q)) / (2 * l.time_step), slope = ((b.p - a.p) + (b.q - a.q)) / (2 * l.spacing);
             sum -= coefficient(l.half, k) * bond(m, here, there) * pressure * slope;
