@@ -32,6 +32,12 @@ fn sound_among_walls_in_a_medium() {
         },
         &format!("{SOUND_STEP}{layers}{ENERGY}{ENERGY_OF_ALL}"),
     );
+    // Where nothing is damped, the energy of all is added up in another way: not in one part alone.
+    let damped = Case {
+        name: "damped in one part",
+        ..ROOM
+    };
+    check(&damped, &format!("{SOUND_STEP}{layers}{ENERGY_OF_ALL}"));
     let density =
         "[[layer]]\nsets = \"density\"\nshape = \"box\"\nmin = [0.0, 70.0]\nmax = [50.0, 140.0]\nvalue = 1.5\n";
     const SOLVER: &[&str] = &[FDTD[0], FDTD[3]];
@@ -51,6 +57,10 @@ fn sound_among_walls_in_a_medium() {
 fn sound_that_leaves() {
     let open = |edges, name| Case { name, edges, ..ROOM };
     check(&open(&["absorb", "absorb"], "open"), &format!("{SOUND_STEP}{ENERGY}"));
+    check(
+        &open(&["absorb", "absorb"], "open"),
+        &format!("{SOUND_STEP}{ENERGY_OF_ALL}"),
+    );
     let post = "[[layer]]\nsets = \"wall\"\nshape = \"disk\"\ncenter = [24.0, 46.0]\nradius = 5.0\n";
     let medium = "[[layer]]\nsets = \"speed\"\nshape = \"box\"\nmin = [0.0, 70.0]\nmax = [50.0, 140.0]\nvalue = \"0.7 + 0.001*x + 0.0005*y\"\n";
     let guide = open(&["wall", "absorb"], "guide with obstacles");

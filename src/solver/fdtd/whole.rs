@@ -22,6 +22,7 @@ use super::tally::TallyRow;
 use crate::backend::simd::Vectors;
 use crate::field::Real;
 use crate::solver::Taps;
+use crate::solver::acoustic::relaxation::relaxes;
 use crate::solver::transducers::Act;
 use rayon::prelude::*;
 use std::ops::Range;
@@ -125,8 +126,10 @@ impl<T: Vectors> Fdtd<T> {
     /// Whether energies of the whole grid that are asked for, and nothing else that takes Φ, can be added up from every site's own numbers.
     pub(super) fn sums_own_numbers(&mut self, taps: &Taps) -> bool {
         let driven = taps.transducers().is_some_and(|own| own.act() != Act::Record);
-        let damped = self.relaxing.is_some() || !self.sweep.material.rates().is_empty();
-        if driven || damped || !self.layers.is_empty() || !self.scenario.sources().is_empty() {
+        // What the scene has, not this part of its grid: all parts add up in one way.
+        let damped = self.scenario.medium().absorbs() || relaxes(&self.scenario);
+        let absorbing = (0..3).any(|axis| self.sweep.lattice.is_absorbing(axis));
+        if driven || damped || absorbing || !self.scenario.sources().is_empty() {
             self.obeys = false;
         }
         let mut moving = taps.taps().iter().filter(|tap| tap.moves()).peekable();
