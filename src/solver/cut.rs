@@ -183,10 +183,12 @@ impl Plan {
                 ["x", "y", "z"][plan.axis],
                 plan.ghosts.max(1)
             );
-            return Err(objection(
-                message,
-                format!("take at most {most} parts, or a larger grid"),
-            ));
+            let fewer = if most == 1 {
+                "use one part".to_owned()
+            } else {
+                format!("take at most {most} parts")
+            };
+            return Err(objection(message, fewer + ", or a larger grid"));
         }
         Ok(Some(plan))
     }
