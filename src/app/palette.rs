@@ -49,8 +49,7 @@ impl CommandPalette {
         if !self.open {
             return None;
         }
-        let hits = self.hits(ctx, gallery);
-        self.selected = self.selected.min(hits.len().saturating_sub(1));
+        // Before the field takes them.
         let (up, down, enter, escape) = ctx.input_mut(|input| {
             (
                 input.consume_key(Modifiers::NONE, Key::ArrowUp),
@@ -59,17 +58,6 @@ impl CommandPalette {
                 input.consume_key(Modifiers::NONE, Key::Escape),
             )
         });
-        if down {
-            self.selected = (self.selected + 1).min(hits.len().saturating_sub(1));
-        }
-        if up {
-            self.selected = self.selected.saturating_sub(1);
-        }
-        let mut chosen = enter
-            .then(|| hits.get(self.selected))
-            .flatten()
-            .map(|hit| hit.choice.clone());
-        let moved = up || down;
         let modal = egui::Modal::new(egui::Id::unique("command palette"))
             .area(
                 egui::Modal::default_area(egui::Id::unique("command palette"))
@@ -90,10 +78,22 @@ impl CommandPalette {
                 if self.query != before {
                     self.selected = 0;
                 }
-                list(ui, &hits, self.selected, moved)
+                // Of what stands in the field now: letters and Enter may come in one frame.
+                let hits = self.hits(ctx, gallery);
+                let last = hits.len().saturating_sub(1);
+                self.selected = self.selected.min(last);
+                if down {
+                    self.selected = (self.selected + 1).min(last);
+                }
+                if up {
+                    self.selected = self.selected.saturating_sub(1);
+                }
+                let clicked = list(ui, &hits, self.selected, up || down);
+                let entered = hits.get(self.selected).filter(|_| enter);
+                clicked.or_else(|| entered.map(|hit| hit.choice.clone()))
             });
         let closes = modal.should_close();
-        chosen = modal.inner.or(chosen);
+        let chosen = modal.inner;
         if chosen.is_some() || escape || closes {
             self.open = false;
         }
@@ -218,6 +218,35 @@ mod tests {
         assert!(score("full", "Full screen") < score("full", "Fit to the whole window, fully and at last"));
         assert!(score("cp", "Command palette") < score("cp", "Back to snapshot: copy"));
         assert!(score("echo", "Echo") < score("echo", "Save checkpoint…"));
+    }
+
+    #[test]
+    fn enter_takes_what_was_typed_in_the_same_frame() {
+        let (gallery, ctx) = (Gallery::default(), egui::Context::default());
+        let mut palette = CommandPalette::default();
+        palette.toggle();
+        let mut frame = |events| {
+            let input = egui::RawInput {
+                events,
+                ..egui::RawInput::default()
+            };
+            let mut chosen = None;
+            let mut output = ctx.run_ui(input, |ui| chosen = palette.show(ui.ctx(), &gallery));
+            output.textures_delta.clear();
+            chosen
+        };
+        // The field takes letters once it has the focus.
+        assert_eq!(frame(Vec::new()), None);
+        assert_eq!(frame(Vec::new()), None);
+        let enter = egui::Event::Key {
+            key: egui::Key::Enter,
+            physical_key: None,
+            pressed: true,
+            repeat: false,
+            modifiers: egui::Modifiers::NONE,
+        };
+        let chosen = frame(vec![egui::Event::Text("preset snell".to_owned()), enter]);
+        assert_eq!(chosen, Some(super::Choice::Preset("snell".to_owned())));
     }
 
     #[test]
