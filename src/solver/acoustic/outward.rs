@@ -38,17 +38,20 @@ impl Domain {
         }
     }
 
-    /// The sites of an axis of the grid that lie in it.
+    /// The sites of the grid that lie in it: from the first to before the second, axis by axis.
     #[must_use]
-    pub fn inside(&self, axis: usize) -> Range<usize> {
-        let size = self.grid.size()[axis];
-        let Range { start, end } = self.inner[axis];
-        if end - start == self.grid.whole().size()[axis] {
-            // Windows of a ring go beyond its last site.
-            return 0..size;
+    pub fn bounds(&self) -> [[usize; 3]; 2] {
+        let size = self.grid.size();
+        let whole = self.grid.whole().size();
+        let mut bounds = [[0; 3], size];
+        for (axis, inner) in self.inner.iter().enumerate() {
+            // Windows of a ring, which has no layers, go beyond its last site.
+            if inner.len() < whole[axis] {
+                let here = |site: usize| site.saturating_sub(self.grid.global(axis, 0)).min(size[axis]);
+                (bounds[0][axis], bounds[1][axis]) = (here(inner.start), here(inner.end));
+            }
         }
-        let here = |site: usize| site.saturating_sub(self.grid.global(axis, 0)).min(size);
-        here(start)..here(end)
+        bounds
     }
 
     /// The site of an axis whose medium site `at` has; it may lie beyond the last site of a window, where the whole grid's medium knows it all the same.
@@ -98,9 +101,9 @@ mod tests {
         // Rows 0 and 1: both have that of row 2, which is not theirs.
         let window = Domain::new(&grid.window(1, 0, 2));
         assert_eq!([0, 1].map(|j| window.row(j, 0)[0]), [2, 2]);
-        assert_eq!([0, 1].map(|axis| domain.inside(axis)), [2..7, 2..5]);
-        assert_eq!(window.inside(1), 2..2);
-        assert_eq!(Domain::new(&grid.window(1, 4, 3)).inside(1), 0..1);
+        assert_eq!(domain.bounds(), [[2, 2, 0], [7, 5, 1]]);
+        assert_eq!(window.bounds(), [[2, 2, 0], [7, 2, 1]]);
+        assert_eq!(Domain::new(&grid.window(1, 4, 3)).bounds(), [[2, 0, 0], [7, 1, 1]]);
         let closed = Domain::new(&Grid::new(&[3], 1.0));
         assert_eq!([0, 1, 2].map(|at| closed.at(0, at)), [0, 1, 2]);
     }

@@ -120,7 +120,7 @@ impl<T: Real> Sweep<T> {
         }
         let square = levels.spacing * levels.spacing;
         let walls = self.mask.get(row * nx..(row + 1) * nx);
-        let inside = lattice.inside(0);
+        let inside = lattice.inside[0][0]..lattice.inside[1][0];
         for (x, out) in columns.zip(out) {
             let counts = inside.contains(&x) && walls.is_none_or(|walls| !walls[x]);
             *out = if counts { *out / square } else { 0.0 };

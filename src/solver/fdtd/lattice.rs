@@ -2,6 +2,7 @@
 
 use crate::field::Real;
 use crate::grid::{Edge, Grid};
+use crate::solver::acoustic::outward::Domain;
 use std::ops::Range;
 
 /// What stands for a site beyond an edge.
@@ -62,6 +63,8 @@ pub struct Lattice {
     pub edges: [Edge; 3],
     /// Sites of an absorbing layer.
     pub absorb_width: usize,
+    /// The sites between the absorbing layers ([`Domain::bounds`]).
+    pub inside: [[usize; 3]; 2],
     /// Half width of the stencil.
     pub half: usize,
     /// Values from one row to the next.
@@ -95,6 +98,7 @@ impl Lattice {
             rank: grid.rank(),
             edges: grid.edges(),
             absorb_width: grid.absorb_width(),
+            inside: Domain::new(grid).bounds(),
             half,
             stride: lines * LINE,
             front,
@@ -123,17 +127,6 @@ impl Lattice {
         let own = self.first[axis] + at;
         let place = own.min(self.whole[axis] - 1 - own);
         (place < self.absorb_width).then_some(place)
-    }
-
-    /// The sites of an axis between its absorbing layers.
-    #[must_use]
-    pub fn inside(&self, axis: usize) -> Range<usize> {
-        let size = self.size[axis];
-        if !self.is_absorbing(axis) {
-            return 0..size;
-        }
-        let here = |site: usize| site.saturating_sub(self.first[axis]).min(size);
-        here(self.absorb_width)..here(self.whole[axis] - self.absorb_width)
     }
 
     /// Number of rows.

@@ -8,7 +8,6 @@
 
 use super::springs::{Masses, Row};
 use crate::grid::Grid;
-use crate::solver::acoustic::outward::Domain;
 
 /// q and p, or Φ and its rate, of the sites `x` of a row, in doubles: (row, first site, the first, the second).
 pub(super) type Read<'a> = &'a (dyn Fn(usize, usize, &mut [f64], &mut [f64]) + Sync);
@@ -25,8 +24,8 @@ pub(super) struct Rows {
 /// Energies and fluxes of a field.
 pub(super) struct EnergyProbe<'a> {
     pub grid: &'a Grid,
-    /// What lies between absorbing layers: sites in them have no energy.
-    pub domain: Domain,
+    /// The sites between absorbing layers ([`Domain::bounds`](crate::solver::acoustic::outward::Domain::bounds)): those in layers have no energy.
+    pub inside: [[usize; 3]; 2],
     pub masses: &'a Masses,
     pub read: Read<'a>,
     /// Whether `read` gives Φ and its rate.
@@ -62,11 +61,11 @@ impl EnergyProbe<'_> {
     /// Energy per a^d of sites lo..hi of row `j`.
     pub(super) fn energy_row(&self, rows: &mut Rows, j: usize, lo: usize, hi: usize, out: &mut [f64]) {
         let [nx, ny, _] = self.grid.size();
-        if !self.domain.inside(1).contains(&j) {
+        let [first, last] = self.inside;
+        if !(first[1]..last[1]).contains(&j) {
             out.fill(0.0);
             return;
         }
-        let inside = self.domain.inside(0);
         let ring = self.grid.is_periodic(1) && ny > 1;
         let above = if j + 1 < ny { Some(j + 1) } else { ring.then_some(0) };
         let below = if j > 0 { Some(j - 1) } else { ring.then_some(ny - 1) };
@@ -85,7 +84,7 @@ impl EnergyProbe<'_> {
         let part = |k: f64, other: f64, own: f64| if k == 0.0 { 0.0 } else { k * (other - own).powi(2) / 4.0 };
         for (n, out) in out.iter_mut().enumerate() {
             let (i, at) = (lo + n, n + 1);
-            if !inside.contains(&i) {
+            if !(first[0]..last[0]).contains(&i) {
                 *out = 0.0;
                 continue;
             }

@@ -352,7 +352,7 @@ impl<T: Vectors> Oscillators<T> {
     fn gauge<'a>(&'a self, read: Read<'a>, sound: bool) -> EnergyProbe<'a> {
         EnergyProbe {
             grid: self.scenario.grid(),
-            domain: Domain::new(self.scenario.grid()),
+            inside: Domain::new(self.scenario.grid()).bounds(),
             masses: &self.masses,
             read,
             sound,

@@ -116,11 +116,11 @@ impl Tap {
 
     /// Reads no site of an absorbing layer, where the medium's velocity does not follow from ∫p dt.
     fn leave_out_layers(&mut self, domain: &Domain) {
+        let [first, last] = domain.bounds();
         for axis in 0..3 {
-            let inside = domain.inside(axis);
             let (lo, hi) = (self.lo[axis], self.hi[axis]);
-            self.lo[axis] = lo.max(inside.start).min(hi);
-            self.hi[axis] = hi.min(inside.end).max(self.lo[axis]);
+            self.lo[axis] = lo.max(first[axis]).min(hi);
+            self.hi[axis] = hi.min(last[axis]).max(self.lo[axis]);
             self.whole &= (lo, hi) == (self.lo[axis], self.hi[axis]);
         }
     }

@@ -12,16 +12,12 @@ use crate::solver::{FieldImage, ImageRequest, SolverError};
 impl<T: OnCuda> Cuda<T> {
     /// What `measure` is given: energies are those of the sound, where the velocity is kept.
     pub(super) fn look(&self, region: &Region) -> params::Look<T> {
-        let inside = [0, 1, 2].map(|axis| self.host.sweep.lattice.inside(axis));
         params::Look {
             step: self.step_parameters(),
             potential: self.potential.as_ref().map_or(0, Buffer::address),
             lo: region.lo.map(whole),
             hi: region.hi.map(whole),
-            inside: [
-                inside.each_ref().map(|sites| whole(sites.start)),
-                inside.map(|sites| whole(sites.end)),
-            ],
+            inside: self.host.sweep.lattice.inside.map(|ends| ends.map(whole)),
             across: region.across.map_or(-1, whole),
             half: whole(self.host.sweep.lattice.half),
             energy: i32::from(region.energy),

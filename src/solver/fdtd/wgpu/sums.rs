@@ -256,14 +256,10 @@ impl Wgpu {
 
     /// The energy of the field between absorbing layers, per a^d.
     fn energy(&self, sound: bool) -> Result<f64, WgpuError> {
-        let inside = [0, 1, 2].map(|axis| self.host.sweep.lattice.inside(axis));
-        let [nx, ny, nz] = inside.each_ref().map(ExactSizeIterator::len);
+        let inside = self.host.sweep.lattice.inside;
+        let [nx, ny, nz] = [0, 1, 2].map(|axis| inside[1][axis] - inside[0][axis]);
         let count = [nx.div_ceil(PATCH), (ny * nz).div_ceil(PATCH)];
-        let ends = [
-            inside.each_ref().map(|sites| sites.start),
-            inside.each_ref().map(|sites| sites.end),
-        ];
-        let region = self.region(Measure::Energy, ends, count, sound);
+        let region = self.region(Measure::Energy, inside, count, sound);
         let numbers = self.sum_all(&self.sums.kernels.measure, (region, sound), 1)?;
         let square = self.host.scenario.grid().spacing().powi(2);
         Ok(numbers.into_iter().map(f64::from).sum::<f64>() / square)

@@ -22,8 +22,7 @@ impl<T: OnCuda> Cuda<T> {
     }
 
     pub(super) fn look(&self, region: &Region) -> params::Look {
-        let domain = Domain::new(self.host.scenario.grid());
-        let inside = [0, 1, 2].map(|axis| domain.inside(axis));
+        let inside = Domain::new(self.host.scenario.grid()).bounds();
         self.medium.look(params::Look {
             field: [self.field[0].address(), self.field[1].address()],
             peak: address(self.peak.as_ref()),
@@ -33,10 +32,7 @@ impl<T: OnCuda> Cuda<T> {
             spacing: self.host.scenario.grid().spacing(),
             lo: region.lo.map(whole),
             hi: region.hi.map(whole),
-            inside: [
-                inside.each_ref().map(|sites| whole(sites.start)),
-                inside.map(|sites| whole(sites.end)),
-            ],
+            inside: inside.map(|ends| ends.map(whole)),
             across: region.across.map_or(-1, whole),
             energy: i32::from(region.energy),
             ..params::Look::default()
