@@ -11,7 +11,7 @@ section! {
         center: Vec<f64> = required "[60.0, 128.0]", "on the grid";
         /// w, the standard deviation of |ψ|²
         width: Vec<f64> = required "[8.0, 8.0]", "> 0; one number may stand for all axes";
-        /// k; waves are well resolved up to about 0.6/a
+        /// k; waves are well resolved up to about 0.6/a. With a flux it is canonical, as `px` is
         momentum: Vec<f64> = empty "0", "|k| ≤ π/a along each axis";
         /// amplitude relative to the other packets
         weight: f64 = or [1.0];
