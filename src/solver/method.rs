@@ -297,12 +297,12 @@ pub struct Method {
     pub build: fn(&Scenario) -> Result<Box<dyn Solver>, SolverError>,
 }
 
-/// Steps below which an automatic Δt is fitted to the time that the run takes: with as few, its end would be missed by far.
-const FEW: f64 = 16.0;
+/// Steps above which an automatic Δt is not fitted to the time that the run takes: what rounding leaves of a part of a step says nothing.
+const COUNTED: f64 = 1e12;
 
 impl Method {
-    /// Δt of a scenario, always positive: its own, or the advice. Where that makes a few steps of the way to the turn of a mirror or to the scene's end, it is shortened so
-    /// that a whole number of them leads there.
+    /// Δt of a scenario, always positive: its own, or the advice, shortened so that a whole number of steps leads to the turn of a mirror or to the scene's end. What is
+    /// predicted for the end is then measured there.
     #[must_use]
     pub fn time_step(&self, scenario: &Scenario) -> f64 {
         let time = scenario.time();
@@ -310,7 +310,7 @@ impl Method {
             let auto = (self.step_advice)(scenario).auto;
             let until = scenario.mirror().map(|mirror| mirror.at).or(time.end);
             match until.map(|until| (until, until / auto)) {
-                Some((until, steps)) if steps > 0.0 && steps < FEW => until / (steps - 1e-9).ceil().max(1.0),
+                Some((until, steps)) if steps > 0.0 && steps < COUNTED => until / (steps - 1e-9).ceil().max(1.0),
                 _ => auto,
             }
         })
