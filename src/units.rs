@@ -37,6 +37,16 @@ pub fn si(value: f64) -> String {
     format!("{scaled:.digits$} {prefix}")
 }
 
+/// So many of what has a regular plural, e.g. `1 step`, `2 steps`.
+#[must_use]
+pub fn counted(count: u64, what: &str) -> String {
+    if count == 1 {
+        format!("1 {what}")
+    } else {
+        format!("{count} {what}s")
+    }
+}
+
 /// A number of bytes in binary units, e.g. `1.50 GiB`.
 #[must_use]
 #[expect(clippy::cast_precision_loss, reason = "three digits are shown")]
@@ -58,6 +68,11 @@ pub fn bytes(count: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn one_has_no_plural() {
+        assert_eq!([0, 1, 2].map(|n| counted(n, "step")), ["0 steps", "1 step", "2 steps"]);
+    }
 
     #[test]
     fn si_prefixes() {

@@ -212,7 +212,7 @@ pub(super) fn run(args: &CheckArgs) -> anyhow::Result<()> {
         say!("            {words}");
     }
     if let (Some(end), Some(steps)) = (scenario.time().end, estimate.steps) {
-        say!("  end       t = {}, {steps} steps", short(end));
+        say!("  end       t = {}, {}", short(end), units::counted(steps, "step"));
     }
     if let Some((count, steps)) = estimate.responses {
         say!(

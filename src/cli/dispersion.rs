@@ -74,9 +74,9 @@ fn print(scenario: &Scenario, report: &DispersionReport) {
         scenario.title()
     };
     say!(
-        "{title}: {} records, one every {} steps, T = {}: lines {} wide in ω (4π/T, Hann's window)",
+        "{title}: {} records, {}, T = {}: lines {} wide in ω (4π/T, Hann's window)",
         report.records,
-        report.stride,
+        every(report.stride),
         short(report.time),
         short(2.0 * TAU / report.time)
     );
@@ -99,6 +99,15 @@ fn print(scenario: &Scenario, report: &DispersionReport) {
         );
     }
     say!("{} wave numbers run, up to |k| = {}", ridge.len(), short(last));
+}
+
+/// How often it is recorded.
+fn every(stride: u64) -> String {
+    if stride == 1 {
+        "one a step".to_owned()
+    } else {
+        format!("one every {stride} steps")
+    }
 }
 
 fn table(path: &Path, report: &DispersionReport) -> anyhow::Result<()> {

@@ -193,7 +193,7 @@ fn report(args: &MeasureArgs, engine: &Engine, probability: f64, places: &[Optio
     let (runs, found) = (places.len() as f64, places.iter().flatten().count() as f64);
     let spread = (probability * (1.0 - probability) / runs).sqrt();
     say!(
-        "t = {}: found in {found} of {runs} runs ({:.4}); Born's rule says {probability:.6} ± {spread:.4} (seed {})",
+        "t = {}: found in {found} of {runs} runs ({:.4}); Born's rule says {probability:.6} ± {spread:.6} (seed {})",
         short(engine.clock().time),
         found / runs,
         args.seed
@@ -209,8 +209,20 @@ fn report(args: &MeasureArgs, engine: &Engine, probability: f64, places: &[Optio
             .map(|place| (place[axis] - mean).powi(2))
             .sum::<f64>()
             / found;
-        say!("  {name}: mean {}, spread {}", short(mean), short(square.sqrt()));
+        // What chance leaves open of the mean; of the spread it is less.
+        let open = square.sqrt() / found.sqrt();
+        let [mean, spread, open_shown] = [mean, square.sqrt(), open].map(|value| rounded(value, open));
+        say!("  {name}: mean {mean} ± {open_shown}, spread {spread}");
     }
+}
+
+/// A number with the digits that an error of this size leaves it: two of the error's.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped")]
+fn rounded(value: f64, error: f64) -> String {
+    if !(error > 0.0 && error.is_finite()) {
+        return short(value);
+    }
+    format!("{value:.*}", (1.0 - error.log10().floor()).clamp(0.0, 12.0) as usize)
 }
 
 #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^52")]
@@ -290,4 +302,19 @@ fn draw(
         comment: String::new(),
     };
     Ok(export::png::save(path, &plot.draw(1360, 760), &about)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_have_the_digits_that_chance_leaves_them() {
+        assert_eq!(rounded(240.9298, 1.826), "240.9");
+        assert_eq!(rounded(1.826, 1.826), "1.8");
+        assert_eq!(rounded(129.112, 18.2), "129");
+        assert_eq!(rounded(0.123_456, 0.000_49), "0.12346");
+        // One particle says nothing of its spread.
+        assert_eq!(rounded(57.0, 0.0), "57");
+    }
 }

@@ -46,7 +46,7 @@ pub struct RenderArgs {
     #[arg(long, value_name = "V", value_parser = parse_view)]
     view: Option<ViewMode>,
     /// The plane of a 3D scene along z, from 0 (default: the scene's own, or the middle one)
-    #[arg(long, value_name = "K", conflicts_with = "view")]
+    #[arg(long, value_name = "K")]
     plane: Option<usize>,
     /// Add title, clock, colour bar and scale bar
     #[arg(long)]
@@ -190,12 +190,14 @@ fn painter(
         return Ok(Box::new(painter));
     }
     let set: Vec<String> = set.iter().chain(&args.against).cloned().collect();
-    let (_, other) = solver::read_scene(&args.scene.scene, &set)?;
+    let read = solver::read_scene(&args.scene.scene, &set);
+    let (_, other) = read.map_err(|faults| faults.set_by("--against", &args.against))?;
+    // The change stands first: of a title that is too long the end is cut.
     let words = args.against.join(", ");
     let title = if args.difference {
-        format!("{}: {words} less as it is", scenario.title())
+        format!("{words} less as it is: {}", scenario.title())
     } else {
-        format!("{}: {words}", scenario.title())
+        format!("{words}: {}", scenario.title())
     };
     let show = if args.difference {
         Show::Difference
@@ -260,6 +262,13 @@ fn look(args: &RenderArgs, scenario: &Scenario) -> anyhow::Result<Look> {
         look.mode = ViewMode::Plane;
     }
     if let Some(mode) = args.view {
+        if let Some(plane) = args.plane.filter(|_| mode != ViewMode::Plane) {
+            return Err(InputError(format!(
+                "--plane {plane} is of --view plane, and --view {} shows the whole box; leave one of them out",
+                mode.as_str()
+            ))
+            .into());
+        }
         let rank = scenario.grid().rank();
         if !mode.fits(rank) {
             return Err(InputError(format!(
@@ -305,6 +314,13 @@ fn script(args: &RenderArgs, scenario: &Scenario, format: Format, time_step: f64
         Format::Png => 1,
         _ => args.frames.unwrap_or_else(natural),
     };
+    if let Some(frames) = args.frames.filter(|frames| *frames > 1 && format == Format::Png) {
+        let message = format!(
+            "{}: --frames {frames} are no single picture; name a film (.mp4, .gif, .apng) or a directory (DIR/), or leave --frames out",
+            args.out.display()
+        );
+        return Err(InputError(message).into());
+    }
     if format == Format::Png && (args.title_card || args.end_card) {
         let message = format!(
             "{}: one picture has no cards; leave --title-card and --end-card out, or name a film",
@@ -351,24 +367,19 @@ fn summary(args: &RenderArgs, [width, height]: [usize; 2], script: &Script, form
     let by = format!("{} {}, {}", report.method, report.variant, report.precision.as_str());
     let bytes = std::fs::metadata(&args.out).map_or(0, |data| data.len());
     let clock = engine.clock();
+    let steps = units::counted(clock.steps, "step");
+    let pictures = units::counted(u64::from(script.all_pictures()), "picture");
     match format {
         Format::Png => format!(
-            "{out}: {width} × {height} pixels at t = {:.6}, {} steps ({by}), {}",
+            "{out}: {width} × {height} pixels at t = {:.6}, {steps} ({by}), {}",
             clock.time,
-            clock.steps,
             units::bytes(bytes)
         ),
-        Format::Sequence => format!(
-            "{out}: {} pictures of {width} × {height} pixels, {} steps ({by})",
-            script.all_pictures(),
-            clock.steps
-        ),
+        Format::Sequence => format!("{out}: {pictures} of {width} × {height} pixels, {steps} ({by})"),
         Format::Gif | Format::Apng | Format::Mp4 => format!(
-            "{out}: {} pictures of {width} × {height} pixels, {:.1} s at {} a second, {} steps ({by}), {}",
-            script.all_pictures(),
+            "{out}: {pictures} of {width} × {height} pixels, {:.1} s at {} a second, {steps} ({by}), {}",
             f64::from(script.all_pictures()) / script.fps,
             script.fps,
-            clock.steps,
             units::bytes(bytes)
         ),
     }

@@ -266,14 +266,18 @@ fn write_curves(path: &Path, report: &RoomReport) -> anyhow::Result<()> {
 }
 
 fn draw(path: &Path, scenario: &Scenario, report: &RoomReport) -> anyhow::Result<()> {
-    let mut curves = Vec::new();
-    for (color, band) in report.bands.iter().take(MOST_LINES).enumerate() {
-        let Some(decay) = &band.decay else { continue };
+    let mut curves: Vec<Curve> = Vec::new();
+    let [drawn, left_out] = drawn(report);
+    for (color, (band, decay)) in drawn.into_iter().enumerate() {
         let points: Vec<[f64; 2]> = curve(decay).into_iter().filter(|point| point[1] > -80.0).collect();
         if let Ok(line) = &decay.t30 {
             let at = |level: f64| [(line.start - level) * line.time / 60.0, level];
             curves.push(Curve {
-                label: if color == 0 { "T30".to_owned() } else { String::new() },
+                label: if curves.iter().any(|curve| curve.label == "T30") {
+                    String::new()
+                } else {
+                    "T30".to_owned()
+                },
                 points: vec![at(line.start.min(-5.0)), at(-60.0)],
                 shown: Shown::Dashed,
                 color,
@@ -302,6 +306,34 @@ fn draw(path: &Path, scenario: &Scenario, report: &RoomReport) -> anyhow::Result
         comment: String::new(),
     };
     export::png::save(path, &plot.draw(1360, 760), &about)?;
-    tell!("plot written to {}", path.display());
+    let names: Vec<String> = left_out.iter().map(|(band, _)| name(band)).collect();
+    if names.is_empty() {
+        tell!("plot written to {}", path.display());
+    } else {
+        let names = names.join(", ");
+        tell!(
+            "plot written to {}, without what falls least: {names} Hz",
+            path.display()
+        );
+    }
     Ok(())
+}
+
+/// The bands whose decays are drawn, in their order: all together and those that fall furthest; and those that are left out.
+fn drawn(report: &RoomReport) -> [Vec<(&BandDecay, &Decay)>; 2] {
+    let heard = (report.bands.iter()).filter_map(|band| Some((band, band.decay.as_ref()?)));
+    let mut falling: Vec<(usize, (&BandDecay, &Decay))> = heard.enumerate().collect();
+    let depth = |(band, decay): &(&BandDecay, &Decay)| {
+        if band.octave.is_none() {
+            f64::INFINITY
+        } else {
+            decay.range
+        }
+    };
+    falling.sort_by(|a, b| depth(&b.1).total_cmp(&depth(&a.1)));
+    let mut rest = falling.split_off(falling.len().min(MOST_LINES));
+    [&mut falling, &mut rest].map(|part| {
+        part.sort_by_key(|(place, _)| *place);
+        part.iter().map(|(_, own)| *own).collect()
+    })
 }

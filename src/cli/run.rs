@@ -33,7 +33,7 @@ pub struct RunArgs {
     #[arg(long, value_name = "T", conflicts_with = "steps")]
     until: Option<f64>,
     /// Take this many steps instead
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = parse_steps)]
     steps: Option<u64>,
     /// Write the field at the end (NPY, C order)
     #[arg(long, value_name = "F.npy")]
@@ -390,8 +390,8 @@ fn order_of(engine: &Engine) -> String {
 /// What was done, in one line.
 fn summary(engine: &Engine, end: &RunEnd) -> String {
     format!(
-        "{} steps to t = {} in {:.2} s, {}, {}",
-        end.steps,
+        "{} to t = {} in {:.2} s, {}, {}",
+        units::counted(end.steps, "step"),
         short(engine.clock().time),
         end.seconds,
         rate(engine, end.steps, end.seconds),
@@ -513,6 +513,10 @@ fn print_verdicts(engine: &Engine) -> usize {
     unsure
 }
 
+fn parse_steps(text: &str) -> Result<u64, String> {
+    text.parse().map_err(|_| "write a whole number from 0".to_owned())
+}
+
 /// A bar on a terminal, nothing elsewhere.
 pub(super) fn progress_bar(total: u64) -> ProgressBar {
     if !std::io::stderr().is_terminal() {
@@ -534,13 +538,17 @@ pub(super) fn progress_bar(total: u64) -> ProgressBar {
     reason = "between 0 and 17"
 )]
 pub(super) fn within(value: f64, tolerance: f64) -> String {
+    if value == 0.0 {
+        return "0".to_owned();
+    }
     let plain = (1e-4..1e6).contains(&tolerance) || tolerance == 0.0 && (1e-4..1e6).contains(&value.abs());
     if plain && value.abs() < 1e9 {
         return format!("{value:.6}");
     }
     let size = value.abs().max(f64::MIN_POSITIVE);
     let digits = (size / tolerance.max(f64::MIN_POSITIVE)).log10().ceil() + 2.0;
-    format!("{value:.*e}", digits.clamp(2.0, 16.0) as usize)
+    let text = format!("{value:.*e}", digits.clamp(2.0, 16.0) as usize);
+    text.strip_suffix("e0").map_or(text.clone(), str::to_owned)
 }
 
 /// A number without digits that say nothing: 40.000000000001 is 40.

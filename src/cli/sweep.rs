@@ -4,10 +4,11 @@ use super::named;
 use super::run::short;
 use super::terminal::{all_told, say, tell};
 use super::{InputError, Interrupt, SceneArgs, scene};
-use crate::engine::sweep::{Stop, SweepPlan, SweepPoint};
+use crate::engine::sweep::{Stop, SweepError, SweepPlan, SweepPoint};
 use crate::export::csv::CsvWriter;
 use crate::export::plot::{Curve, Plot, Shown};
 use crate::export::{self, About};
+use crate::scene::Faults;
 use crate::scene::sweep::{Axis, Quantity, Sweep, SweepFault, Theory};
 use anyhow::bail;
 use clap::Args;
@@ -76,7 +77,8 @@ pub(super) fn run(args: &SweepArgs) -> anyhow::Result<()> {
         _ => Vec::new(),
     };
     let runs = plan.runs();
-    say!("{title}: {runs} runs, {}", table.columns.join(", "));
+    let counted = crate::units::counted(runs as u64, "run");
+    say!("{title}: {counted}, {}", table.columns.join(", "));
     if !known.is_empty() {
         say!("{} of them are in the table already", known.len());
     }
@@ -165,9 +167,16 @@ fn conclude(plan: &SweepPlan, outcome: &Outcome, runs: usize) -> anyhow::Result<
         .max_by(|a, b| a.1.total_cmp(&b.1));
     if let Some((point, off)) = worst {
         let settings = plan.settings(&plan.values(point.number)).join(", ");
-        say!("furthest from theory: {off:.2e}, at {settings}");
+        let off = format!("{off:.2e}");
+        say!(
+            "furthest from theory: {}, at {settings}",
+            off.strip_suffix("e0").unwrap_or(&off)
+        );
     }
     if let Some(failure) = &outcome.failure {
+        if let Some(faults) = failure.downcast_ref::<Faults>() {
+            return Err(faults.clone().into());
+        }
         if failure
             .chain()
             .any(|cause| cause.downcast_ref::<InputError>().is_some())
@@ -211,8 +220,16 @@ fn sweep_of(args: &SweepArgs, given: Option<&Sweep>) -> Result<Sweep, InputError
 }
 
 /// What is wrong with the input exits with 2.
-fn as_input<T>(result: Result<T, crate::engine::sweep::SweepError>) -> anyhow::Result<T> {
+fn as_input<T>(result: Result<T, SweepError>) -> anyhow::Result<T> {
     result.map_err(|error| {
+        if let SweepError::Scene { setting, faults } = error {
+            tell!("with {setting}:");
+            // Every change is one of the values that vary.
+            let changes: Vec<String> = (faults.list.iter())
+                .filter_map(|fault| Some(fault.setting.as_ref()?.words.clone()))
+                .collect();
+            return faults.set_by("--vary", &changes).into();
+        }
         if error.is_input() {
             InputError(error.to_string()).into()
         } else {

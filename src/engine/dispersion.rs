@@ -8,6 +8,7 @@ use crate::grid::Grid;
 use crate::physics::dispersion::{Dispersion, Law, Sampling};
 use crate::physics::{Equation, Model, Sets};
 use crate::scene::Scenario;
+use crate::units;
 use num_complex::Complex64;
 use std::f64::consts::TAU;
 use std::ops::ControlFlow;
@@ -159,7 +160,9 @@ pub fn measure(
     let records = steps / stride + 1;
     if records < FEWEST {
         return fault(&format!(
-            "{records} records, one every {stride} steps, tell no frequency: {FEWEST} are the fewest; let time.end be later, or time.step smaller"
+            "{} of every {} tell no frequency: {FEWEST} are the fewest; let time.end be later, or time.step smaller",
+            units::counted(records, "record"),
+            units::counted(stride, "step")
         ));
     }
     if records * grid.size()[0] as u64 > MOST_VALUES {

@@ -36,11 +36,17 @@ impl Outcome {
             Self::Elsewhere => "nothing was found in the region".to_owned(),
             Self::At(place) => {
                 let axes = ["x", "y", "z"].iter().zip(&place[..rank]);
-                let places: Vec<String> = axes.map(|(name, at)| format!("{name} = {at:.4}")).collect();
+                let places: Vec<String> = axes.map(|(name, at)| format!("{name} = {}", plain(*at))).collect();
                 format!("found at {}", places.join(", "))
             }
         }
     }
+}
+
+/// Four decimals, without needless zeros.
+fn plain(at: f64) -> String {
+    let text = format!("{at:.4}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
 /// Where a field would be found.

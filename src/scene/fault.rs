@@ -43,6 +43,15 @@ impl Location {
     }
 }
 
+/// A change of a scene on the command line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Setting {
+    /// The option.
+    pub option: &'static str,
+    /// What it says, `KEY=VALUE`.
+    pub words: String,
+}
+
 /// One fault of a scene.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
@@ -55,7 +64,7 @@ pub struct Fault {
     /// Where in the file; `None` if the scene was not read from a text.
     pub location: Option<Location>,
     /// The `--set` that the value came from, instead of a place in the file.
-    pub setting: Option<String>,
+    pub setting: Option<Setting>,
 }
 
 /// All faults of a scene, in the order of the file.
@@ -86,6 +95,17 @@ impl Faults {
         }
     }
 
+    /// Says that another option than `--set` made these changes.
+    #[must_use]
+    pub fn set_by(mut self, option: &'static str, changes: &[String]) -> Self {
+        for setting in self.list.iter_mut().filter_map(|fault| fault.setting.as_mut()) {
+            if changes.contains(&setting.words) {
+                setting.option = option;
+            }
+        }
+        self
+    }
+
     /// The faults as text, with the offending lines underlined; `colored` for a terminal.
     #[must_use]
     pub fn render(&self, colored: bool) -> String {
@@ -109,7 +129,9 @@ impl Faults {
             let what = without_controls(&what);
             lines.push(format!("{}: {}", paint("1;31", "error"), paint("1", &what)));
             match (&fault.setting, &fault.location) {
-                (Some(setting), _) => lines.push(format!("  {arrow} --set {}", without_controls(setting))),
+                (Some(Setting { option, words }), _) => {
+                    lines.push(format!("  {arrow} {option} {}", without_controls(words)));
+                }
                 (None, Some(place)) => {
                     let number = place.line.to_string();
                     let margin = " ".repeat(number.len());

@@ -31,7 +31,7 @@ mod write;
 pub use build::{Objection, SolverTable};
 #[cfg(not(target_family = "wasm"))]
 pub(crate) use fault::without_controls;
-pub use fault::{Fault, Faults, Location};
+pub use fault::{Fault, Faults, Location, Setting};
 pub use file::SceneFile;
 pub use presets::Preset;
 pub use scenario::{Expectation, Parameter, Scenario, SolverChoice, TimeSpec, View};
@@ -197,7 +197,10 @@ fn read_named(
             Place::Setting(_) => None,
         },
         setting: match place {
-            Place::Setting(number) => overrides.get(*number).cloned(),
+            Place::Setting(number) => overrides.get(*number).map(|words| Setting {
+                option: "--set",
+                words: words.clone(),
+            }),
             Place::Text(_) => None,
         },
     };

@@ -226,9 +226,9 @@ impl Quantity {
             subject(scenario, name).ok_or_else(|| {
                 let names = names(scenario);
                 let near = super::nearest(name, names.iter().map(String::as_str));
-                let hint = near.map_or(String::new(), |near| format!("did you mean \"{near}\"? "));
+                let hint = near.map_or("there".to_owned(), |near| format!("did you mean {near:?}? There"));
                 let message = format!("there is no detector and no observable {name:?}");
-                SweepFault::new(message, format!("{hint}There are {}", names.join(", ")))
+                SweepFault::new(message, format!("{hint} are {}", quoted(&names)))
             })
         };
         let subject = find(&self.name)?;
@@ -396,6 +396,12 @@ impl Sweep {
         }
         Ok(())
     }
+}
+
+/// Names that may hold blanks, one after the other.
+fn quoted(names: &[String]) -> String {
+    let names: Vec<String> = names.iter().map(|name| format!("{name:?}")).collect();
+    names.join(", ")
 }
 
 #[cfg(test)]

@@ -23,9 +23,10 @@ fn a_negative_number_is_the_value_of_its_option() {
     place
         .ripplon("run small.toml --until -5")
         .expect(2, &["t = -5 lies behind t = 0"]);
-    place
-        .ripplon("run small.toml --steps -1")
-        .expect(2, &["invalid value '-1' for '--steps <N>'"]);
+    place.ripplon("run small.toml --steps -1").expect(
+        2,
+        &["invalid value '-1' for '--steps <N>': write a whole number from 0"],
+    );
     place
         .ripplon("measure small.toml --runs 10 --region -5,-5:30,30")
         .expect(0, &["found in 10 of 10 runs"]);
@@ -59,14 +60,47 @@ fn names_that_end_as_another_format_are_refused() {
 }
 
 #[test]
-fn one_picture_has_no_cards() {
+fn one_picture_has_no_cards_and_is_one() {
     let place = Place::new();
+    place
+        .ripplon("render small.toml a.png --frames 3")
+        .expect(2, &["--frames 3 are no single picture", "leave --frames out"]);
+    place
+        .ripplon("render small.toml a.png --frames 1 --view plane --plane 0")
+        .expect(0, &["40 steps"]);
+    place
+        .ripplon("render small.toml a.png --view relief --plane 0")
+        .expect(2, &["--plane 0 is of --view plane", "--view relief"]);
     place
         .ripplon("render small.toml a.png --title-card")
         .expect(2, &["one picture has no cards"]);
     place
         .ripplon("render small.toml a.png --quantity pressure")
         .expect(2, &["--quantity pressure", "there are density, phase"]);
+}
+
+/// A fault is shown with the option that the value came from.
+#[test]
+fn faults_name_the_option_that_made_them() {
+    let place = Place::new();
+    place
+        .ripplon("render small.toml a.png --set solver.order=3")
+        .expect(2, &["--> --set solver.order=3"]);
+    place
+        .ripplon("render small.toml a.png --set solver.order=2 --against solver.order=3")
+        .expect(2, &["solver.order: 3 is not possible", "--> --against solver.order=3"]);
+    place
+        .ripplon("sweep small.toml --vary solver.order=2,3 --measure norm")
+        .expect(
+            2,
+            &["error: solver.order: 3 is not possible", "--> --vary solver.order=3"],
+        );
+    place
+        .ripplon("sweep small.toml --vary solver.order=2,4 --measure zzzzzzz")
+        .expect(
+            2,
+            &["no observable \"zzzzzzz\"; there are \"right-half\", \"left\", \"norm\""],
+        );
 }
 
 /// The run knows from its start what is asked for: the largest values, means and the velocity are those of all of it, as with `[view] quantity`.

@@ -108,7 +108,7 @@ fn a_table_is_gone_on_with_and_the_numbers_are_the_same() {
         .expect(2, &["a device or a pipe"]);
     // Side by side or one after the other: the same to the bit.
     let alone = place.ripplon("sweep line.toml --csv one.csv --vary packet.0.momentum.0=1.0 --theory transmission");
-    alone.expect(0, &["1 runs"]);
+    alone.expect(0, &["1 run, packet"]);
     assert_eq!(place.text("one.csv").lines().nth(1), Some(lines[2]));
     // Another sweep has other columns, or other values.
     place

@@ -130,7 +130,8 @@ fn faults_of_grid_and_equation_hide_no_others() {
 fn faults_name_the_key_that_somebody_wrote() {
     let faults = solver::read_scene_text(FREE, None, &["time.step=5".to_owned()]).unwrap_err();
     assert_eq!(faults.list[0].key, "time.step");
-    assert_eq!(faults.list[0].setting.as_deref(), Some("time.step=5"));
+    let setting = faults.list[0].setting.as_ref().unwrap();
+    assert_eq!((setting.option, setting.words.as_str()), ("--set", "time.step=5"));
     assert_eq!(keys(&with(FREE, "at = 1.0", "at = -1.0")), ["expect.0.at"]);
     fault(
         &with(FREE, "name = \"right\"", "name = \"t\"").replace("detector = \"right\"", "detector = \"t\""),

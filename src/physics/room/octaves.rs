@@ -7,9 +7,9 @@ use super::Response;
 use super::response::spectrum;
 use rustfft::FftPlanner;
 
-/// Names of the octaves from n = −5 on.
-const NOMINAL: [&str; 10] = [
-    "31.5", "63", "125", "250", "500", "1000", "2000", "4000", "8000", "16000",
+/// Names of the octaves from n = −10 on (ISO 266).
+const NOMINAL: [&str; 15] = [
+    "1", "2", "4", "8", "16", "31.5", "63", "125", "250", "500", "1000", "2000", "4000", "8000", "16000",
 ];
 
 /// One octave.
@@ -42,7 +42,7 @@ impl Octave {
     /// Its name, Hz: rounded as the standard has it, beyond its names to three digits.
     #[must_use]
     pub fn name(self) -> String {
-        let place = usize::try_from(self.number + 5).ok();
+        let place = usize::try_from(self.number + 10).ok();
         match place.and_then(|place| NOMINAL.get(place)) {
             Some(name) => (*name).to_owned(),
             None => crate::units::si(self.middle()).trim_end().to_owned(),
