@@ -2,7 +2,7 @@
 
 use crate::render::medium::MediumImage;
 use crate::scene::Scenario;
-use crate::space::Subject;
+use crate::space::{SteppedMedium, Subject};
 
 /// Texels along the longer side of the picture.
 const TEXELS: usize = 1024;
@@ -19,14 +19,14 @@ pub fn medium(scenario: &Scenario, plane: usize) -> MediumImage {
     // Texel n shows the site under its middle.
     let site = |n: usize, texels: usize, sites: usize| (2 * n + 1) * sites / (2 * texels);
     // Drives stand at t = 0.
-    let subject = Subject::of(scenario, 0.0);
+    let (subject, stepped) = (Subject::of(scenario, 0.0), SteppedMedium::new(scenario));
     let mut texels = Vec::with_capacity(size[0] * size[1]);
     let (mut sum, mut part, mut walls) = (vec![0.0; nx], vec![0.0; nx], vec![false; nx]);
     let mut limit: f64 = 0.0;
     for row in 0..size[1] {
         let at = [site(row, size[1], ny), plane];
-        subject.row(scenario, at, 0..nx, &mut part, &mut sum);
-        scenario.medium().wall_row(at[0], plane, 0..nx, &mut walls);
+        stepped.row(&subject, at, 0..nx, &mut part, &mut sum);
+        stepped.wall_row(at, 0..nx, &mut walls);
         for column in 0..size[0] {
             let i = site(column, size[0], nx);
             let wall = f32::from(u8::from(walls[i]));
@@ -72,6 +72,17 @@ mod tests {
         assert!((image.base - 1.2).abs() < 1e-12 && (image.limit - 1.68).abs() < 1e-12);
         assert_eq!(image.texels[0], [0.0, 0.0]);
         assert_eq!(image.texels[image.size[0] - 10], [1.0, 0.0]);
+    }
+
+    /// A wall goes on through the layer of `fdtd`, whatever the scene puts there.
+    #[test]
+    fn walls_go_on_through_layers_that_absorb() {
+        let text = "format = 1\n[grid]\nsize = [20, 16]\nspacing = 1.0\nedges = \"absorb\"\nabsorb_width = 4\n[acoustic]\n[[pulse]]\ncenter = [6.0, 8.0]\nwidth = 1.5\n\
+             [[layer]]\nsets = \"wall\"\nshape = \"box\"\nmin = [9.0, 4.0]\nmax = [10.0, 8.0]\n";
+        let (_, scenario) = read_scene_text(text, None, &[]).unwrap();
+        let image = medium(&scenario, 0);
+        let walls = |j: usize| image.texels[10 + 20 * j][1];
+        assert_eq!([0, 3, 4, 8, 9, 15].map(walls), [1.0, 1.0, 1.0, 1.0, 0.0, 0.0]);
     }
 
     #[test]

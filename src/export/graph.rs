@@ -6,6 +6,39 @@ use super::text::Align;
 use super::theme::Theme;
 use super::ticks::{power_of_ten, short, ticks};
 
+/// The medium below a graph.
+#[derive(Clone, Debug)]
+pub struct GraphMedium {
+    /// Less its background, one a column of pixels.
+    pub levels: Vec<f32>,
+    /// Its sign.
+    pub sign: &'static str,
+    /// Its unit, with a leading space where there is one.
+    pub unit: &'static str,
+    /// Its background.
+    pub base: f64,
+}
+
+impl GraphMedium {
+    /// The least and the greatest level, 0 among them.
+    fn ends(&self) -> [f32; 2] {
+        let ends = |[low, high]: [f32; 2], &level: &f32| [low.min(level), high.max(level)];
+        self.levels.iter().fold([0.0; 2], ends)
+    }
+
+    /// What it is, in words.
+    fn label(&self) -> String {
+        let [low, high] = self.ends();
+        let value = |level: f32| short(self.base + f64::from(level));
+        let Self { sign, unit, base, .. } = self;
+        if low < 0.0 || *base != 0.0 {
+            format!("{sign} from {} to {}{unit}", value(low), value(high))
+        } else {
+            format!("{sign} ≤ {}{unit}", value(high))
+        }
+    }
+}
+
 /// What a graph shows; all arrays have one entry a column of pixels.
 #[derive(Clone, Debug)]
 pub struct Graph<'a> {
@@ -17,10 +50,8 @@ pub struct Graph<'a> {
     pub range: [f32; 2],
     /// Lengths at the left and right edge.
     pub span: [f64; 2],
-    /// The medium less its background: potential, sound speed or density; empty where there is none.
-    pub medium: &'a [f32],
-    /// The sign of the medium, its unit with a leading space, and its background.
-    pub medium_name: (&'a str, &'a str, f64),
+    /// Potential, or sound speed and density; the second is dashed.
+    pub media: &'a [GraphMedium],
     /// Columns that stand in a wall; empty where there is none.
     pub walls: &'a [bool],
     /// What the curve is.
@@ -44,7 +75,7 @@ impl Graph<'_> {
             };
             picture.fill(column, theme.wall, 0.55);
         }
-        self.medium(picture, rect, unit, theme);
+        self.media(picture, rect, unit, theme);
         let base = to_y(0.0_f32.clamp(low, high));
         for (x, (value, color)) in self.values.iter().zip(self.colors).enumerate() {
             let y = to_y(value.clamp(low, high));
@@ -103,37 +134,34 @@ impl Graph<'_> {
             .draw(picture, middle, below + 2.5 * unit, Align::Center, title.trim());
     }
 
-    fn medium(&self, picture: &mut Picture, rect: Rect, unit: f32, theme: &Theme) {
-        let (low, high) = self
-            .medium
-            .iter()
-            .fold((0.0f32, 0.0f32), |(lo, hi), &v| (lo.min(v), hi.max(v)));
-        if high - low <= 0.0 {
-            return;
-        }
-        // Four fifths of the height, from the lower edge up.
+    fn media(&self, picture: &mut Picture, rect: Rect, unit: f32, theme: &Theme) {
         let height = pixel(rect.height);
-        let ys: Vec<f32> = self
-            .medium
-            .iter()
-            .map(|u| pixel(rect.y) + height * (1.0 - 0.8 * (u - low) / (high - low)))
-            .collect();
         let bottom = pixel(rect.y + rect.height);
-        for (x, y) in ys.iter().enumerate() {
-            column(picture, rect, x, [*y, bottom], theme.hill, 0.07);
+        let shown: Vec<(&GraphMedium, [f32; 2])> = (self.media.iter().map(|medium| (medium, medium.ends())))
+            .filter(|(_, [low, high])| high > low)
+            .collect();
+        for (place, (medium, [low, high])) in shown.iter().enumerate() {
+            // Four fifths of the height, from the lower edge up.
+            let ys: Vec<f32> = (medium.levels.iter())
+                .map(|u| pixel(rect.y) + height * (1.0 - 0.8 * (u - low) / (high - low)))
+                .collect();
+            for (x, y) in ys.iter().enumerate() {
+                column(picture, rect, x, [*y, bottom], theme.hill, 0.07);
+            }
+            let dash = if place == 0 { 0 } else { ceil(unit * 0.4) };
+            stairs(picture, rect, &ys, theme.quiet, ((unit / 14.0).max(1.0), dash));
         }
-        stairs(picture, rect, &ys, theme.quiet, (unit / 14.0).max(1.0));
-        let (sign, unit_name, base) = self.medium_name;
-        let value = |level: f32| short(base + f64::from(level));
-        let label = if low < 0.0 || base != 0.0 {
-            format!("{sign} from {} to {}{unit_name}", value(low), value(high))
-        } else {
-            format!("{sign} ≤ {}{unit_name}", value(high))
-        };
+        let labels: Vec<String> = (shown.iter().enumerate())
+            .map(|(place, (medium, _))| format!("{}{}", if place == 0 { "" } else { "dashed " }, medium.label()))
+            .collect();
         let right = pixel(rect.x + rect.width);
-        theme
-            .label(unit * 0.85)
-            .draw(picture, right, pixel(rect.y) - 0.7 * unit, Align::Right, &label);
+        theme.label(unit * 0.85).draw(
+            picture,
+            right,
+            pixel(rect.y) - 0.7 * unit,
+            Align::Right,
+            &labels.join(", "),
+        );
     }
 }
 
@@ -157,9 +185,10 @@ fn curve(picture: &mut Picture, rect: Rect, ys: &[f32], color: impl Fn(usize) ->
     }
 }
 
-/// A line that jumps between two columns, as box potentials do.
-fn stairs(picture: &mut Picture, rect: Rect, ys: &[f32], color: [u8; 3], thick: f32) {
-    for (x, &y) in ys.iter().enumerate() {
+/// A line that jumps between two columns, as box potentials do; with dashes as long as their gaps, or none.
+fn stairs(picture: &mut Picture, rect: Rect, ys: &[f32], color: [u8; 3], (thick, dash): (f32, usize)) {
+    let is_drawn = |x: usize| dash == 0 || (x / dash).is_multiple_of(2);
+    for (x, &y) in ys.iter().enumerate().filter(|(x, _)| is_drawn(*x)) {
         let next = ys[(x + 1).min(ys.len() - 1)];
         let (top, bottom) = (y.min(next) - thick / 2.0, y.max(next) + thick / 2.0);
         column(picture, rect, x, [top, bottom], color, 0.75);

@@ -1,6 +1,6 @@
 //! Lines of sites as graphs over them, with their medium below.
 
-use super::graph::Graph;
+use super::graph::{Graph, GraphMedium};
 use super::look::index;
 use super::overlay;
 use super::paint::Painter;
@@ -17,7 +17,7 @@ use crate::physics::Sets;
 use crate::scene::Scenario;
 use crate::scene::scenario::Quantity;
 use crate::solver::{Clock, FieldImage};
-use crate::space::Subject;
+use crate::space::{SteppedMedium, Subject};
 use std::sync::Arc;
 
 /// The fill of |ψ|² where hues would be finer than the eye can tell, as in `kernels/curve.wgsl`.
@@ -60,12 +60,11 @@ impl Painter {
         // Some air above (and below) the curve.
         let air = 0.08 * (levels.high - levels.low);
         let bottom = if levels.low < 0.0 { levels.low - air } else { levels.low };
-        let subject = Subject::of(&self.scenario, clock.time);
         let momenta = self.look.quantity == Quantity::Momentum;
-        let (medium, walls) = if momenta {
+        let (media, walls) = if momenta {
             (Vec::new(), Vec::new())
         } else {
-            self.line_medium(&subject)
+            self.line_media(clock.time)
         };
         let quantity = if phases { Quantity::Density } else { self.look.quantity };
         let grid = self.scenario.grid();
@@ -85,11 +84,7 @@ impl Painter {
                 along(index(self.request.x.start) - 0.5) * unit.per,
                 along(index(self.request.x.end) - 0.5) * unit.per,
             ],
-            medium: &medium,
-            medium_name: {
-                let (_, sign, unit, base) = subject.name();
-                (sign, unit, base)
-            },
+            media: &media,
             walls: &walls,
             sign: self.sign(quantity),
             along: &self.along(),
@@ -193,25 +188,32 @@ impl Painter {
         style.draw(&mut self.picture, right + 0.4 * unit, base, Align::Left, "π");
     }
 
-    /// The medium less its background, and walls, per column of a graph.
-    fn line_medium(&self, subject: &Subject) -> (Vec<f32>, Vec<bool>) {
-        let medium = self.scenario.medium();
+    /// What layers set, and walls, per column of a graph.
+    fn line_media(&self, time: f64) -> (Vec<GraphMedium>, Vec<bool>) {
         let sites = self.request.x.len();
         let columns = self.field.width;
         let site = |x: usize| ((2 * x + 1) * sites / (2 * columns)).min(sites - 1);
-        let mut levels = Vec::new();
-        if subject.is_set(&self.scenario) {
-            let (mut row, mut part) = (vec![0.0; sites], vec![0.0; sites]);
-            subject.row(&self.scenario, [0, 0], self.request.x.clone(), &mut part, &mut row);
+        let stepped = SteppedMedium::new(&self.scenario);
+        let (mut row, mut part) = (vec![0.0; sites], vec![0.0; sites]);
+        let of = |subject: &Subject| {
+            stepped.row(subject, [0, 0], self.request.x.clone(), &mut part, &mut row);
+            let (_, sign, unit, base) = subject.name();
             #[expect(clippy::cast_possible_truncation, reason = "drawn in pixels")]
-            levels.extend((0..columns).map(|x| row[site(x)] as f32));
-        }
+            let levels = (0..columns).map(|x| row[site(x)] as f32).collect();
+            GraphMedium {
+                levels,
+                sign,
+                unit,
+                base,
+            }
+        };
+        let media = Subject::all(&self.scenario, time).iter().map(of).collect();
         let mut walls = Vec::new();
-        if medium.has(Sets::Wall) {
+        if self.scenario.medium().has(Sets::Wall) {
             let mut row = vec![false; sites];
-            medium.wall_row(0, 0, self.request.x.clone(), &mut row);
+            stepped.wall_row([0, 0], self.request.x.clone(), &mut row);
             walls.extend((0..columns).map(|x| row[site(x)]));
         }
-        (levels, walls)
+        (media, walls)
     }
 }

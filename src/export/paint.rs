@@ -299,11 +299,10 @@ impl Painter {
         let levels = self.keeper.levels(image, seconds);
         let image = &super::relief::refined(image, field);
         let scenario = Arc::clone(&self.scenario);
-        let sites = scenario.grid().size();
         let walls = if self.look.quantity == Quantity::Momentum {
             Vec::new()
         } else {
-            crate::space::relief::walls(scenario.medium(), sites, image.size)
+            crate::space::relief::walls(&scenario, image.size)
         };
         let paint = crate::space::relief::Paint {
             map: self.map,

@@ -1,12 +1,13 @@
-//! The medium over a picture: walls solid, the potential (of sound: speed or density less the background) as a faint tint with contour lines, so that
+//! The medium over a picture: walls solid, the potential (of sound: speed and density less the background) as a faint tint with contour lines, so that
 //! slits, barriers and interfaces can be seen and the wave still shows through.
 
 use super::picture::{Picture, Rect};
 use super::theme::Theme;
-use crate::physics::{Sets, Value};
+use crate::physics::{Layer, Sets, Value};
 use crate::scene::Scenario;
 use crate::solver::ImageRequest;
-use crate::space::Subject;
+use crate::space::medium::combined;
+use crate::space::{SteppedMedium, Subject};
 use rayon::prelude::*;
 
 /// Contour lines between the least and the greatest level.
@@ -20,7 +21,7 @@ pub struct Shade {
     /// Samples along x and y.
     size: [usize; 2],
     walls: Vec<bool>,
-    /// The static potential, or speed or density less the background, then what each drive multiplies.
+    /// The static potential, then what each drive multiplies; or speed or density less the background, or parts of both.
     parts: Vec<Vec<f32>>,
     /// Whether it varies smoothly from site to site.
     smooth: bool,
@@ -99,12 +100,12 @@ impl Shade {
     #[must_use]
     pub fn new(scenario: &Scenario, request: &ImageRequest, pixels: [usize; 2]) -> Option<Self> {
         let medium = scenario.medium();
-        let subject = Subject::of(scenario, 0.0);
+        let subjects = Subject::all(scenario, 0.0);
         let has_walls = medium.has(Sets::Wall);
-        let has_levels = subject.is_set(scenario);
-        if !has_walls && !has_levels {
+        if !has_walls && subjects.is_empty() {
             return None;
         }
+        let stepped = SteppedMedium::new(scenario);
         // Whole sites a sample, so that thin slits in a large grid are not missed.
         let step = (request.x.len() / pixels[0].max(1))
             .min(request.y.len() / pixels[1].max(1))
@@ -115,50 +116,50 @@ impl Shade {
             || vec![false; request.x.len()],
             |row, (line, out)| {
                 for j in sampled(line, step, request) {
-                    medium.wall_row(j, request.z, request.x.clone(), row);
+                    stepped.wall_row([j, request.z], request.x.clone(), row);
                     for (i, wall) in row.iter().enumerate() {
                         out[i / step] |= *wall;
                     }
                 }
             },
         );
-        let (sets, parts): (Sets, Vec<Vec<f32>>) = match &subject {
-            _ if !has_levels => (Sets::Wall, Vec::new()),
-            Subject::Potential(_) => {
-                let groups = std::iter::once(None).chain((0..medium.drives().len()).map(Some));
-                let of = |group| {
-                    levels(request, step, size, |j, row| {
-                        medium.potential_row(group, j, request.z, request.x.clone(), row);
-                    })
-                };
-                (Sets::Potential, groups.map(of).collect())
-            }
-            Subject::Speed(base) | Subject::Density(base) => {
-                let is_speed = matches!(subject, Subject::Speed(_));
-                let of = |j: usize, row: &mut [f64]| {
-                    if is_speed {
-                        medium.speed_row(*base, j, request.z, request.x.clone(), row);
-                    } else {
-                        medium.density_row(*base, j, request.z, request.x.clone(), row);
-                    }
-                    for value in row {
-                        *value -= base;
-                    }
-                };
-                let sets = if is_speed { Sets::Speed } else { Sets::Density };
-                (sets, vec![levels(request, step, size, of)])
-            }
+        let (meaning, parts) = if let Some(Subject::Potential(drives)) = subjects.first() {
+            let groups = std::iter::once(None).chain((0..drives.len()).map(Some));
+            let of = |group| {
+                levels(request, step, size, |j, row| {
+                    medium.potential_row(group, j, request.z, request.x.clone(), row);
+                })
+            };
+            let parts: Vec<Vec<f32>> = groups.map(of).collect();
+            let still = parts.first().filter(|_| parts.len() == 1);
+            (
+                still.map_or_else(String::new, |still| meaning(&subjects[0], still)),
+                parts,
+            )
+        } else {
+            let of = |subject: &Subject| {
+                levels(request, step, size, |j, row| {
+                    stepped.row(subject, [j, request.z], request.x.clone(), &mut [], row);
+                })
+            };
+            let parts: Vec<Vec<f32>> = subjects.iter().map(of).collect();
+            let meanings = subjects
+                .iter()
+                .zip(&parts)
+                .map(|(subject, part)| meaning(subject, part));
+            let meanings: Vec<String> = meanings.filter(|meaning| !meaning.is_empty()).collect();
+            (meanings.join(", "), together(parts))
         };
-        let smooth = medium
-            .layers()
-            .iter()
-            .any(|layer| layer.sets == sets && matches!(layer.value, Value::Expression(_)));
+        let smooth = |layer: &Layer| {
+            matches!(layer.sets, Sets::Potential | Sets::Speed | Sets::Density)
+                && matches!(layer.value, Value::Expression(_))
+        };
         Some(Self {
-            meaning: meaning(&subject, &parts),
+            meaning,
             size,
             walls,
             parts,
-            smooth,
+            smooth: medium.layers().iter().any(smooth),
             drawn: None,
         })
     }
@@ -293,10 +294,9 @@ fn sampled(line: usize, step: usize, request: &ImageRequest) -> impl Iterator<It
     (first..last).step_by(step.div_ceil(4))
 }
 
-/// What the levels of a medium that does not move are, from the least to the greatest.
-fn meaning(subject: &Subject, parts: &[Vec<f32>]) -> String {
-    let [only] = parts else { return String::new() };
-    let (low, high) = only
+/// What the levels of a subject are, from the least to the greatest; empty where they are all the same.
+fn meaning(subject: &Subject, levels: &[f32]) -> String {
+    let (low, high) = levels
         .iter()
         .fold((f32::INFINITY, f32::NEG_INFINITY), |(low, high), level| {
             (low.min(*level), high.max(*level))
@@ -307,6 +307,23 @@ fn meaning(subject: &Subject, parts: &[Vec<f32>]) -> String {
     let (title, _, unit, base) = subject.name();
     let shown = |level: f32| super::overlay::plain(base + f64::from(level));
     format!("{title} {} … {}{unit}", shown(low), shown(high))
+}
+
+/// Speed and density in one picture, each over its largest distance from the background: where the speed is that, the density shows.
+fn together(mut parts: Vec<Vec<f32>>) -> Vec<Vec<f32>> {
+    if parts.len() < 2 {
+        return parts;
+    }
+    for part in &mut parts {
+        let largest = part.iter().map(|level| level.abs()).fold(0.0, f32::max);
+        if largest > 0.0 {
+            for level in part.iter_mut() {
+                *level /= largest;
+            }
+        }
+    }
+    let pairs = parts[0].iter().zip(&parts[1]);
+    vec![pairs.map(|(speed, density)| combined([*speed, *density])).collect()]
 }
 
 /// Values of a row less the background, sampled: of each sample's sites the one that is furthest from 0.
@@ -380,6 +397,46 @@ fn floor(value: f32) -> usize {
 mod tests {
     use super::*;
     use crate::export::picture::mixed;
+
+    /// A wall and a medium that begin at the border of an absorbing layer go on through it; a faster and a denser place are both drawn and named.
+    #[test]
+    fn media_are_drawn_as_they_are_stepped() {
+        let layer = |sets: &str, [left, right]: [u32; 2], [low, high]: [u32; 2], value: f64| {
+            format!(
+                "[[layer]]\nsets = \"{sets}\"\nshape = \"box\"\nmin = [{left}.0, {low}.0]\nmax = [{right}.0, {high}.0]\nvalue = {value:?}\n"
+            )
+        };
+        let text = format!(
+            "format = 1\n[grid]\nsize = [40, 30]\nspacing = 1.0\nedges = \"absorb\"\nabsorb_width = 6\n[acoustic]\n[[pulse]]\ncenter = [25.0, 15.0]\nwidth = 2.0\n{}{}{}",
+            layer("wall", [20, 21], [6, 12], 1.0),
+            layer("speed", [30, 33], [10, 20], 500.0),
+            layer("density", [10, 12], [10, 20], 3.0)
+        );
+        let (_, scenario) = crate::solver::read_scene_text(&text, None, &[]).unwrap();
+        let request = ImageRequest {
+            quantity: crate::scene::scenario::Quantity::Pressure,
+            x: 0..40,
+            y: 0..30,
+            z: 0,
+            max_size: [40, 30],
+        };
+        let shade = Shade::new(&scenario, &request, [40, 30]).unwrap();
+        assert_eq!(shade.meaning(), "sound speed 343 … 500 m/s, density 1.2 … 3 kg/m³");
+        let rect = Rect {
+            x: 0,
+            y: 0,
+            width: 40,
+            height: 30,
+        };
+        let covers = shade.covers(rect, &[]);
+        let at = |i: usize, j: usize| covers[i + 40 * (29 - j)];
+        for (j, is_wall) in [(0, true), (5, true), (12, true), (13, false), (29, false)] {
+            assert_eq!(at(20, j) >= RIM, is_wall, "{j}");
+        }
+        for (i, is_tinted) in [(5, false), (11, true), (15, false), (32, true), (36, true), (39, true)] {
+            assert_eq!(at(i, 15) > 0.0, is_tinted, "{i}");
+        }
+    }
 
     #[test]
     fn a_row_is_laid_on_as_pixels_are_mixed() {

@@ -3,6 +3,8 @@
 
 use crate::physics::{Model, Sets};
 use crate::scene::Scenario;
+use crate::solver::acoustic::outward::Domain;
+use crate::solver::fdtd;
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -52,11 +54,61 @@ impl Subject {
         })
     }
 
-    /// Values less the background, of sites `x` of row (j, k). `part` is scratch of the same length.
-    pub fn row(&self, scenario: &Scenario, [j, k]: [usize; 2], x: Range<usize>, part: &mut [f64], out: &mut [f64]) {
-        let medium = scenario.medium();
-        match self {
-            Self::Potential(drives) => {
+    /// All that layers of a scene set of it at time `time`.
+    #[must_use]
+    pub fn all(scenario: &Scenario, time: f64) -> Vec<Self> {
+        let both = match scenario.model() {
+            Model::Quantum(_) => vec![Self::of(scenario, time)],
+            Model::Acoustic(acoustic) => vec![Self::Speed(acoustic.speed), Self::Density(acoustic.density)],
+        };
+        both.into_iter().filter(|subject| subject.is_set(scenario)).collect()
+    }
+}
+
+/// The medium as the steps have it: what is outside the domain of sound goes on as it is at the domain's border.
+#[derive(Clone, Debug)]
+pub struct SteppedMedium<'a> {
+    scenario: &'a Scenario,
+    /// Where walls are those that the scene sets.
+    walls: Domain,
+    /// Where speed and density are.
+    levels: Domain,
+}
+
+impl<'a> SteppedMedium<'a> {
+    /// The medium of a scene.
+    #[must_use]
+    pub fn new(scenario: &'a Scenario) -> Self {
+        let grid = scenario.grid();
+        let sound = matches!(scenario.model(), Model::Acoustic(_));
+        let domain = |goes_on: bool| {
+            if goes_on {
+                Domain::new(grid)
+            } else {
+                Domain::whole(grid)
+            }
+        };
+        Self {
+            scenario,
+            walls: domain(sound),
+            // The layers of the other method damp, and have the medium that the scene sets.
+            levels: domain(sound && scenario.solver().method == fdtd::METHOD.id),
+        }
+    }
+
+    /// Whether walls stand at the sites `x` of row (j, k).
+    pub fn wall_row(&self, [j, k]: [usize; 2], x: Range<usize>, out: &mut [bool]) {
+        let [j, k] = self.walls.row(j, k);
+        let medium = self.scenario.medium();
+        self.walls.read_row(x, out, |x, out| medium.wall_row(j, k, x, out));
+    }
+
+    /// Values of a subject less its background, of sites `x` of row (j, k). `part` is scratch of the same length.
+    pub fn row(&self, subject: &Subject, [j, k]: [usize; 2], x: Range<usize>, part: &mut [f64], out: &mut [f64]) {
+        let medium = self.scenario.medium();
+        let [j, k] = self.levels.row(j, k);
+        match subject {
+            Subject::Potential(drives) => {
                 medium.potential_row(None, j, k, x.clone(), out);
                 for (group, factor) in drives.iter().enumerate() {
                     medium.potential_row(Some(group), j, k, x.clone(), part);
@@ -65,10 +117,14 @@ impl Subject {
                     }
                 }
             }
-            Self::Speed(base) => medium.speed_row(*base, j, k, x, out),
-            Self::Density(base) => medium.density_row(*base, j, k, x, out),
+            Subject::Speed(base) => self
+                .levels
+                .read_row(x, out, |x, out| medium.speed_row(*base, j, k, x, out)),
+            Subject::Density(base) => self
+                .levels
+                .read_row(x, out, |x, out| medium.density_row(*base, j, k, x, out)),
         }
-        let base = self.name().3;
+        let base = subject.name().3;
         for value in out {
             *value -= base;
         }
@@ -104,71 +160,75 @@ impl MediumVolume {
     pub fn of(scenario: &Scenario) -> Self {
         let grid = scenario.grid();
         let medium = scenario.medium();
-        let subject = Subject::of(scenario, 0.0);
+        let subjects = Subject::all(scenario, 0.0);
         let has_walls = medium.has(Sets::Wall);
-        if grid.rank() != 3 || !(has_walls || subject.is_set(scenario)) {
+        if grid.rank() != 3 || !has_walls && subjects.is_empty() {
             return Self::default();
         }
+        let stepped = SteppedMedium::new(scenario);
         let sites = grid.size();
         let longest = sites.into_iter().max().unwrap_or(1);
         let n = longest.div_ceil(MOST);
         let size = sites.map(|sites| sites.div_ceil(n));
         let rows = size[1] * size[2];
-        let mut cells = vec![(false, 0.0f64); rows * size[0]];
+        // A wall, and what each subject differs most by.
+        let mut cells = vec![(false, [0.0f64; 2]); rows * size[0]];
         cells.par_chunks_mut(size[0]).enumerate().for_each_init(
             || (vec![0.0; sites[0]], vec![0.0; sites[0]], vec![false; sites[0]]),
             |(values, part, walls), (row, cells)| {
                 let first = [row % size[1] * n, row / size[1] * n];
                 let last = [(first[0] + n).min(sites[1]), (first[1] + n).min(sites[2])];
                 for at in (first[1]..last[1]).flat_map(|k| (first[0]..last[0]).map(move |j| [j, k])) {
-                    medium.wall_row(at[0], at[1], 0..sites[0], walls);
-                    subject.row(scenario, at, 0..sites[0], part, values);
-                    for (i, (wall, value)) in walls.iter().zip(&*values).enumerate() {
-                        let cell = &mut cells[i / n];
-                        cell.0 |= wall;
-                        // What differs most from the background, so that thin sheets are not missed.
-                        if !wall && value.is_finite() && value.abs() > cell.1.abs() {
-                            cell.1 = *value;
+                    stepped.wall_row(at, 0..sites[0], walls);
+                    for (i, wall) in walls.iter().enumerate() {
+                        cells[i / n].0 |= wall;
+                    }
+                    for (place, subject) in subjects.iter().enumerate() {
+                        stepped.row(subject, at, 0..sites[0], part, values);
+                        for (i, (wall, value)) in walls.iter().zip(&*values).enumerate() {
+                            let level = &mut cells[i / n].1[place];
+                            // What differs most from the background, so that thin sheets are not missed.
+                            if !wall && value.is_finite() && value.abs() > level.abs() {
+                                *level = *value;
+                            }
                         }
                     }
                 }
             },
         );
-        let limit = cells.iter().map(|(_, level)| level.abs()).fold(0.0, f64::max);
+        let limits = [0, 1].map(|place| cells.iter().map(|(_, levels)| levels[place].abs()).fold(0.0, f64::max));
         let walls = cells.iter().any(|(wall, _)| *wall);
-        if limit == 0.0 && !walls {
+        if limits == [0.0; 2] && !walls {
             return Self::default();
         }
-        let (_, sign, unit, base) = subject.name();
-        let level = |value: f64| {
-            if limit > 0.0 {
-                (value / limit * f64::from(WHOLE)).round() as i8
-            } else {
-                0
-            }
-        };
-        let seen = |sign: f64| {
-            cells
-                .iter()
-                .any(|(_, value)| value * sign >= 0.5 * limit && limit > 0.0)
-        };
-        let values: Vec<String> = [1.0, -1.0]
-            .into_iter()
-            .filter(|side| seen(*side))
-            .map(|side| format!("{}{unit}", rounded(base + side * 0.5 * limit)))
+        let parts: Vec<[f64; 2]> = cells
+            .iter()
+            .map(|(_, levels)| [0, 1].map(|place| share(levels[place], limits[place])))
             .collect();
-        let meaning = if values.is_empty() {
-            String::new()
-        } else {
-            format!("{sign} = {}", values.join(" and "))
-        };
+        let meanings = subjects.iter().enumerate().filter_map(|(place, subject)| {
+            let (_, sign, unit, base) = subject.name();
+            let is_seen = |side: f64| {
+                parts
+                    .iter()
+                    .any(|of| of[place] * side >= 0.5 && combined(*of) == of[place])
+            };
+            let values: Vec<String> = [1.0, -1.0]
+                .into_iter()
+                .filter(|side| is_seen(*side))
+                .map(|side| format!("{}{unit}", rounded(base + side * 0.5 * limits[place])))
+                .collect();
+            (!values.is_empty()).then(|| format!("{sign} = {}", values.join(" and ")))
+        });
+        let meaning = meanings.collect::<Vec<_>>().join(", ");
         Self {
             sites,
             size,
             reduction: n,
-            texels: cells
-                .iter()
-                .map(|(wall, value)| [if *wall { 127 } else { 0 }, level(*value)])
+            texels: (cells.iter().zip(&parts))
+                .map(|((wall, _), of)| {
+                    let level = (combined(*of) * f64::from(WHOLE)).round() as i8;
+                    [if *wall { 127 } else { 0 }, level]
+                })
                 .collect(),
             meaning,
             walls,
@@ -194,9 +254,21 @@ impl MediumVolume {
             (true, true) => "surface: walls".to_owned(),
             (true, false) => format!("surfaces: walls, {}", self.meaning),
             (false, true) => String::new(),
+            (false, false) if self.meaning.contains(", ") => format!("surfaces: {}", self.meaning),
             (false, false) => format!("surface: {}", self.meaning),
         }
     }
+}
+
+/// A level over the largest; 0 where there is none.
+fn share(level: f64, limit: f64) -> f64 {
+    if limit > 0.0 { level / limit } else { 0.0 }
+}
+
+/// What is drawn where layers of two kinds stand, each over its largest: the first, which bends and delays what is seen; where it is the background's the second.
+#[must_use]
+pub fn combined<T: Copy + Default + PartialEq>([first, second]: [T; 2]) -> T {
+    if first == T::default() { second } else { first }
 }
 
 /// Three figures without needless zeros.
@@ -238,5 +310,43 @@ mod tests {
         assert_eq!((at(4, 7, 7), at(6, 7, 7)), ([127, 0], [0, 0]));
         assert_eq!((at(11, 3, 4), at(11, 3, 6)), ([0, -127], [0, 0]));
         assert_eq!(medium.label(), "surfaces: walls, U = −0.25");
+    }
+
+    fn sound(method: &str, layers: &str) -> Scenario {
+        let text = format!(
+            "format = 1\n[grid]\nsize = [20, 16, 12]\nspacing = 1.0\nedges = [\"absorb\", \"wall\", \"wall\"]\nabsorb_width = 4\n[acoustic]\n\
+             [[pulse]]\ncenter = [12.0, 8.0, 6.0]\nwidth = 1.5\n[solver]\nmethod = \"{method}\"\n{layers}"
+        );
+        read_scene_text(&text, None, &[]).unwrap().1
+    }
+
+    /// The wall begins outside the domain, and the sheet at its border.
+    #[test]
+    fn layers_that_absorb_have_the_medium_of_their_inner_border() {
+        let scenario = sound(
+            "fdtd",
+            "[[layer]]\nsets = \"wall\"\nshape = \"box\"\nmin = [0.0, 0.0, 0.0]\nmax = [3.0, 15.0, 11.0]\n\
+             [[layer]]\nsets = \"speed\"\nshape = \"box\"\nmin = [15.0, 0.0, 0.0]\nmax = [15.0, 15.0, 11.0]\nvalue = 500.0\n",
+        );
+        let stepped = SteppedMedium::new(&scenario);
+        let mut walls = [true; 20];
+        stepped.wall_row([5, 5], 0..20, &mut walls);
+        assert_eq!(walls, [false; 20]);
+        let (mut part, mut speeds) = ([0.0; 3], [0.0; 3]);
+        let subject = Subject::Speed(343.0);
+        stepped.row(&subject, [5, 5], 14..17, &mut part, &mut speeds);
+        assert_eq!(speeds, [0.0, 157.0, 157.0]);
+        stepped.row(&subject, [5, 5], 17..20, &mut part, &mut speeds);
+        assert_eq!(speeds, [157.0; 3]);
+    }
+
+    #[test]
+    fn speed_and_density_are_both_shown() {
+        let layers = "[[layer]]\nsets = \"speed\"\nshape = \"box\"\nmin = [5.0, 0.0, 0.0]\nmax = [6.0, 15.0, 11.0]\nvalue = 443.0\n\
+             [[layer]]\nsets = \"density\"\nshape = \"box\"\nmin = [8.0, 0.0, 0.0]\nmax = [9.0, 15.0, 11.0]\nvalue = 0.2\n";
+        let medium = MediumVolume::of(&sound("fdtd", layers));
+        let at = |i: usize| medium.texels[i + 20 * 16 * 5][1];
+        assert_eq!([4, 5, 7, 8, 10].map(at), [0, 127, 0, -127, 0]);
+        assert_eq!(medium.label(), "surfaces: c = 393 m/s, ρ = 0.7 kg/m³");
     }
 }

@@ -23,7 +23,7 @@ pub mod transfer;
 pub use camera::Camera;
 pub use flow::FlowMap;
 pub use frame::{AxisScale, Wire};
-pub use medium::{MediumVolume, Subject};
+pub use medium::{MediumVolume, SteppedMedium, Subject};
 pub use stage::{Mode, Stage};
 
 use crate::grid::Grid;

@@ -3,8 +3,10 @@
 //! The surface is a lattice of quads, drawn from the farthest to the nearest: for heights over a lattice that order needs no depth buffer.
 //! Parallel projection, so that equal heights look equal everywhere. The window and the exports draw the same triangles.
 
+use super::SteppedMedium;
 use crate::colormap::{Colormap, Kind, Levels, dimmed, phase_entry};
-use crate::physics::{Medium, Sets};
+use crate::physics::Sets;
+use crate::scene::Scenario;
 use crate::scene::scenario::{Orbit, Quantity};
 use crate::solver::{FieldImage, ImageRequest};
 
@@ -208,15 +210,16 @@ fn color(image: &FieldImage, here: usize, (map, levels, gamma): (&Colormap, Leve
 
 /// Whether a wall stands in the middle of each of `size` texels of a plane of `sites`; empty where there are no walls.
 #[must_use]
-pub fn walls(medium: &Medium, sites: [usize; 3], size: [usize; 2]) -> Vec<bool> {
-    if !medium.has(Sets::Wall) {
+pub fn walls(scenario: &Scenario, size: [usize; 2]) -> Vec<bool> {
+    if !scenario.medium().has(Sets::Wall) {
         return Vec::new();
     }
+    let (sites, stepped) = (scenario.grid().size(), SteppedMedium::new(scenario));
     let site = |axis: usize, texel: usize| ((2 * texel + 1) * sites[axis] / (2 * size[axis])).min(sites[axis] - 1);
     let mut row = vec![false; sites[0]];
     let mut found = Vec::with_capacity(size[0] * size[1]);
     for j in 0..size[1] {
-        medium.wall_row(site(1, j), 0, 0..sites[0], &mut row);
+        stepped.wall_row([site(1, j), 0], 0..sites[0], &mut row);
         found.extend((0..size[0]).map(|i| row[site(0, i)]));
     }
     found

@@ -38,6 +38,29 @@ impl Domain {
         }
     }
 
+    /// All of a grid, where what lies in its layers is what the scene puts there.
+    #[must_use]
+    pub fn whole(grid: &Grid) -> Self {
+        Self {
+            grid: grid.clone(),
+            inner: grid.whole().size().map(|sites| 0..sites),
+        }
+    }
+
+    /// Reads the sites `x` of a row by `read`, those in layers as the nearest ones inside, which may lie elsewhere in the row. `read` fills a part of the row.
+    pub fn read_row<V: Copy + Default>(&self, x: Range<usize>, out: &mut [V], read: impl Fn(Range<usize>, &mut [V])) {
+        read(x.clone(), out);
+        let Range { start, end } = self.inner[0];
+        let [before, behind] = [x.start..start.min(x.end), end.max(x.start)..x.end];
+        for (border, sites) in [(start, before), (end - 1, behind)] {
+            if !sites.is_empty() {
+                let mut value = [V::default()];
+                read(border..border + 1, &mut value);
+                out[sites.start - x.start..sites.end - x.start].fill(value[0]);
+            }
+        }
+    }
+
     /// The sites of the grid that lie in it: from the first to before the second, axis by axis.
     #[must_use]
     pub fn bounds(&self) -> [[usize; 3]; 2] {
@@ -104,6 +127,23 @@ mod tests {
         assert_eq!(domain.bounds(), [[2, 2, 0], [7, 5, 1]]);
         assert_eq!(window.bounds(), [[2, 2, 0], [7, 2, 1]]);
         assert_eq!(Domain::new(&grid.window(1, 4, 3)).bounds(), [[2, 0, 0], [7, 1, 1]]);
+        let read = |x: Range<usize>, out: &mut [usize]| {
+            for (out, site) in out.iter_mut().zip(x) {
+                *out = site;
+            }
+        };
+        for (x, seen) in [
+            (0..9, vec![2, 2, 2, 3, 4, 5, 6, 6, 6]),
+            (4..8, vec![4, 5, 6, 6]),
+            (0..2, vec![2, 2]),
+            (7..9, vec![6, 6]),
+        ] {
+            let mut row = vec![0; x.len()];
+            domain.read_row(x.clone(), &mut row, read);
+            assert_eq!(row, seen);
+            Domain::whole(&grid).read_row(x.clone(), &mut row, read);
+            assert_eq!(row, x.collect::<Vec<_>>());
+        }
         let closed = Domain::new(&Grid::new(&[3], 1.0));
         assert_eq!([0, 1, 2].map(|at| closed.at(0, at)), [0, 1, 2]);
     }
