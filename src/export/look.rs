@@ -2,10 +2,12 @@
 
 use super::overlay::{self, Margins};
 use super::picture::Rect;
+use super::theme::Theme;
 use super::upright::{self, is_upright};
 use crate::colormap::ColormapError;
 use crate::scene::Scenario;
 use crate::scene::scenario::{ColorRange, Opacity, Orbit, Quantity, ViewMode};
+use crate::scene::theory::Note;
 use std::ops::Range;
 
 /// A field's longer side in a picture whose size is not given is about this many pixels.
@@ -139,14 +141,20 @@ pub enum LookError {
 /// Longest side of a picture.
 const MOST: usize = 32768;
 
+/// Longer notes stand within the field.
+const MOST_NOTE_LINES: usize = 4;
+
+/// Units of text at both sides of a box that stands upright.
+const BESIDE: f32 = 2.6;
+
 /// Canvas, field and text size.
 ///
-/// `says`: notes appear in the picture, which have a strip of their own below it.
+/// `notes` appear in the picture, with a strip of their own below it that has room for the longest.
 pub(super) fn layout(
     [nx, ny]: [usize; 2],
     line: bool,
     in_space: bool,
-    says: bool,
+    notes: &[Note],
     look: &Look,
 ) -> Result<([usize; 2], Rect, f32), LookError> {
     #[expect(clippy::cast_precision_loss, reason = "numbers of pixels")]
@@ -155,14 +163,19 @@ pub(super) fn layout(
         let longer = width.max(height) as f32;
         (shorter / 32.0).max(longer / 64.0).clamp(9.0, 80.0)
     };
-    let margins = |unit: f32| {
+    // Around a field of this width, or in a picture of this width.
+    let margins = |unit: f32, field: Option<usize>, picture: usize| {
         let mut room = match (line, look.overlay) {
             (true, titled) => Margins::for_graph(unit, titled),
             (false, true) => Margins::for_field(unit),
             (false, false) => Margins::default(),
         };
-        if says && look.overlay && !in_space {
-            room.bottom = overlay::ceil(unit * below(line)) + 1;
+        if !notes.is_empty() && look.overlay && !in_space {
+            let inner = field.unwrap_or(picture.saturating_sub(room.left + room.right));
+            let across = overlay::pixel(inner + 2 * room.left.min(room.right)) - 2.0 * unit - 1.0;
+            let lines = notes.iter().map(|note| note_lines(&note.text, across, unit)).max();
+            let lines = lines.unwrap_or(1).clamp(1, MOST_NOTE_LINES);
+            room.bottom = overlay::ceil(note_height(line, lines) * unit) + 1;
         }
         room
     };
@@ -176,7 +189,7 @@ pub(super) fn layout(
     };
     if let (None, Some([width, height])) = (look.size, natural) {
         let unit = unit_of([width, height]);
-        let room = margins(unit);
+        let room = margins(unit, Some(width), 0);
         let field = Rect {
             x: room.left,
             y: room.top,
@@ -204,11 +217,17 @@ pub(super) fn layout(
     }
     if look.overlay && !line && is_upright([width, height]) && width >= upright::LEAST {
         let sites = if in_space { [1, 1] } else { [nx, ny] };
-        let (unit, field) = upright::layout([width, height], sites);
+        let (unit, mut field) = upright::layout([width, height], sites);
+        if in_space {
+            // Axes and their numbers stand beside the box.
+            let beside = overlay::ceil(BESIDE * unit);
+            field.x += beside;
+            field.width = field.width.saturating_sub(2 * beside).max(1);
+        }
         return Ok(([width, height], field, unit));
     }
     let unit = unit_of([width, height]);
-    let room = margins(unit);
+    let room = margins(unit, None, width);
     let least = if line || look.overlay { upright::LEAST } else { 16 };
     if width.min(height) < least {
         return Err(LookError::TooSmall { width, height, least });
@@ -227,9 +246,14 @@ pub(super) fn note_begins(line: bool) -> f32 {
     if line { 2.9 } else { 0.8 }
 }
 
-/// Units of text below a field or a graph's axes in which a note of one line has room.
-pub(super) fn below(line: bool) -> f32 {
-    note_begins(line) + 2.2
+/// Units of text from the lower edge of a field or of a graph's axes to where a note of so many lines ends.
+pub(super) fn note_height(line: bool, lines: usize) -> f32 {
+    note_begins(line) + 0.8 + 1.4 * overlay::pixel(lines)
+}
+
+/// Lines of a note below the field in a width of so many pixels.
+pub(super) fn note_lines(words: &str, across: f32, unit: f32) -> usize {
+    super::cards::wrapped(Theme::light().title(unit), words, across).len()
 }
 
 /// The largest rectangle of the field's proportions in `room`, in its middle.

@@ -304,12 +304,13 @@ pub(super) fn plain(value: f64) -> String {
     }
 }
 
-/// A line of text below a field, at its right; nothing where it is wider than the field.
+/// A line of text below a field, at its right, smaller where it is wider than the field; nothing where it were too small to be read.
 pub fn caption(picture: &mut Picture, field: Rect, unit: f32, theme: &Theme, text: &str) {
-    let style = theme.label(unit * 0.8);
-    if text.is_empty() || style.width(text) > pixel(field.width) {
+    let size = (pixel(field.width) / theme.label(unit).width(text).max(1.0)).min(0.8);
+    if text.is_empty() || size < 0.55 {
         return;
     }
+    let style = theme.label(unit * size);
     let (right, below) = (pixel(field.x + field.width), pixel(field.y + field.height));
     style.draw(picture, right, below + 0.88 * unit, Align::Right, text);
 }

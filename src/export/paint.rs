@@ -37,7 +37,7 @@ fn legible(scenario: &Scenario, look: &Look) -> Result<(Look, &'static Colormap)
         Some([x, y]) => [x.len(), y.len()].map(|count| count.max(1)),
         None => [nx, ny],
     };
-    let (_, field, _) = layout(sites, false, false, !scenario.notes().is_empty(), look)?;
+    let (_, field, _) = layout(sites, false, false, scenario.notes(), look)?;
     let pixels_per_site = index(field.width) / index(sites[0]);
     let quantity = shown_quantity(scenario, look.quantity, pixels_per_site);
     if quantity == look.quantity {
@@ -129,8 +129,7 @@ impl Painter {
             Some([x, y]) if !in_space && !relief => [within(x, nx), within(y, ny)],
             _ => [0..nx, 0..ny],
         };
-        let says = !scenario.notes().is_empty();
-        let (size, field, unit) = layout([x.len(), y.len()], line, in_space || relief, says, look)?;
+        let (size, field, unit) = layout([x.len(), y.len()], line, in_space || relief, scenario.notes(), look)?;
         let request = ImageRequest {
             quantity: shown,
             x,
@@ -379,9 +378,11 @@ impl Painter {
         // Below the field where there is room, beside what is seen; else within it, that many units above its lower edge. In space the axes' numbers stand below.
         let line = scenario.grid().rank() == 1;
         let below = self.picture.height.saturating_sub(self.field.y + self.field.height);
+        let across = super::theory::across_below(&self.picture, self.field, self.unit);
+        let lines = look::note_lines(&note.text, across, self.unit);
         let stand = if self.space.is_some() || self.relief {
             Stand::Top
-        } else if super::overlay::pixel(below) >= look::below(line) * self.unit {
+        } else if super::overlay::pixel(below) >= look::note_height(line, lines) * self.unit {
             Stand::Below(look::note_begins(line) * self.unit)
         } else {
             Stand::Bottom(lift * self.unit)

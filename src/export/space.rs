@@ -151,7 +151,11 @@ impl Space {
     fn axes(&self, picture: &mut Picture, rect: Rect, camera: &Camera, unit: f32, theme: &Theme) {
         let style = theme.label(unit * 0.8);
         let origin = [super::overlay::pixel(rect.x), super::overlay::pixel(rect.y)];
-        for scale in scales(&self.shape, camera, self.length.per, 4.0 * unit) {
+        let shorter = super::overlay::pixel(rect.width.min(rect.height));
+        let right = super::overlay::pixel(picture.width) - 0.3 * unit;
+        // Where a text of this width begins and ends within the picture.
+        let within = |x: f32, width: f32| x.min(right - 0.5 * width).max(0.3 * unit + 0.5 * width);
+        for scale in scales(&self.shape, camera, self.length.per, (4.0 * unit).min(shorter / 7.0)) {
             let [u, v] = scale.outward;
             let mut widest = 0.0f32;
             // The middle of a text of this width beside a place, and the base line for it.
@@ -169,15 +173,16 @@ impl Space {
                 let width = style.width(&text);
                 widest = widest.max(u.abs() * width + v.abs() * 0.8 * unit);
                 let [x, y] = beside(*at, width, 0.8 * unit, 0.5 * unit);
-                style.draw(picture, x, y, Align::Center, &text);
+                style.draw(picture, within(x, width), y, Align::Center, &text);
             }
             let title = match self.length.name {
                 "" => AXES[scale.axis].to_owned(),
                 name => format!("{} / {name}", AXES[scale.axis]),
             };
             let style = theme.label(unit * 0.95);
-            let [x, y] = beside(scale.middle, style.width(&title), 0.95 * unit, 0.9 * unit + widest);
-            style.draw(picture, x, y, Align::Center, &title);
+            let width = style.width(&title);
+            let [x, y] = beside(scale.middle, width, 0.95 * unit, 0.9 * unit + widest);
+            style.draw(picture, within(x, width), y, Align::Center, &title);
         }
     }
 }

@@ -145,8 +145,14 @@ pub enum Stand {
     Top,
     /// So far above its lower edge, pixels.
     Bottom(f32),
-    /// So far below its lower edge, pixels: as wide as the picture, and within it.
+    /// So far below its lower edge, pixels, where there is room for it: as wide as the picture.
     Below(f32),
+}
+
+/// Pixels across that a note below a field has.
+pub fn across_below(picture: &Picture, field: Rect, unit: f32) -> f32 {
+    let middle = pixel(field.x) + pixel(field.width) / 2.0;
+    2.0 * middle.min(pixel(picture.width) - middle) - 2.0 * unit
 }
 
 /// A note on a band in the field, in as many lines as it needs; nothing where it would hide more than half of the field.
@@ -154,7 +160,7 @@ pub fn note(picture: &mut Picture, field: Rect, (words, stand): (&str, Stand), (
     let style = theme.title(unit);
     let middle = pixel(field.x) + pixel(field.width) / 2.0;
     let room = match stand {
-        Stand::Below(_) => 2.0 * middle.min(pixel(picture.width) - middle) - 2.0 * unit,
+        Stand::Below(_) => across_below(picture, field, unit),
         _ => pixel(field.width) * 0.9,
     };
     let lines = super::cards::wrapped(style, words, room);
@@ -172,11 +178,11 @@ pub fn note(picture: &mut Picture, field: Rect, (words, stand): (&str, Stand), (
     let width = lines.iter().map(|line| style.width(line)).fold(0.0, f32::max) + 1.6 * unit;
     let top = match stand {
         Stand::Top => pixel(field.y),
-        Stand::Below(drop) => (pixel(field.y + field.height) + drop).min(pixel(picture.height) - height),
+        Stand::Below(drop) => pixel(field.y + field.height) + drop,
         Stand::Bottom(lift) => pixel(field.y + field.height) - height - lift,
     };
-    // Below the field there is nothing behind it but, close above, what the field's tint stands for.
-    if !matches!(stand, Stand::Below(_)) || top < pixel(field.y + field.height) {
+    // Below the field there is nothing behind it.
+    if !matches!(stand, Stand::Below(_)) {
         shade(picture, [middle - width / 2.0, top, width, height], theme);
     }
     for (n, line) in lines.iter().enumerate() {

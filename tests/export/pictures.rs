@@ -269,3 +269,69 @@ fn the_root_of_the_brightness_shows_faint_waves() {
     }
     assert!(compared > 100, "{compared}");
 }
+
+/// The words of a note may have several lines: they stand below the field and leave the colours beside it, and what its tint stands for, as they are without a note.
+#[test]
+fn a_long_note_leaves_field_and_colours_alone() {
+    let text = |notes: &str| {
+        format!(
+            "format = 1\n[grid]\nsize = [160, 120]\nspacing = 0.02\n[acoustic]\n[time]\nend = 0.001\n\
+             [[pulse]]\ncenter = [1.0, 1.2]\nwidth = 0.08\n[[layer]]\nsets = \"speed\"\nshape = \"box\"\nmin = [2.2, 0.0]\nmax = [3.2, 2.4]\nvalue = 500\n{notes}"
+        )
+    };
+    let words = "what is to be seen in this picture and is told at some length ".repeat(2);
+    let note = scenario(&text(&format!("[[note]]\nat = 0.0\ntext = \"{words}\"\n")));
+    let silent = scenario(&text("[[note]]\nat = 1.0\ntext = \"Late.\"\n"));
+    let look = |scene| Look {
+        size: Some([900, 600]),
+        overlay: true,
+        ..Look::of(scene)
+    };
+    let (with, painter) = painted(&note, &look(&note));
+    let (_, short) = painted(&silent, &look(&silent));
+    let field = painter.field();
+    assert!(short.field().height >= field.height);
+    let ground = with.at(0, 0);
+    let below = |row: usize| (0..900).filter(|x| with.at(*x, row) != ground).count();
+    let inked: Vec<usize> = (field.y + field.height + 1..600)
+        .filter(|row| below(*row) > 0)
+        .collect();
+    assert!(*inked.last().unwrap() < 599, "words end within the picture");
+    // The frame around field and bar is as it is at their upper edge: nothing is laid over it.
+    let bar = |row: usize| -> Vec<[u8; 3]> {
+        let right = (field.x + field.width..900).map(|x| with.at(x, row));
+        right.filter(|color| *color != ground).collect()
+    };
+    assert_eq!(bar(field.y + field.height), bar(field.y - 1));
+    // The caption's row is inked at the right end of the field, and so are two rows of words farther below.
+    let words = inked.iter().filter(|row| **row > field.y + field.height + 25).count();
+    assert!(words > 25, "two lines: {words} rows");
+}
+
+/// Axes and their numbers end within a picture that stands upright.
+#[test]
+fn a_box_has_room_for_its_axes_in_a_picture_that_stands_upright() {
+    let scene = scenario(
+        "format = 1\n[grid]\nsize = [20, 20, 20]\nspacing = 0.1\n[acoustic]\n[time]\nend = 0.001\n[[pulse]]\ncenter = [1.0, 1.0, 1.0]\nwidth = 0.2\n",
+    );
+    for mode in [ViewMode::Slices, ViewMode::Volume] {
+        for azimuth in [-60.0, 30.0, 45.0, 170.0] {
+            let look = Look {
+                size: Some([500, 900]),
+                overlay: true,
+                mode,
+                orbit: Orbit {
+                    azimuth,
+                    ..Orbit::default()
+                },
+                ..Look::of(&scene)
+            };
+            let (picture, painter) = painted(&scene, &look);
+            let field = painter.field();
+            let ground = picture.at(0, 0);
+            let inked = |x: usize| (field.y..field.y + field.height).any(|y| picture.at(x, y) != ground);
+            assert!(!(0..3).chain(497..500).any(inked), "{mode:?} {azimuth}: cut at a side");
+            assert!((field.x..field.x + field.width).any(inked), "{mode:?} {azimuth}");
+        }
+    }
+}
