@@ -35,7 +35,13 @@ struct Params {
 @group(0) @binding(2) var<storage, read_write> old: array<f32>;
 @group(0) @binding(3) var<storage, read> squares: array<f32>;
 @group(0) @binding(4) var<storage, read> density: array<f32>;
+//@ if OPERATES
+// Of each site its marks, and above these two bits where what happens there is described, or 0; then these descriptions (kernels/fdtd_step.wgsl). One array, since
+// adapters grant eight.
+@group(0) @binding(5) var<storage, read> operations: array<u32>;
+//@ else
 @group(0) @binding(5) var<storage, read> marks: array<u32>;
+//@ end
 
 // The site of this thread
 var<private> at: vec3i;
@@ -47,7 +53,11 @@ fn stride(axis: i32) -> i32 {
 
 fn mark(site: i32) -> u32 {
     if (!MARKS) { return 0u; }
+    //@ if OPERATES
+    return operations[site] & 3u;
+    //@ else
     return (marks[site / PACKED] >> u32(2 * (site % PACKED))) & 3u;
+    //@ end
 }
 
 // The place at a distance along an axis, and its sign (0: on the zero one spacing outside a soft edge, whose place is the site's own)

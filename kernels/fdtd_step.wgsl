@@ -1,5 +1,6 @@
 // One step of finite differences for sound, a thread a site, in place over the older level (src/solver/fdtd/mod.rs has the scheme): of all sites, or of those of a list
-// while kernels/fdtd_march.wgsl takes the others. kernels/fdtd.wgsl and kernels/fdtd_sites.wgsl stand before it.
+// while kernels/fdtd_march.wgsl takes the others; or of all sites with what happens at single ones, in one launch. kernels/fdtd.wgsl and kernels/fdtd_sites.wgsl stand
+// before it.
 
 // What the medium holds beside: absorption, absorbing edges
 override DAMPING: bool = false;
@@ -8,7 +9,19 @@ override LAYERS: bool = false;
 @group(0) @binding(6) var<storage, read> damping: array<f32>;
 // Per axis with absorbing layers: A of the faces below and above a site and of the site, B of these, then psi of those faces, then zeta (src/solver/fdtd/cpml.rs)
 @group(0) @binding(7) var<storage, read_write> layers: array<f32>;
+//@ if OPERATES
+@group(0) @binding(8) var<uniform> moment: Moment;
+@group(0) @binding(9) var<storage, read_write> record: array<f32>;
+
+// Of one step of a batch: where in `operations` what is added stands, and the values that sites are overwritten with (0: none are in this step); where in `record` what
+// is gathered goes
+struct Moment { added: u32, overwritten: u32, record: u32 }
+
+// Of a site that is not overwritten
+const NONE = 0xffffffffu;
+//@ else
 @group(0) @binding(8) var<storage, read> list: array<u32>;
+//@ end
 
 // What stands 1 ... HALF sites away in both directions of an axis
 var<private> low: array<f32, 4>;
@@ -233,6 +246,23 @@ fn next() -> f32 {
     return after;
 }
 
+//@ if OPERATES
+// What a site holds after what happens there: signals are added in their order, it is overwritten, its value is recorded. Its description: from which to which value of
+// a step's additions, which of the values that sites are overwritten with, from where to where in `operations` the numbers of its records stand.
+fn settled(after: f32) -> f32 {
+    let own = operations[place] >> 2u;
+    if (own == 0u) { return after; }
+    var sum = after;
+    for (var n = operations[own]; n < operations[own + 1u]; n++) { sum += bitcast<f32>(operations[moment.added + n]); }
+    let value = operations[own + 2u];
+    if (moment.overwritten != 0u && value != NONE) { sum = bitcast<f32>(operations[moment.overwritten + value]); }
+    for (var n = operations[own + 3u]; n < operations[own + 4u]; n++) { record[moment.record + operations[n]] = sum; }
+    return sum;
+}
+//@ else
+fn settled(after: f32) -> f32 { return after; }
+//@ end
+
 @compute @workgroup_size(64, 4) fn step(
     @builtin(local_invocation_id) thread: vec3u,
     @builtin(workgroup_id) block: vec3u,
@@ -243,10 +273,12 @@ fn next() -> f32 {
     for (var x = i32(block.x) * 64 + i32(thread.x); x < p.size.x; x += 64 * i32(blocks.x)) {
         at = vec3i(x, row % p.size.y, row / p.size.y);
         place = row * p.size.x + x;
-        old[place] = next();
+        old[place] = settled(next());
     }
 }
 
+//@ if OPERATES
+//@ else
 @compute @workgroup_size(256) fn step_listed(
     @builtin(local_invocation_index) thread: u32,
     @builtin(workgroup_id) block: vec3u,
@@ -259,3 +291,4 @@ fn next() -> f32 {
     at = vec3i(place % p.size.x, row % p.size.y, row / p.size.y);
     old[place] = next();
 }
+//@ end

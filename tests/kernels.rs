@@ -44,7 +44,10 @@ fn compiled(name: &str, text: &str) -> Vec<String> {
         // Heads
         "trotter" | "trotter_steps" | "along" | "fdtd" | "fdtd_sites" | "oscillators" => Vec::new(),
         "trotter_sweeps" => vec![with(&["trotter.wgsl"])],
-        "fdtd_step" | "fdtd_sums" => vec![with(&["fdtd.wgsl", "fdtd_sites.wgsl"])],
+        "fdtd_step" => [0, 1]
+            .map(|operates| expanded(&with(&["fdtd.wgsl", "fdtd_sites.wgsl"]), &[("OPERATES", operates)]))
+            .to_vec(),
+        "fdtd_sums" => vec![expanded(&with(&["fdtd.wgsl", "fdtd_sites.wgsl"]), &[("OPERATES", 0)])],
         "oscillators_sweeps" => vec![with(&["oscillators.wgsl"])],
         "trotter_block" => (choices(&["NESTED", "WIDE", "FLUX"]).iter())
             .map(|values| expanded(&with(&whole_steps), values))

@@ -59,7 +59,7 @@ impl Initial {
                     let gauss = |axis: usize, at: f64| {
                         let d = at - packet.center[axis];
                         Complex64::from_polar(
-                            (-d * d / (4.0 * packet.width[axis] * packet.width[axis])).exp(),
+                            (-(d / packet.width[axis]).powi(2) / 4.0).exp(),
                             packet.momentum[axis] * d,
                         )
                     };

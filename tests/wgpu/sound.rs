@@ -67,9 +67,9 @@ fn steps_agree_with_the_processor() {
             };
             let expected = scene(&case, order, "cpu", "double", "stepwise", &detectors);
             let variants = if case.size.len() == 2 && order <= 4 {
-                &["stepwise", "tiled"][..]
+                &["stepwise", "single-launch", "tiled"][..]
             } else {
-                &["stepwise"]
+                &["stepwise", "single-launch"]
             };
             for variant in variants {
                 let name = format!("{}, order {order}, {variant}", case.name);
@@ -79,6 +79,26 @@ fn steps_agree_with_the_processor() {
         }
     }
     assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
+}
+
+/// Small grids are stepped in single launches, larger ones are not: there it is said.
+#[test]
+fn single_launches_are_for_small_grids() {
+    if skip() {
+        return;
+    }
+    let taken = |size: &'static [usize], variant| {
+        let case = Case::new("plate", size, "\"wall\"", WALLS, ALL);
+        let report = super::device::build(&scene(&case, 8, "wgpu", "single", variant, "")).report();
+        (report.variant, report.details)
+    };
+    assert_eq!(taken(&[90, 61], "auto").0, "single-launch");
+    assert_eq!(taken(&[90, 61], "stepwise").0, "stepwise");
+    let (variant, details) = taken(&[1024, 513], "single-launch");
+    assert!(
+        variant == "stepwise" && details.contains("half a million sites"),
+        "{variant}: {details}"
+    );
 }
 
 /// Tiles step, add signals and gather as single steps do, also across edges of tiles and in images of a torus.
@@ -120,7 +140,6 @@ fn transducers_act_as_on_the_processor() {
     }
     let case = Case::new("obstacles", &[90, 61], "[\"periodic\", \"wall\"]", WALLS, ALL);
     let expected = scene(&case, 4, "cpu", "single", "stepwise", DETECTORS);
-    let found = scene(&case, 4, "wgpu", "single", "stepwise", DETECTORS);
     let sites = [0, 7, 89, 90 * 22 + 32, 90 * 30 + 1, 90 * 31, 90 * 60 + 89];
     let field = rooms::random(expected.grid().sites());
     let score = Score {
@@ -130,8 +149,10 @@ fn transducers_act_as_on_the_processor() {
         steps: &[40, 290],
         loud: 1.0,
     };
-    for act in ACTS {
-        let name = format!("{}, {act:?}", case.name);
+    for (act, variant) in (ACTS.into_iter()).flat_map(|act| ["stepwise", "single-launch"].map(|variant| (act, variant)))
+    {
+        let found = scene(&case, 4, "wgpu", "single", variant, DETECTORS);
+        let name = format!("{}, {act:?}, {variant}", case.name);
         // 330 steps instead of the 31 of `tolerance`: (330/31)^1.5 as much.
         compare(
             &name,
@@ -176,7 +197,9 @@ fn layers_hold_what_rests_in_them() {
         return;
     }
     for order in [2, 8] {
-        let drift = rooms::drift_in_layers(&[9, 8], order, "wgpu", "stepwise");
-        assert!(drift < 0.01, "order {order}: {drift}");
+        for variant in ["stepwise", "single-launch"] {
+            let drift = rooms::drift_in_layers(&[9, 8], order, "wgpu", variant);
+            assert!(drift < 0.01, "order {order}, {variant}: {drift}");
+        }
     }
 }

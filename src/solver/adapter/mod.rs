@@ -3,6 +3,7 @@
 pub(super) mod beside;
 pub(super) mod frame;
 pub(super) mod operations;
+pub(super) mod places;
 pub(super) mod tile;
 
 use super::SolverError;

@@ -9,14 +9,11 @@ use crate::grid::Edge;
 use crate::solver::adapter::{blocks, whole};
 use bytemuck::{Pod, Zeroable};
 
-/// The text of the kernel.
-const SOURCE: (&str, &str) = (
-    "fdtd_step",
-    concat!(
-        include_str!("../../../../kernels/fdtd.wgsl"),
-        include_str!("../../../../kernels/fdtd_sites.wgsl"),
-        include_str!("../../../../kernels/fdtd_step.wgsl"),
-    ),
+/// The text of the kernel, with or without what happens at single sites.
+pub(super) const SOURCE: &str = concat!(
+    include_str!("../../../../kernels/fdtd.wgsl"),
+    include_str!("../../../../kernels/fdtd_sites.wgsl"),
+    include_str!("../../../../kernels/fdtd_step.wgsl"),
 );
 /// What it is given.
 const BINDINGS: [Binding; 9] = [
@@ -32,10 +29,12 @@ const BINDINGS: [Binding; 9] = [
 ];
 /// Threads of a block that works off a list of sites.
 const LISTED: usize = 256;
+/// Constants that say what every site has.
+const SITES: usize = 5;
 /// Marks of a word, two bits each, and their bits.
 const PACKED: usize = 16;
-const WALL: u32 = 1;
-const BESIDE: u32 = 2;
+const WALL: u8 = 1;
+const BESIDE: u8 = 2;
 
 /// `Params` of `kernels/fdtd_step.wgsl`.
 #[repr(C)]
@@ -73,8 +72,8 @@ struct Launch {
 pub(super) struct Medium {
     /// Of all sites, or of the core and of what is around it.
     launches: Vec<Launch>,
-    /// What kernels are told of the medium that take a thread a site.
-    sites: Vec<(&'static str, f64)>,
+    /// What kernels are told of the medium that take a thread a site; the last two are for steps alone.
+    constants: Vec<(&'static str, f64)>,
     planes: [Buffer; 5],
     /// Sites around the core.
     list: Buffer,
@@ -103,23 +102,29 @@ pub(super) fn unpacked(lattice: &Lattice, from: &[f32], to: &mut [f32]) {
     lattice.fill_all_ghosts(to, true);
 }
 
-/// Walls, and where the stencil reaches one, two bits a site; none where there are no walls.
-fn marks(host: &Fdtd<f32>) -> Vec<u32> {
+/// Walls, and where the stencil reaches one, of so many sites.
+pub(super) fn marks(host: &Fdtd<f32>, sites: usize) -> Vec<u8> {
     let mask = &host.sweep.mask;
     let nx = host.sweep.lattice.size[0];
-    let mut marks = vec![0; mask.len().div_ceil(PACKED)];
-    let mut set = |site: usize, bits: u32| marks[site / PACKED] |= bits << (2 * (site % PACKED));
-    for (site, _) in mask.iter().enumerate().filter(|(_, wall)| **wall) {
-        set(site, WALL);
-    }
+    let mut marks: Vec<u8> = mask.iter().map(|wall| if *wall { WALL } else { 0 }).collect();
+    marks.resize(sites, 0);
     if !mask.is_empty() {
         for row in 0..host.sweep.lattice.rows() {
             for x in host.sweep.walls.beside(row) {
-                set(row * nx + x, BESIDE);
+                marks[row * nx + x] |= BESIDE;
             }
         }
     }
     marks
+}
+
+/// The same, two bits a site; none where there are no walls.
+fn packed_marks(host: &Fdtd<f32>) -> Vec<u32> {
+    let mut words = vec![0; host.sweep.mask.len().div_ceil(PACKED)];
+    for (site, mark) in marks(host, host.sweep.mask.len()).into_iter().enumerate() {
+        words[site / PACKED] |= u32::from(mark) << (2 * (site % PACKED));
+    }
+    words
 }
 
 /// γΔt of each site; none where nothing absorbs.
@@ -174,8 +179,13 @@ pub(super) fn edge_number(edge: Edge) -> i32 {
 }
 
 impl Medium {
-    /// The medium that `host` has read, with what its layers remember.
-    pub(super) fn new(stream: &Stream, host: &Fdtd<f32>, pairs: &[[Buffer; 2]]) -> Result<Self, WgpuError> {
+    /// The medium that `host` has read, with what its layers remember. `steps`: whether it takes steps itself.
+    pub(super) fn new(
+        stream: &Stream,
+        host: &Fdtd<f32>,
+        pairs: &[[Buffer; 2]],
+        steps: bool,
+    ) -> Result<Self, WgpuError> {
         let (lattice, material) = (&host.sweep.lattice, &host.sweep.material);
         let rows = lattice.rows();
         let damping = damping(host);
@@ -189,7 +199,7 @@ impl Medium {
         };
         let squares = plane(&material.squares);
         let density = plane(&material.density);
-        let marks = marks(host);
+        let marks = packed_marks(host);
         let half = lattice.half;
         let blocks = blocks(stream.device(), [lattice.size[0], rows]);
         let mut params = Params {
@@ -204,7 +214,7 @@ impl Medium {
         let (all, memories) = layers(host, &mut params);
         let has = |there: bool| f64::from(u8::from(there));
         #[expect(clippy::cast_precision_loss, reason = "1 to 4")]
-        let sites = [
+        let sites: [_; SITES] = [
             ("HALF", half as f64),
             ("RANK", lattice.rank as f64),
             ("SQUARES", has(!squares.is_empty())),
@@ -213,7 +223,7 @@ impl Medium {
         ];
         let beside = [("DAMPING", has(damped)), ("LAYERS", has(!all.is_empty()))];
         let constants = [&sites[..], &beside].concat();
-        let core = Core::of(host);
+        let core = Core::of(host).filter(|_| steps);
         let list = core.as_ref().map_or_else(Vec::new, |core| {
             core.others(lattice.size, |row| host.sweep.walls.beside(row).iter().copied())
         });
@@ -231,7 +241,7 @@ impl Medium {
             .transpose()?;
         let mut medium = Self {
             launches: Vec::new(),
-            sites: sites.to_vec(),
+            constants: constants.clone(),
             planes,
             list: stream.list("sites around the core", &list)?,
             plain,
@@ -240,15 +250,19 @@ impl Medium {
             layers: stream.list("the absorbing layers", &all)?,
             memories,
         };
+        if !steps {
+            return Ok(medium);
+        }
+        let source = ("fdtd_step", &*expanded(SOURCE, &[("OPERATES", 0)]));
         if let Some(core) = core {
             medium.march(stream, host, pairs, &core)?;
             let blocks = list.len().div_ceil(LISTED);
             let most = stream.device().most_blocks() as usize;
             let blocks = [blocks.min(most), blocks.div_ceil(most), 1];
-            let kernel = stream.device().kernel(SOURCE, "step_listed", &BINDINGS, &constants)?;
+            let kernel = stream.device().kernel(source, "step_listed", &BINDINGS, &constants)?;
             medium.add(stream, kernel, pairs, blocks);
         } else {
-            let kernel = stream.device().kernel(SOURCE, "step", &BINDINGS, &constants)?;
+            let kernel = stream.device().kernel(source, "step", &BINDINGS, &constants)?;
             medium.add(stream, kernel, pairs, blocks);
         }
         Ok(medium)
@@ -300,7 +314,7 @@ impl Medium {
     }
 
     /// Puts a step in; `newer`: which level of the pair is pⁿ.
-    pub(super) fn step(&self, stream: &Stream, pair: usize, newer: usize) -> Result<(), WgpuError> {
+    pub(super) fn step(&self, stream: &Stream, [pair, newer]: [usize; 2]) -> Result<(), WgpuError> {
         (self.launches.iter())
             .try_for_each(|launch| stream.launch(&launch.kernel, &launch.binds[pair][newer], None, launch.blocks))
     }
@@ -314,9 +328,19 @@ impl Medium {
         }
     }
 
-    /// Constants of kernels that take a thread a site.
+    /// Constants of kernels that step a site a thread.
+    pub(super) fn constants(&self) -> &[(&'static str, f64)] {
+        &self.constants
+    }
+
+    /// Those of kernels that read a field.
     pub(super) fn sites(&self) -> &[(&'static str, f64)] {
-        &self.sites
+        &self.constants[..SITES]
+    }
+
+    /// Factors and memories of absorbing layers.
+    pub(super) fn layers(&self) -> &Buffer {
+        &self.layers
     }
 
     /// Constants, speeds, densities, walls, absorption.

@@ -6,16 +6,19 @@
 //! - `stepwise`: in place over the older level, a thread a site (`kernels/fdtd_step.wgsl`); it does everything. The core of a grid, out of reach of edges, layers and
 //!   walls, has a kernel of its own, whose threads march along the last axis (`kernels/fdtd_march.wgsl`).
 //!
+//! - `single-launch`: small grids; the same a thread a site, which does what happens at its site too (`single_launch.rs`).
+//!
 //! - `tiled`: several steps a launch in two dimensions, of tiles in registers (`kernels/fdtd_block.wgsl`), at orders 2 and 4, where the medium has nothing but speeds,
 //!   and walls at order 2.
 //!
-//! Sources, and detectors that read single sites, are lists of operations on sites that a kernel works off after each step (`kernels/sound.wgsl`); energies, fluxes and
+//! Sources, and detectors that read single sites, are lists of operations on sites that, but in single launches, a kernel works off after each step (`kernels/sound.wgsl`); energies, fluxes and
 //! detectors of more than 65536 sites are summed there when they are due (`kernels/fdtd_sums.wgsl`). Records come back once a batch.
 //!
 //! Bound: a step moves 12 bytes a site (pⁿ and pⁿ⁻¹ read, pⁿ⁺¹ written), 16 with a speed per site.
 
 mod march;
 mod medium;
+mod single_launch;
 mod solver;
 mod steps;
 mod sums;
@@ -30,6 +33,7 @@ use crate::solver::adapter::{self, beside::Beside, operations::Operations};
 use crate::solver::method::{Backend, Target, Variant};
 use crate::solver::setup::{Choice, Setup};
 use medium::{Medium, packed};
+use single_launch::SingleLaunch;
 use sums::Sums;
 use tiles::Tiles;
 
@@ -42,6 +46,10 @@ pub(super) const TARGET: Target = Target {
         Variant {
             id: "stepwise",
             about: "Step by step, in place over the older level; it does everything.",
+        },
+        Variant {
+            id: "single-launch",
+            about: "Grids of half a million sites at most: a step in one launch, with sources and detectors of single sites.",
         },
         Variant {
             id: "tiled",
@@ -67,6 +75,7 @@ pub(super) struct Wgpu {
     peak: Option<Buffer>,
     potential: Option<Buffer>,
     medium: Medium,
+    single: Option<SingleLaunch>,
     operations: Operations,
     sums: Sums,
     beside: Beside,
@@ -81,12 +90,15 @@ impl Wgpu {
             let sites = host.sweep.lattice.size.iter().product();
             let level = || stream.zeros::<f32>("the pressure", sites);
             let mut pairs = vec![[level()?, level()?]];
-            if setup.choice.variant.as_deref() != Some("stepwise") && tiles::fit(stream.device(), &host) {
+            let tiled = setup.choice.variant.as_deref().is_none_or(|variant| variant == "tiled");
+            if tiled && tiles::fit(stream.device(), &host) {
                 pairs.push([level()?, level()?]);
             }
-            let medium = Medium::new(&stream, &host, &pairs)?;
+            let single = single_launch::fits(&host, &setup.choice);
+            let medium = Medium::new(&stream, &host, &pairs, !single)?;
             let mut run = Self {
                 sums: Sums::new(&stream, &medium)?,
+                single: (single.then(|| SingleLaunch::new(&stream, &host, &medium))).transpose()?,
                 medium,
                 operations: Operations::new(&stream, tiles::MOST)?,
                 beside: Beside::new(&stream)?,
@@ -115,10 +127,15 @@ impl Wgpu {
             .then(|| Tiles::new(&self.stream, &self.host, &self.medium, &self.pairs))
             .transpose()?
             .flatten();
-        let missed = self.tiles.is_none() && self.choice.is("tiled");
-        self.because = missed.then_some(
-            "tiles are for two dimensions, orders 2 and 4 and a medium of nothing but speeds, and walls at order 2",
-        );
+        self.because = if self.tiles.is_none() && self.choice.is("tiled") {
+            Some(
+                "tiles are for two dimensions, orders 2 and 4 and a medium of nothing but speeds, and walls at order 2",
+            )
+        } else if self.single.is_none() && self.choice.is("single-launch") {
+            Some("steps in one launch are for grids of half a million sites at most")
+        } else {
+            None
+        };
         Ok(())
     }
 

@@ -3,6 +3,7 @@
 use super::super::run::{BESIDE, EVEN, Fdtd, PEAK, level};
 use super::Wgpu;
 use super::medium::{Medium, unpacked};
+use super::single_launch::{self, SingleLaunch};
 use super::sums::Sums;
 use crate::backend::simd::Aligned;
 use crate::backend::wgpu::{Buffer, WgpuError};
@@ -54,8 +55,10 @@ impl Resident for Wgpu {
     }
 
     fn push(&mut self) -> Result<(), SolverError> {
-        self.medium = Medium::new(&self.stream, &self.host, &self.pairs)?;
+        let single = single_launch::fits(&self.host, &self.choice);
+        self.medium = Medium::new(&self.stream, &self.host, &self.pairs, !single)?;
         self.sums = Sums::new(&self.stream, &self.medium)?;
+        self.single = (single.then(|| SingleLaunch::new(&self.stream, &self.host, &self.medium))).transpose()?;
         self.choose_pass()?;
         Ok(self.push_levels()?)
     }
@@ -67,14 +70,19 @@ impl Resident for Wgpu {
     fn describe(&self) -> Parts {
         let kept = [&self.peak, &self.potential].map(|kept| kept.as_ref().map_or(0, Buffer::bytes));
         let own = self.pairs.iter().flatten().map(Buffer::bytes).chain(kept).sum::<u64>();
-        let (variant, how) = match (&self.tiles, self.because) {
+        let because = self.because.map(|because| format!(": {because}")).unwrap_or_default();
+        let (variant, how) = match (&self.tiles, &self.single) {
             (Some(tiles), _) => (
                 "tiled",
                 format!("tiles of {} rows, {} fused steps", tiles.height(), tiles.steps()),
             ),
-            (None, Some(because)) => ("stepwise", format!("{}: {because}", self.medium.how())),
-            (None, None) => ("stepwise", self.medium.how().to_owned()),
+            (None, Some(_)) => (
+                "single-launch",
+                format!("one thread a site, with what happens there{because}"),
+            ),
+            (None, None) => ("stepwise", format!("{}{because}", self.medium.how())),
         };
+        let single = self.single.as_ref().map_or(0, SingleLaunch::bytes);
         Parts {
             variant,
             backend: Backend::Wgpu,
@@ -86,7 +94,12 @@ impl Resident for Wgpu {
             ),
             batch: self.tiles.as_ref().map_or(1, |tiles| tiles.steps() as u64),
             note: None,
-            memory: own + self.medium.bytes() + self.operations.bytes() + self.sums.bytes() + self.beside.bytes(),
+            memory: own
+                + self.medium.bytes()
+                + single
+                + self.operations.bytes()
+                + self.sums.bytes()
+                + self.beside.bytes(),
         }
     }
 

@@ -1,6 +1,7 @@
 //! Steps on the adapter, and what is done to single sites after each.
 
 use super::Wgpu;
+use super::tiles::Tiles;
 use crate::backend::wgpu::WgpuError;
 use crate::solver::adapter::operations::{MOST_GATHERED, Operations, SiteBatch};
 use crate::solver::clock::RunClock;
@@ -35,6 +36,7 @@ impl Wgpu {
     }
 
     fn go_batch(&mut self, clock: &RunClock, steps: u64, gathered: &[u32], taps: &mut Taps) -> Result<(), SolverError> {
+        let count = usize::try_from(steps).unwrap_or(usize::MAX);
         let acts = taps.transducers_act();
         let adds = taps.transducers().is_some_and(|own| own.act() == Act::Add) && acts;
         let mut batch = self.site_batch(clock, steps, gathered, adds);
@@ -46,12 +48,14 @@ impl Wgpu {
                 Act::Add => self.host.time_step * self.host.time_step,
                 _ => 1.0,
             };
-            let count = usize::try_from(steps).unwrap_or(usize::MAX);
             let played = batch.join(transducers, count, silent, |_, signal| scale * signal.re);
             transducers.pass(played);
         }
-        self.operations.load(&self.stream, &mut batch)?;
-        let count = usize::try_from(steps).unwrap_or(usize::MAX);
+        let tiled = self.tiles().is_some();
+        match &mut self.single {
+            Some(single) if !tiled => single.places_mut().load(&self.stream, &mut batch, count)?,
+            _ => self.operations.load(&self.stream, &mut batch)?,
+        }
         let summed: Vec<bool> = (taps.taps().iter().map(|tap| !is_gathered(tap, MOST_GATHERED))).collect();
         let mut n = 0;
         while n < count {
@@ -61,7 +65,10 @@ impl Wgpu {
             self.sum_regions(n - 1, |tap| taps.is_due(tap, &clock.after(n as u64)))?;
         }
         if !(taps.taps().is_empty() && batch.gathered.is_empty()) {
-            let values = self.operations.records(&self.stream, count)?;
+            let values = match &self.single {
+                Some(single) if !tiled => single.records(&self.stream, count)?,
+                _ => self.operations.records(&self.stream, count)?,
+            };
             let clocks: Vec<RunClock> = (1..=steps).map(|n| clock.after(n)).collect();
             let sums = self.take_sums(count)?;
             hand_over(taps, MOST_GATHERED, &values, &clocks, sums);
@@ -110,12 +117,7 @@ impl Wgpu {
 
     /// At most `most` steps, with the operations of the batch from its step `n` on; returns how many.
     fn pass(&mut self, n: usize, most: usize) -> Result<usize, WgpuError> {
-        // What is kept of every site is asked after every step.
-        let Some(tiles) = self
-            .tiles
-            .as_ref()
-            .filter(|_| self.peak.is_none() && self.potential.is_none())
-        else {
+        let Some(tiles) = self.tiles() else {
             return self.step(n);
         };
         let steps = most.min(tiles.steps());
@@ -124,12 +126,23 @@ impl Wgpu {
         Ok(steps)
     }
 
+    /// Tiles, where they take the steps: what is kept of every site is asked after every step.
+    fn tiles(&self) -> Option<&Tiles> {
+        let tiles = self.tiles.as_ref();
+        tiles.filter(|_| self.peak.is_none() && self.potential.is_none())
+    }
+
     /// One step, with the operations of step `n` of the batch; returns 1.
     fn step(&mut self, n: usize) -> Result<usize, WgpuError> {
-        self.medium.step(&self.stream, self.pair, self.newer)?;
+        let at = [self.pair, self.newer];
         self.newer = 1 - self.newer;
         let level = self.levels()[0].clone();
-        self.operations.operate(&self.stream, &level, n)?;
+        if let Some(single) = &mut self.single {
+            single.step(&self.stream, &self.medium, &self.pairs, at, n)?;
+        } else {
+            self.medium.step(&self.stream, at)?;
+            self.operations.operate(&self.stream, &level, n)?;
+        }
         let (sites, level) = (self.sites(), &level);
         if let Some(peak) = &self.peak {
             self.beside.keep_largest(&self.stream, [level, peak], sites)?;

@@ -2,7 +2,7 @@
 
 use super::Wgpu;
 use super::medium::Medium;
-use crate::backend::wgpu::{Bind, Binding, Buffer, Kernel, Stream, WgpuError};
+use crate::backend::wgpu::{Bind, Binding, Buffer, Kernel, Stream, WgpuError, expanded};
 use crate::physics::{Measure, Observables};
 use crate::solver::Taps;
 use crate::solver::acoustic::sums::finished;
@@ -13,13 +13,10 @@ use crate::solver::taps::Tap;
 use bytemuck::{Pod, Zeroable};
 
 /// The kernels' text.
-const SOURCE: (&str, &str) = (
-    "fdtd_sums",
-    concat!(
-        include_str!("../../../../kernels/fdtd.wgsl"),
-        include_str!("../../../../kernels/fdtd_sites.wgsl"),
-        include_str!("../../../../kernels/fdtd_sums.wgsl"),
-    ),
+const SOURCE: &str = concat!(
+    include_str!("../../../../kernels/fdtd.wgsl"),
+    include_str!("../../../../kernels/fdtd_sites.wgsl"),
+    include_str!("../../../../kernels/fdtd_sums.wgsl"),
 );
 /// What they are given.
 const BINDINGS: [Binding; 8] = [
@@ -77,7 +74,8 @@ struct Kernels {
 
 impl Kernels {
     fn new(stream: &Stream, constants: &[(&str, f64)]) -> Result<Self, WgpuError> {
-        let kernel = |entry| stream.device().kernel(SOURCE, entry, &BINDINGS, constants);
+        let source = expanded(SOURCE, &[("OPERATES", 0)]);
+        let kernel = |entry| (stream.device()).kernel(("fdtd_sums", &source), entry, &BINDINGS, constants);
         Ok(Self {
             measure: kernel("measure")?,
             moments: kernel("moments")?,
