@@ -83,7 +83,7 @@ impl Initial {
                         #[expect(clippy::cast_precision_loss, reason = "site numbers are far below 2^52")]
                         let at = [i as f64 * a, y, z];
                         let square: f64 = (0..rank).map(|axis| (at[axis] - pulse.center[axis]).powi(2)).sum();
-                        *value += pulse.amplitude * (-square / (2.0 * pulse.width * pulse.width)).exp();
+                        *value += pulse.amplitude * (-(square.sqrt() / pulse.width).powi(2) / 2.0).exp();
                     }
                 }
             }
@@ -118,5 +118,34 @@ impl Initial {
     #[must_use]
     pub fn normalised(&self) -> bool {
         matches!(self, Self::Packets(_) | Self::Eigenstates(_))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_far_narrower_than_a_spacing_stands_on_its_site() {
+        let grid = Grid::new(&[3, 3], 1.0);
+        let (center, width) = ([1.0, 1.0, 0.0], 1e-300);
+        let packet = Packet {
+            center,
+            width: [width; 3],
+            momentum: [0.0; 3],
+            weight: 1.0,
+        };
+        let pulse = Pulse {
+            center,
+            width,
+            amplitude: 1.0,
+        };
+        for state in [Initial::Packets(vec![packet]), Initial::Pulses(vec![pulse])] {
+            let mut row = [Complex64::ZERO; 3];
+            for (j, here) in [0.0, 1.0, 0.0].into_iter().enumerate() {
+                state.fill_row(&grid, j, 0, &mut row);
+                assert_eq!(row, [0.0, here, 0.0].map(Complex64::from), "{state:?}, row {j}");
+            }
+        }
     }
 }

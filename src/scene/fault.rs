@@ -79,6 +79,9 @@ pub struct Faults {
 /// Longest line that is shown whole; of longer ones a window around the fault is shown.
 const LINE_LIMIT: usize = 140;
 
+/// Faults that are shown as text; how many more there are is said.
+const MOST_SHOWN: usize = 20;
+
 impl Faults {
     /// One fault about a scene as a whole, e.g. a file that cannot be read.
     #[must_use]
@@ -106,7 +109,7 @@ impl Faults {
         self
     }
 
-    /// The faults as text, with the offending lines underlined; `colored` for a terminal.
+    /// The faults as text, the first twenty of them, with the offending lines underlined; `colored` for a terminal.
     #[must_use]
     pub fn render(&self, colored: bool) -> String {
         let paint = |code: &str, text: &str| {
@@ -120,7 +123,7 @@ impl Faults {
         let bar = paint("1;34", "|");
         let origin = without_controls(&self.origin);
         let mut lines = Vec::new();
-        for fault in &self.list {
+        for fault in self.list.iter().take(MOST_SHOWN) {
             let what = if fault.key.is_empty() {
                 fault.message.clone()
             } else {
@@ -156,6 +159,7 @@ impl Faults {
         }
         let count = match self.list.len() {
             1 => "1 fault".to_owned(),
+            n if n > MOST_SHOWN => format!("{n} faults, the first {MOST_SHOWN} of which are shown,"),
             n => format!("{n} faults"),
         };
         lines.push(format!("{}: {count} in {origin}", paint("1;31", "error")));

@@ -181,6 +181,20 @@ fn all_faults_come_at_once_in_the_order_of_the_file() {
 }
 
 #[test]
+fn of_many_faults_the_first_are_shown() {
+    let text =
+        FREE.to_owned() + &"\n[[layer]]\nsets = \"potential\"\nshape = \"everywhere\"\nvalue = \"q\"\n".repeat(300);
+    let faults = read(&text).unwrap_err();
+    assert_eq!(faults.list.len(), 300);
+    let shown = faults.to_string();
+    assert_eq!(shown.matches("error: layer").count(), 20, "{shown}");
+    assert!(
+        shown.ends_with("300 faults, the first 20 of which are shown, in scene"),
+        "{shown}"
+    );
+}
+
+#[test]
 fn overrides_win_and_are_named_in_faults() {
     let set = |settings: &[&str]| {
         let settings: Vec<String> = settings.iter().map(ToString::to_string).collect();
