@@ -25,7 +25,7 @@ const SITES_PER_WAVELENGTH: f64 = 8.0;
 const MOST_RETURNED: f64 = 1e-3;
 
 /// Shows the section.
-pub fn show(ui: &mut Ui, frame: &Frame, questions: &Questions, checks: Checks) {
+pub fn show(ui: &mut Ui, frame: &Frame, questions: &Questions, checks: &Checks) {
     section(ui, Icon::CircleCheck, "Is it right?", true, |ui| {
         let Some(scenario) = &frame.scenario else {
             hint(ui, "Nothing runs yet.");
@@ -34,11 +34,8 @@ pub fn show(ui: &mut Ui, frame: &Frame, questions: &Questions, checks: Checks) {
         if scenario.expectations().is_empty() {
             hint(ui, "This scene predicts nothing; add [[expect]] to its file.");
         }
-        if checks.edited && !scenario.expectations().is_empty() {
-            hint(
-                ui,
-                "The scene was edited: its predictions do not apply to it as it is now. Undo (Ctrl+Z) or open it again to check them.",
-            );
+        if let Some(text) = held_back(checks) {
+            hint(ui, text);
         }
         for (n, expectation) in scenario.expectations().iter().enumerate() {
             let verdict = frame.verdicts.get(n).copied().unwrap_or_default();
@@ -47,7 +44,7 @@ pub fn show(ui: &mut Ui, frame: &Frame, questions: &Questions, checks: Checks) {
                 scenario,
                 (n, expectation, verdict),
                 frame,
-                (questions, checks.edited),
+                (questions, checks),
             );
         }
         let advice = time_panel::advice(ui, scenario);
@@ -55,6 +52,25 @@ pub fn show(ui: &mut Ui, frame: &Frame, questions: &Questions, checks: Checks) {
             warning(ui, &text);
         }
     });
+}
+
+/// Why something that the scene says of itself is neither drawn nor judged, if so.
+fn held_back(checks: &Checks) -> Option<&'static str> {
+    let claims = &checks.claims;
+    let silent = |list: &[bool]| list.contains(&false);
+    let words = silent(&claims.notes) || silent(&claims.theories);
+    match (silent(&claims.expectations), words) {
+        (true, true) => Some(
+            "The scene was edited: its predictions, notes and theory do not apply to it as it is now, and are neither judged nor shown. Undo (Ctrl+Z) or open it again to check them.",
+        ),
+        (true, false) => Some(
+            "The scene was edited: its predictions do not apply to it as it is now. Undo (Ctrl+Z) or open it again to check them.",
+        ),
+        (false, true) => Some(
+            "The scene was edited: its notes and theory do not apply to it as it is now, and are not shown. Undo (Ctrl+Z) or open it again to see them.",
+        ),
+        (false, false) => None,
+    }
 }
 
 /// What is measured of a subject now, before its time has come.
@@ -82,8 +98,9 @@ fn card(
     scenario: &Scenario,
     (place, expectation, verdict): (usize, &Expectation, Verdict),
     frame: &Frame,
-    (questions, edited): (&Questions, bool),
+    (questions, checks): (&Questions, &Checks),
 ) {
+    let edited = !checks.holds(place);
     let clock = frame.clock;
     let palette = theme::palette(ui);
     let (icon, color, word) = match verdict {
@@ -148,6 +165,10 @@ fn card(
             };
             let share = error.abs() / expectation.tolerance;
             let error = figure(error, 2);
+            if matches!(verdict, Verdict::Wrong(_)) && checks.other_steps {
+                let text = "Δt or the method is not that of the scene, for which its tolerance was made.";
+                hint(ui, text);
+            }
             if verdict == Verdict::Pending && share > FAR {
                 // It is not time yet: how many tolerances there are on the way says nothing.
                 value_row(ui, "error", &error);
@@ -241,7 +262,7 @@ fn sound_warnings(scenario: &Scenario) -> Vec<String> {
 }
 
 /// What a critical eye would object to, each with what to change.
-fn warnings(scenario: &Scenario, frame: &Frame, checks: Checks, advice: Option<StepAdvice>) -> Vec<String> {
+fn warnings(scenario: &Scenario, frame: &Frame, checks: &Checks, advice: Option<StepAdvice>) -> Vec<String> {
     let mut out = Vec::new();
     let a = scenario.grid().spacing();
     if let Initial::Packets(packets) = scenario.initial() {

@@ -8,6 +8,7 @@ use crate::app::icon::Icon;
 use crate::colormap::Levels;
 use crate::engine::{Compared, Frame, RangeKeeper, difference};
 use crate::field::Precision;
+use crate::scene::file::DrawnFile;
 use crate::scene::scenario::{BackendChoice, ColorRange};
 use crate::scene::{Scenario, SceneFile};
 use crate::solver::{self, Backend, METHODS};
@@ -79,9 +80,14 @@ impl Other {
             "auto".clone_into(&mut other.solver.variant);
         }
         other.time.step = Some(file.time.step.unwrap_or(time_step.abs()) / f64::from(self.divisor));
-        // What is predicted and recorded is the first run's.
+        // What is predicted and recorded is the first run's, and with it all that names a detector.
         other.expectations.clear();
         other.detectors.clear();
+        other
+            .theories
+            .retain(|theory| !matches!(theory.drawn, DrawnFile::Detector { .. }));
+        other.sweep = None;
+        other.room = None;
         other
     }
 }
@@ -334,6 +340,13 @@ mod tests {
         assert_eq!(scene.time.step, Some(0.01));
         assert_eq!(scene.solver.method.as_deref(), Some("split-step-fourier"));
         assert!(scene.solver.parameters.is_empty() && scene.expectations.is_empty());
+        // Whatever a scene says of its detectors, a second run has none.
+        for preset in crate::scene::presets::all() {
+            let file = super::super::background::read(preset.name, &[]).unwrap().file;
+            let scene = Other::default().scene(&file, 0.1);
+            let found = crate::solver::validate_scene(&scene, None);
+            assert!(file.mirror.is_some() || found.is_ok(), "{}: {:?}", preset.name, found.err());
+        }
         let mut auto = file;
         auto.time.step = None;
         assert_eq!(Other::default().scene(&auto, -0.1).time.step, Some(0.05));

@@ -2,6 +2,7 @@
 
 use crate::engine::Records;
 use crate::engine::records::extremes;
+use crate::solver::Clock;
 use std::collections::VecDeque;
 
 /// Rows kept; when there are more, two stand for four.
@@ -9,66 +10,44 @@ const MOST: usize = 4096;
 /// Frames over which [`DetectorHistory::recent`] looks back.
 const FRAMES: usize = 240;
 
-/// The records of a run's detectors.
+/// Rows of some quantities over time, of which the least and the greatest stay where there are too many.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct DetectorHistory {
+pub(super) struct Kept {
     rows: Records,
     /// Rows of which two are kept.
     together: usize,
     /// Rows of which there are not yet so many.
     pending: Records,
-    /// The last batch that was taken over.
-    taken: Option<u64>,
-    /// The last frame's step, which may be before that, and its time.
-    last: Option<(u64, f64)>,
-    /// Time that each of the latest frames has taken up.
-    frames: VecDeque<f64>,
 }
 
-impl Default for DetectorHistory {
+impl Default for Kept {
     fn default() -> Self {
-        Self {
-            rows: Records::default(),
-            together: 2,
-            pending: Records::default(),
-            taken: None,
-            last: None,
-            frames: VecDeque::new(),
-        }
+        Self::of(0)
     }
 }
 
-impl DetectorHistory {
-    /// Takes over those of a frame's batches that are new; a jump back in steps (a reset, a restored snapshot) drops what came before.
-    pub(super) fn record<'a>(&mut self, batches: impl Iterator<Item = &'a Records>, (step, time): (u64, f64)) {
-        if self.last.is_some_and(|(last, _)| step < last) {
-            *self = Self::default();
-        }
-        let seen = self.last.map(|(_, time)| time);
-        for batch in batches {
-            if self.taken.is_none_or(|last| batch.step > last) {
-                self.add(batch);
-                self.taken = Some(batch.step);
-            }
-        }
-        if self.last.is_none_or(|(last, _)| step > last) {
-            self.last = Some((step, time));
-            self.frames.push_back(seen.map_or(0.0, |seen| (time - seen).abs()));
-            if self.frames.len() > FRAMES {
-                self.frames.pop_front();
-            }
+impl Kept {
+    /// No rows of so many quantities.
+    pub(super) fn of(quantities: usize) -> Self {
+        Self {
+            rows: Records::of(quantities),
+            together: 2,
+            pending: Records::of(quantities),
         }
     }
 
-    fn add(&mut self, batch: &Records) {
-        if self.rows.columns.len() != batch.columns.len() {
-            *self = Self {
-                rows: Records::of(batch.columns.len()),
-                pending: Records::of(batch.columns.len()),
-                last: self.last,
-                ..Self::default()
-            };
-        }
+    /// How many quantities there are.
+    pub(super) fn quantities(&self) -> usize {
+        self.rows.columns.len()
+    }
+
+    /// Whether there are no rows.
+    pub(super) fn is_empty(&self) -> bool {
+        self.rows.is_empty() && self.pending.is_empty()
+    }
+
+    /// Takes over the rows of a batch of as many quantities.
+    pub(super) fn add(&mut self, batch: &Records) {
         let mut next = 0;
         while next < batch.len() {
             let part = next..batch.len().min(next + self.together - self.pending.len());
@@ -95,17 +74,69 @@ impl DetectorHistory {
         self.together *= 2;
     }
 
-    /// Times and values of a detector, oldest first, those that are there.
-    fn all(&self, detector: usize) -> Vec<[f64; 2]> {
+    /// Times and values of a quantity, oldest first; NaN where it has none.
+    pub(super) fn all(&self, quantity: usize) -> Vec<[f64; 2]> {
         let mut newest = Records::of(self.pending.columns.len());
         newest.push_extremes(&self.pending.times, &self.pending.columns, 0..self.pending.len());
         let of = |rows: &Records| -> Vec<[f64; 2]> {
-            let values = rows.columns.get(detector).map_or(&[][..], Vec::as_slice);
-            let points = rows.times.iter().zip(values).map(|(time, value)| [*time, *value]);
-            points.filter(|point| point[1].is_finite()).collect()
+            let values = rows.columns.get(quantity).map_or(&[][..], Vec::as_slice);
+            rows.times.iter().zip(values).map(|(time, value)| [*time, *value]).collect()
         };
         let mut points = of(&self.rows);
         points.extend(of(&newest));
+        points
+    }
+}
+
+/// The records of a run's detectors.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct DetectorHistory {
+    kept: Kept,
+    /// The last batch that was taken over.
+    taken: Option<u64>,
+    /// The last frame's step, which may be before that, and its time.
+    last: Option<(u64, f64)>,
+    /// Time that each of the latest frames has taken up.
+    frames: VecDeque<f64>,
+}
+
+impl DetectorHistory {
+    /// Takes over those of a frame's batches that are new; a jump back in steps (a reset, a restored snapshot) drops what came before.
+    pub(super) fn record<'a>(&mut self, batches: impl Iterator<Item = &'a Records>, (step, time): (u64, f64)) {
+        if self.last.is_some_and(|(last, _)| step < last) {
+            *self = Self::default();
+        }
+        let seen = self.last.map(|(_, time)| time);
+        for batch in batches {
+            if self.taken.is_none_or(|last| batch.step > last) {
+                self.add(batch);
+                self.taken = Some(batch.step);
+            }
+        }
+        if self.last.is_none_or(|(last, _)| step > last) {
+            self.last = Some((step, time));
+            self.frames.push_back(seen.map_or(0.0, |seen| (time - seen).abs()));
+            if self.frames.len() > FRAMES {
+                self.frames.pop_front();
+            }
+        }
+    }
+
+    fn add(&mut self, batch: &Records) {
+        if self.kept.quantities() != batch.columns.len() {
+            *self = Self {
+                kept: Kept::of(batch.columns.len()),
+                last: self.last,
+                ..Self::default()
+            };
+        }
+        self.kept.add(batch);
+    }
+
+    /// Times and values of a detector, oldest first, those that are there.
+    fn all(&self, detector: usize) -> Vec<[f64; 2]> {
+        let mut points = self.kept.all(detector);
+        points.retain(|point| point[1].is_finite());
         points
     }
 
@@ -114,12 +145,16 @@ impl DetectorHistory {
         thinned(self.all(detector), most)
     }
 
-    /// Values of a detector over the latest frames, at most `most` points and the two ends: how far back each is, as a part of the time that so many frames take up, and the value.
-    pub(super) fn recent(&self, detector: usize, most: usize) -> Vec<[f64; 2]> {
+    /// Values of a detector over the latest frames up to a picture's clock, at most `most` points and the two ends: how far back each is, as a part of the time that so many frames take up, and the value.
+    pub(super) fn recent(&self, detector: usize, clock: &Clock, most: usize) -> Vec<[f64; 2]> {
         let passed: f64 = self.frames.iter().sum();
         #[expect(clippy::cast_precision_loss, reason = "a few hundred")]
         let span = passed * FRAMES as f64 / self.frames.len().max(1) as f64;
-        let all = self.all(detector);
+        let mut all = self.all(detector);
+        // A picture that is looked back at has nothing of what came after it.
+        let reach = 0.5 * clock.time_step.abs();
+        let is_before = |[time, _]: &[f64; 2]| (time - clock.time) * clock.time_step.signum() <= reach;
+        all.truncate(all.iter().rposition(is_before).map_or(0, |last| last + 1));
         let Some([mut after, _]) = all.last().copied() else {
             return Vec::new();
         };
@@ -189,7 +224,7 @@ mod tests {
         for frame in 0..25_000 {
             take(&mut history, &batch(frame * 8, 8, tone));
         }
-        assert!(history.rows.len() <= MOST && history.together > 64);
+        assert!(history.kept.rows.len() <= MOST && history.kept.together > 64);
         let points = history.points(0, 400);
         assert!(points.len() <= 402, "{}", points.len());
         assert!(points.windows(2).all(|pair| pair[0][0] <= pair[1][0]));
@@ -236,7 +271,12 @@ mod tests {
         for frame in 0..1000 {
             take(&mut history, &batch(frame * 2, 2, |step| step as f64));
         }
-        let recent = history.recent(0, 10_000);
+        let at = |time: f64| Clock {
+            steps: 0,
+            time,
+            time_step: 1.0,
+        };
+        let recent = history.recent(0, &at(1999.0), 10_000);
         // 240 frames of two steps.
         assert!(
             (recent[0][0] - 1.0).abs() < 0.01 && recent[0][1] >= 1999.0 - 480.0,
@@ -245,6 +285,8 @@ mod tests {
         );
         assert_eq!(*recent.last().unwrap(), [0.0, 1999.0]);
         assert!(recent.windows(2).all(|pair| pair[0][0] >= pair[1][0]));
-        assert!(history.recent(0, 50).len() <= 52);
+        assert!(history.recent(0, &at(1999.0), 50).len() <= 52);
+        // Of an earlier picture what was recorded up to it.
+        assert_eq!(*history.recent(0, &at(1900.0), 10_000).last().unwrap(), [0.0, 1900.0]);
     }
 }

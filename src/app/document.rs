@@ -1,5 +1,7 @@
 //! The scene that is edited: draft, undo, redo, what was saved.
 
+use crate::scene::file::DrawnFile;
+use crate::scene::scenario::{Claims, TimeSpec};
 use crate::scene::{Faults, SceneFile, embedded};
 use crate::solver;
 use std::path::{Path, PathBuf};
@@ -8,12 +10,24 @@ use std::path::{Path, PathBuf};
 const DEPTH: usize = 200;
 
 /// What the predictions of a scene must know of its edits.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Checks {
     /// Δt is that of the scene as it was opened.
     pub own_step: bool,
     /// The physics is another than that of the scene as it was opened: what it predicts does not apply.
     pub edited: bool,
+    /// Δt or the method is another one: predictions still apply, but their tolerances were made for the one before.
+    pub other_steps: bool,
+    /// Which notes, theories and predictions hold for the scene as it is now.
+    pub claims: Claims,
+}
+
+impl Checks {
+    /// Whether a prediction holds for the scene as it is now.
+    #[must_use]
+    pub fn holds(&self, place: usize) -> bool {
+        self.claims.expectations.get(place).copied().unwrap_or(!self.edited)
+    }
 }
 
 /// A scene file under edit.
@@ -85,9 +99,15 @@ impl Document {
         seen_alike != self.saved
     }
 
-    /// What was opened was never saved: it was kept aside when the program ended without a word.
+    /// What was opened was never saved: it was kept aside when the program ended without a word. What its edits were is not known, so that
+    /// nothing it says is held for true.
     pub fn mark_unsaved(&mut self) {
-        self.saved = SceneFile::default();
+        self.saved = SceneFile {
+            notes: self.draft.notes.clone(),
+            theories: self.draft.theories.clone(),
+            expectations: self.draft.expectations.clone(),
+            ..SceneFile::default()
+        };
     }
 
     /// Whether Δt is that of the scene as it was opened or saved: its author's choice.
@@ -96,26 +116,33 @@ impl Document {
         self.draft.time.step.is_some() && self.draft.time.step == self.saved.time.step
     }
 
-    /// How the predictions of the scene stand to what runs.
+    /// How the predictions of the scene stand to what runs. What the user wrote since it was opened or saved is said of the scene as it is now.
     #[must_use]
     pub fn checks(&self) -> Checks {
-        let mut as_written = self.committed.clone();
-        // What only says how it is looked at, how far and how it is computed leaves the predictions as they are.
-        as_written.view.clone_from(&self.saved.view);
-        as_written.title.clone_from(&self.saved.title);
-        as_written.about.clone_from(&self.saved.about);
-        as_written.tags.clone_from(&self.saved.tags);
-        as_written.time.clone_from(&self.saved.time);
-        as_written.solver.clone_from(&self.saved.solver);
-        as_written.detectors.clone_from(&self.saved.detectors);
-        as_written.expectations.clone_from(&self.saved.expectations);
-        as_written.notes.clone_from(&self.saved.notes);
-        as_written.theories.clone_from(&self.saved.theories);
-        as_written.sweep.clone_from(&self.saved.sweep);
-        as_written.room.clone_from(&self.saved.room);
+        let (now, then) = (&self.committed, &self.saved);
+        let edited = physics(now) != physics(then);
+        let moved = |name: &str| {
+            let of = |file: &SceneFile| file.detectors.iter().find(|detector| detector.name == name).cloned();
+            of(now) != of(then)
+        };
+        let expectations = now.expectations.iter().map(|one| {
+            let elsewhere = || one.detector.as_deref().is_some_and(moved);
+            !then.expectations.contains(one) || !(edited || elsewhere())
+        });
+        let theories = now.theories.iter().map(|one| {
+            let elsewhere = || matches!(&one.drawn, DrawnFile::Detector { detector, .. } if moved(detector));
+            !then.theories.contains(one) || !(edited || elsewhere())
+        });
+        let notes = now.notes.iter().map(|one| !(edited && then.notes.contains(one)));
         Checks {
             own_step: self.has_own_step(),
-            edited: as_written != self.saved,
+            edited,
+            other_steps: now.time.step != then.time.step || now.solver != then.solver,
+            claims: Claims {
+                notes: notes.collect(),
+                theories: theories.collect(),
+                expectations: expectations.collect(),
+            },
         }
     }
 
@@ -241,6 +268,27 @@ impl Document {
     }
 }
 
+/// What predictions are made from: not how the scene is looked at, how far it goes and how it is computed, nor what is said and recorded of it.
+fn physics(file: &SceneFile) -> SceneFile {
+    SceneFile {
+        grid: file.grid.clone(),
+        quantum: file.quantum.clone(),
+        acoustic: file.acoustic.clone(),
+        time: TimeSpec {
+            imaginary: file.time.imaginary,
+            ..TimeSpec::default()
+        },
+        packets: file.packets.clone(),
+        eigenstates: file.eigenstates.clone(),
+        pulses: file.pulses.clone(),
+        initial: file.initial.clone(),
+        layers: file.layers.clone(),
+        sources: file.sources.clone(),
+        mirror: file.mirror.clone(),
+        ..SceneFile::default()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -266,6 +314,58 @@ mod tests {
         // A second time there is nothing left to do.
         document.prepare_for(Path::new("/third/scene.toml"));
         assert_eq!(document.draft.initial, Some(found));
+    }
+
+    /// What a scene says of itself is said of its own physics.
+    #[test]
+    fn claims_of_a_scene_go_with_its_physics_and_come_back() {
+        let text = crate::scene::presets::find("rabi").unwrap().text;
+        let (file, _) = solver::read_scene_text(text, None, &[]).unwrap();
+        let mut document = Document::default();
+        document.open(file, None, None);
+        let all = document.checks().claims;
+        let every = |list: &[bool], what: bool| !list.is_empty() && list.iter().all(|held| *held == what);
+        assert!(every(&all.notes, true) && every(&all.theories, true) && every(&all.expectations, true));
+        // Another look, another end and other steps are no other physics.
+        document.draft.view.colormap = "viridis".to_owned();
+        document.draft.time.end = Some(7.0);
+        document.draft.time.step = Some(0.01);
+        document.draft.cameras.push(crate::scene::camera_path::CameraKey {
+            at: 0.0,
+            orbit: crate::scene::scenario::Orbit::default(),
+        });
+        document.touch();
+        document.end_gesture();
+        let checks = document.checks();
+        assert!(!checks.edited && checks.other_steps && checks.claims == all, "{checks:?}");
+        // A detector that stands elsewhere takes with it only what is said of it.
+        document.draft.detectors[1].every = Some(3);
+        document.touch();
+        document.end_gesture();
+        let checks = document.checks();
+        assert!(!checks.edited && every(&checks.claims.notes, true));
+        assert!(every(&checks.claims.theories, false), "{checks:?}");
+        assert_eq!(checks.claims.expectations, [false, true]);
+        assert!(document.undo());
+        // Another packet is other physics; what is said from then on is the user's own.
+        document.draft.packets[0].momentum[0] *= 1.5;
+        document.touch();
+        document.end_gesture();
+        let claims = document.checks().claims;
+        assert!(every(&claims.notes, false) && every(&claims.theories, false) && every(&claims.expectations, false));
+        document.draft.notes.push(crate::scene::file::NoteFile {
+            text: "mine".to_owned(),
+            ..Default::default()
+        });
+        document.touch();
+        document.end_gesture();
+        assert_eq!(document.checks().claims.notes.last(), Some(&true));
+        assert!(document.undo() && document.undo());
+        assert_eq!(document.checks().claims, all);
+        // Of a scene that was kept aside nobody knows what was edited.
+        document.mark_unsaved();
+        let claims = document.checks().claims;
+        assert!(every(&claims.notes, false) && every(&claims.expectations, false));
     }
 
     #[test]

@@ -104,7 +104,7 @@ pub fn show(ui: &mut Ui, view: &mut ViewState, sources: &Sources<'_>) -> Respons
         overlay::detectors(&painter, (area, legend), &view.camera, grid, detectors);
         if view.show_charts && !sources.passive {
             let place = (area, &view.camera, grid.spacing());
-            strip_chart::show(ui, &painter, place, (detectors, sources.history));
+            strip_chart::show(ui, &painter, place, (detectors, sources.history, clock));
         }
     }
     if let Some(mirror) = sources.frame.mirror.as_deref().filter(|_| view.show_detectors) {

@@ -1,9 +1,13 @@
 //! The pictures of the last seconds, to look back through.
 
 use crate::engine::Frame;
+use crate::engine::trajectories::ShownPath;
+use crate::physics::{Observables, StateMeasures};
 use crate::scene::scenario::Quantity;
 use crate::solver::{Clock, FieldImage};
+use crate::space::FlowMap;
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 /// Bytes of pictures that are kept: several seconds of a picture of a million texels, minutes of a small one.
 const BUDGET: usize = 192 << 20;
@@ -14,10 +18,45 @@ const PER_SECOND: f64 = 25.0;
 /// Marks the serial numbers of pictures that are shown again.
 const AGAIN: u64 = 1 << 63;
 
-/// One picture with its time.
+/// One picture with its time, and what is drawn over it and said beside it at that time.
 struct Shot {
     clock: Clock,
     image: FieldImage,
+    flow: Option<Arc<FlowMap>>,
+    paths: Arc<[ShownPath]>,
+    observables: Option<(u64, Observables)>,
+    state: Option<(u64, f64, StateMeasures)>,
+    drift: f64,
+    detectors: Vec<f64>,
+}
+
+impl Shot {
+    /// Of a frame, with the memory of an image that is not needed any more.
+    fn of(frame: &Frame, mut image: FieldImage) -> Self {
+        image.copy_from(&frame.image);
+        Self {
+            clock: frame.clock,
+            image,
+            flow: frame.flow.clone(),
+            paths: Arc::clone(&frame.paths),
+            observables: frame.observables,
+            state: frame.state,
+            drift: frame.drift,
+            detectors: frame.detectors.clone(),
+        }
+    }
+
+    /// Bytes that are kept with it. What flows and paths belong to this picture alone.
+    fn bytes(&self) -> usize {
+        bytes(&self.image) + self.beside()
+    }
+
+    /// Bytes of what is not the picture.
+    fn beside(&self) -> usize {
+        let flow = self.flow.as_ref().map_or(0, |flow| size_of_val(&flow.values[..]));
+        let paths = self.paths.iter().map(|path| size_of_val(&path.points[..]));
+        size_of::<Self>() + flow + paths.sum::<usize>() + size_of_val(&self.detectors[..])
+    }
 }
 
 /// The last pictures of one run.
@@ -58,27 +97,36 @@ impl FrameHistory {
         if self.shots.back().is_some_and(same) {
             // Another part of the field was asked for.
             if let Some(shot) = self.shots.pop_back() {
-                self.bytes -= bytes(&shot.image);
+                self.bytes -= shot.bytes();
             }
         } else if now - self.taken < 1.0 / PER_SECOND && now >= self.taken {
             return;
         }
         self.taken = now;
-        self.bytes += bytes(&frame.image);
         // The oldest go, and the new picture gets the memory of one of them: fresh memory takes as long as the copy.
         let mut image = FieldImage::default();
-        while self.bytes > BUDGET && !self.shots.is_empty() {
-            if let Some(shot) = self.shots.pop_front() {
-                self.bytes -= bytes(&shot.image);
-                image = shot.image;
-            }
-            self.at = self.at.map(|at| at.saturating_sub(1));
+        while self.bytes + bytes(&frame.image) > BUDGET && !self.shots.is_empty() {
+            image = self.drop_oldest().unwrap_or_default();
         }
-        image.copy_from(&frame.image);
-        self.shots.push_back(Shot {
-            clock: frame.clock,
-            image,
-        });
+        let shot = Shot::of(frame, image);
+        self.bytes += shot.bytes();
+        self.shots.push_back(shot);
+        while self.bytes > BUDGET && self.shots.len() > 1 {
+            self.drop_oldest();
+        }
+    }
+
+    /// Forgets the oldest picture; its image, for its memory.
+    fn drop_oldest(&mut self) -> Option<FieldImage> {
+        let shot = self.shots.pop_front()?;
+        self.bytes -= shot.bytes();
+        let at = self.at;
+        self.at = at.map(|at| at.saturating_sub(1));
+        if at == Some(0) {
+            // What is looked at is another picture now.
+            self.shown = None;
+        }
+        Some(shot.image)
     }
 
     /// How many pictures there are.
@@ -128,7 +176,7 @@ impl FrameHistory {
         self.shown = None;
     }
 
-    /// The frame that shows the picture that is looked at: all else in it is that of `present`.
+    /// The frame that shows the picture that is looked at, with what stands over and beside it; the run itself is as in `present`.
     pub fn frame(&mut self, present: &Frame) -> Option<&Frame> {
         let at = self.at?;
         let shot = self.shots.get(at)?;
@@ -138,6 +186,12 @@ impl FrameHistory {
                 clock: shot.clock,
                 image: shot.image.clone(),
                 image_serial: AGAIN | self.shows,
+                flow: shot.flow.clone(),
+                paths: Arc::clone(&shot.paths),
+                observables: shot.observables,
+                state: shot.state,
+                drift: shot.drift,
+                detectors: shot.detectors.clone(),
                 ..present.clone()
             }));
         }
@@ -170,6 +224,25 @@ mod tests {
                 quantity: Some(Quantity::Density),
                 ..FieldImage::default()
             },
+            flow: Some(Arc::new(FlowMap {
+                size: [1, 1],
+                reduction: 1,
+                values: vec![[time as f32, 0.0]],
+            })),
+            paths: Arc::new([ShownPath {
+                group: 0,
+                points: vec![[time, 0.0]],
+            }]),
+            detectors: vec![time],
+            drift: time,
+            observables: Some((
+                serial,
+                Observables {
+                    norm: time,
+                    ..Observables::default()
+                },
+            )),
+            state: Some((serial, time, StateMeasures::default())),
             ..Frame::default()
         }
     }
@@ -188,10 +261,17 @@ mod tests {
         tape.turn(-2);
         let shown = tape.frame(&present).unwrap().clone();
         assert_eq!((shown.clock.time, shown.image.value[0]), (3.0, 3.0));
+        let serial = shown.image_serial;
+        // What is drawn over it and said beside it is of its time, too.
+        assert_eq!(shown.flow.unwrap().values, [[3.0, 0.0]]);
+        assert_eq!(shown.paths[0].points, [[3.0, 0.0]]);
+        assert_eq!((shown.detectors, shown.drift), (vec![3.0], 3.0));
+        assert_eq!(shown.observables.map(|(step, sums)| (step, sums.norm)), Some((3, 3.0)));
+        assert_eq!(shown.state.map(|(step, ..)| step), Some(3));
         tape.turn(-9);
         let oldest = tape.frame(&present).unwrap();
         assert_eq!(oldest.clock.time, 1.0);
-        assert_ne!(oldest.image_serial, shown.image_serial);
+        assert_ne!(oldest.image_serial, serial);
         tape.turn(9);
         assert!(tape.frame(&present).is_none(), "the last one is the present");
         // Another run leaves nothing.
@@ -204,12 +284,22 @@ mod tests {
     #[test]
     fn the_oldest_go_when_the_budget_is_spent() {
         let mut tape = FrameHistory::default();
-        let texels = BUDGET / size_of::<f32>() / 4;
+        // Four pictures with what stands beside them.
+        let texels = BUDGET / size_of::<f32>() / 4 - 1000;
         for n in 1..=9 {
             tape.record(&frame(n, texels), n as f64);
         }
         assert_eq!(tape.len(), 4);
         assert_eq!(tape.time(0), Some(6.0));
+        assert!(tape.bytes <= BUDGET);
+        // What flows over a picture takes memory as well.
+        let mut heavy = frame(10, texels);
+        heavy.flow = Some(Arc::new(FlowMap {
+            values: vec![[0.0; 2]; texels / 2],
+            ..FlowMap::default()
+        }));
+        tape.record(&heavy, 10.0);
+        assert_eq!(tape.len(), 3);
         assert!(tape.bytes <= BUDGET);
     }
 }

@@ -1,21 +1,14 @@
 //! What the plots show: sums and detectors as they come, thinned out as they grow.
 
-use super::detector_history::{DetectorHistory, thinned};
-use crate::engine::Frame;
+use super::detector_history::{DetectorHistory, Kept, thinned};
+use crate::engine::{Frame, Records};
 use crate::physics::StateMeasures;
+use crate::solver::Clock;
 
-/// Records kept; when there are more, every second one is dropped.
-const MOST: usize = 4096;
-
-/// Some quantities over time, thinned out as they grow.
+/// Some quantities over time, thinned out as they grow: of records that share a place the least and the greatest stay.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Series {
-    times: Vec<f64>,
-    /// `columns[quantity][record]`.
-    columns: Vec<Vec<f64>>,
-    /// Only every so many new records are kept.
-    stride: u64,
-    seen: u64,
+    kept: Kept,
     last_step: Option<u64>,
 }
 
@@ -25,45 +18,20 @@ impl Series {
         if self.last_step == Some(step) {
             return;
         }
-        if self.last_step.is_some_and(|last| step < last) || self.columns.len() != values.len() {
-            *self = Self {
-                columns: vec![Vec::new(); values.len()],
-                stride: 1,
-                ..Self::default()
-            };
+        if self.last_step.is_some_and(|last| step < last) || self.kept.quantities() != values.len() {
+            self.kept = Kept::of(values.len());
         }
         self.last_step = Some(step);
-        self.seen += 1;
-        if !self.seen.is_multiple_of(self.stride) {
-            return;
-        }
-        self.times.push(time);
-        for (column, value) in self.columns.iter_mut().zip(values) {
-            column.push(*value);
-        }
-        if self.times.len() > MOST {
-            self.thin();
-        }
-    }
-
-    fn thin(&mut self) {
-        self.stride *= 2;
-        let keep = |values: &mut Vec<f64>| {
-            let mut n = 0;
-            values.retain(|_| {
-                n += 1;
-                n % 2 == 1
-            });
-        };
-        keep(&mut self.times);
-        self.columns.iter_mut().for_each(keep);
+        self.kept.add(&Records {
+            step,
+            times: vec![time],
+            columns: values.iter().map(|value| vec![*value]).collect(),
+        });
     }
 
     /// At most `most` points and the two ends.
     fn points(&self, column: usize, most: usize) -> Vec<[f64; 2]> {
-        let values = self.columns.get(column).map_or(&[][..], Vec::as_slice);
-        let points = self.times.iter().zip(values).map(|(time, value)| [*time, *value]);
-        thinned(points.collect(), most)
+        thinned(self.kept.all(column), most)
     }
 }
 
@@ -141,16 +109,16 @@ impl History {
         self.differences.points(0, most)
     }
 
-    /// Number of records of the sums.
+    /// Number of records of the sums that are kept.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.sums.times.len()
+        self.sums.kept.all(0).len()
     }
 
     /// Whether nothing was recorded.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.sums.times.is_empty()
+        self.sums.kept.is_empty()
     }
 
     /// A measure of a mirror as points over time, at most `most` of them: fidelity, error after scaling, contrast of the focus.
@@ -166,10 +134,11 @@ impl History {
         place.map_or(Vec::new(), |place| self.state.points(place, most))
     }
 
-    /// What a detector recorded over the latest frames, at most `most` points: how far back, as a part of their time, and the value.
+    /// What a detector recorded over the latest frames up to a picture's clock, at most `most` points: how far back, as a part of their time, and
+    /// the value.
     #[must_use]
-    pub fn recent(&self, detector: usize, most: usize) -> Vec<[f64; 2]> {
-        self.detectors.recent(detector, most)
+    pub fn recent(&self, detector: usize, clock: &Clock, most: usize) -> Vec<[f64; 2]> {
+        self.detectors.recent(detector, clock, most)
     }
 
     /// The records of one column as points over time, at most `most` of them.
@@ -273,16 +242,35 @@ mod tests {
 
     #[test]
     fn long_runs_are_thinned_out_evenly() {
+        /// Rows that are kept, see [`Kept`].
+        const MOST: usize = 4096;
         let mut history = History::default();
         for step in 0..20_000 {
             history.record(&frame(step));
         }
-        assert!(history.len() <= MOST);
-        let points = history.points(1, MOST);
+        assert!(history.len() <= MOST + 2);
+        let points = history.points(1, 2 * MOST);
         let steps: Vec<f64> = points.windows(2).map(|pair| pair[1][0] - pair[0][0]).collect();
-        // Records stand at multiples of 1, 2, 4, 8 steps; the newest ones at the last stride.
+        // Two rows stand for 16 steps.
         let largest = steps.iter().copied().fold(0.0, f64::max);
-        assert!(largest <= 8.0 * 0.5 * 2.0, "a gap of {largest}");
+        assert!(largest <= 16.0 * 0.5, "a gap of {largest}");
         assert!(points.last().unwrap()[0] > 9990.0, "the newest record is kept");
+    }
+
+    /// Every second record of a mean that turns round at every step is a constant, and nearly every second one a slow beat.
+    #[test]
+    fn a_fast_mean_keeps_its_band() {
+        let mut history = History::default();
+        for step in 0..30_000_u32 {
+            let mut one = frame(u64::from(step));
+            if let Some((_, sums)) = &mut one.observables {
+                sums.energy = (f64::from(step) * 0.996 * std::f64::consts::PI).cos();
+            }
+            history.record(&one);
+        }
+        for part in history.points(1, 400).chunks_exact(4) {
+            let ends = part.iter().fold([0.0_f64; 2], |[low, high], point| [low.min(point[1]), high.max(point[1])]);
+            assert!(ends[0] < -0.9 && ends[1] > 0.9, "{part:?}");
+        }
     }
 }

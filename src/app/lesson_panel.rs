@@ -34,7 +34,7 @@ pub fn show(ui: &mut Ui, document: &Document, frame: &Frame, questions: Option<&
     }
     if let Some(questions) = questions {
         ui.add_space(8.0);
-        checks_panel::show(ui, frame, questions, document.checks());
+        checks_panel::show(ui, frame, questions, &document.checks());
     }
     wanted
 }

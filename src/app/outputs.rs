@@ -129,6 +129,13 @@ impl App {
             self.write(Product::Picture { look, scene }, path);
             return;
         }
+        // Its last card says which predictions came true: those that are made of the scene as it is.
+        let claims = self.document.checks().claims;
+        let scenario = if claims.expectations.iter().all(|holds| *holds) {
+            scenario
+        } else {
+            Arc::new(scenario.with_predictions(&claims))
+        };
         let order = Order {
             scenario,
             look,

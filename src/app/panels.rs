@@ -61,9 +61,11 @@ impl App {
             .frame(bar(16, 2))
             .resizable(false)
             .show(ui, |ui| {
+                // What stands in the line belongs to the picture that is seen.
+                let present = self.worker.last_frame();
                 status::show(
                     ui,
-                    self.worker.last_frame(),
+                    self.frame_history.frame(present).unwrap_or(present),
                     self.worker.task(),
                     self.worker.link(),
                     &self.meter,
@@ -208,7 +210,7 @@ impl App {
             });
             section(ui, "method", &mut |ui| method_panel::show(ui, file, scenario, report));
             section(ui, "checks", &mut |ui| {
-                checks_panel::show(ui, frame, &self.questions, checks);
+                checks_panel::show(ui, frame, &self.questions, &checks);
             });
             section(ui, "compare", &mut |ui| compare::show(ui, &mut self.comparison, frame));
         });

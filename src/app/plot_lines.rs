@@ -1,5 +1,6 @@
 //! What the plots draw: their lines and the words over them.
 
+use super::detector_history::thinned;
 use super::history::{FIXED, History};
 use super::mirror_plots;
 use super::plots::Kind;
@@ -145,16 +146,28 @@ pub(super) fn theory(kind: Kind, sources: &Sources<'_>, lines: &[Named]) -> Vec<
             });
             let curves = pairs.map(|(n, value, label, points)| {
                 let name = if label.is_empty() { "theory" } else { label };
-                let points = points.iter().map(|[t, _]| [*t, value(t / units.time.per)]);
-                (
-                    n,
-                    (name.to_owned(), points.filter(|point| point[1].is_finite()).collect()),
-                )
+                (n, (name.to_owned(), over_time(points, |t| value(t / units.time.per))))
             });
             curves.collect()
         }
         _ => Vec::new(),
     }
+}
+
+/// What theory says over the times of a line, as the line is drawn: finely, and where several values share a pixel the least and the greatest of them.
+fn over_time(line: &[[f64; 2]], value: impl Fn(f64) -> f64) -> Vec<[f64; 2]> {
+    /// Values for each point of the line, so that a fast wave has no beats that only the places of the points make.
+    const FINE: usize = 16;
+    let times = || line.iter().map(|point| point[0]);
+    let (first, last) = (times().fold(f64::INFINITY, f64::min), times().fold(f64::NEG_INFINITY, f64::max));
+    if first >= last {
+        let points = times().take(1).map(|t| [t, value(t)]);
+        return points.filter(|point| point[1].is_finite()).collect();
+    }
+    let count = FINE * line.len();
+    let at = |n: usize| first + (last - first) * n as f64 / (count - 1) as f64;
+    let points = (0..count).map(|n| [at(n), value(at(n))]);
+    thinned(points.filter(|point| point[1].is_finite()).collect(), line.len().max(64))
 }
 
 /// Whether a mirror is judged by its contrast: a source leaves nothing at t = 0 to compare with.
@@ -300,5 +313,25 @@ fn cut_points(view: &ViewState, frame: &Frame, units: &Units) -> Vec<[f64; 2]> {
                 .map(|n| [place(1, n), f64::from(image.value[column + width * n])])
                 .collect()
         }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::over_time;
+
+    /// A fast wave that theory predicts is drawn as a band, wherever the points of the line are.
+    #[test]
+    fn theory_has_no_beats_of_the_points_that_it_is_drawn_at() {
+        // One point for each turn of the wave and a little: by them alone it would be a slow one.
+        let line: Vec<[f64; 2]> = (0..300).map(|n| [f64::from(n), 0.0]).collect();
+        let points = over_time(&line, |t| (t * 1.01 * std::f64::consts::TAU).cos());
+        assert!(points.len() <= 302, "{}", points.len());
+        for part in points.chunks_exact(4) {
+            let ends = part.iter().fold([0.0_f64; 2], |[low, high], point| [low.min(point[1]), high.max(point[1])]);
+            assert!(ends[0] < -0.9 && ends[1] > 0.9, "{part:?}");
+        }
+        assert_eq!(over_time(&[[2.0, 0.0]], |t| t), [[2.0, 2.0]]);
+        assert!(over_time(&[], |t| t).is_empty());
     }
 }

@@ -4,6 +4,7 @@ use super::camera::Camera;
 use super::history::History;
 use super::theme::{self, over_picture};
 use super::widgets::figure;
+use crate::solver::Clock;
 use crate::physics::{Detector, Region};
 use egui::{Align2, FontId, Painter, Pos2, Rect, Sense, Stroke, Ui, pos2, vec2};
 
@@ -30,12 +31,12 @@ pub fn show(
     ui: &Ui,
     painter: &Painter,
     (area, camera, spacing): (Rect, &Camera, f64),
-    (detectors, history): (&[Detector], &History),
+    (detectors, history, clock): (&[Detector], &History, &Clock),
 ) {
     let mut taken: Vec<Rect> = Vec::new();
     for (n, detector) in detectors.iter().enumerate() {
         let Region::Point(at) = &detector.region else { continue };
-        let records = history.recent(n, RECORDS);
+        let records = history.recent(n, clock, RECORDS);
         let Some([_, last]) = records.last() else { continue };
         // A length to a place in sites: site n stands in the middle of n..n+1.
         let point = camera.point_at(area, [at[0] / spacing + 0.5, at[1] / spacing + 0.5]);

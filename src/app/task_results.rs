@@ -116,7 +116,14 @@ impl App {
             Outcome::Checked { revision, result } if revision == self.document.revision() => match result {
                 Ok(scenario) => {
                     self.document.faults = None;
-                    self.apply(scenario);
+                    let claims = self.document.checks().claims;
+                    let all_said = claims.notes.iter().chain(&claims.theories).all(|holds| *holds);
+                    // What a scene says of itself is not said of another one: neither drawn nor exported.
+                    self.apply(if all_said {
+                        scenario
+                    } else {
+                        Arc::new(scenario.with_words(&claims))
+                    });
                 }
                 Err(faults) => self.document.faults = Some(faults),
             },
@@ -164,11 +171,17 @@ impl App {
             Outcome::Restored(opened) => {
                 self.start(*opened);
                 self.document.mark_unsaved();
+                self.check();
             }
             Outcome::Saved(file, path) => {
                 self.notices.say(format!("Saved as {}", path.display()));
                 self.settings.remember(&path);
+                // What the file says is from now on said of what is in it.
+                let before = self.document.checks().claims;
                 self.document.mark_saved(*file, path);
+                if self.document.checks().claims != before {
+                    self.check();
+                }
                 self.recovery.clear();
             }
             Outcome::Rewritten(path, read) => self.reread(&path, read),

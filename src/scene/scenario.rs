@@ -184,6 +184,24 @@ pub struct Expectation {
     pub ask_at: f64,
 }
 
+/// Which notes, theories and predictions of a scene hold, one for each in its order.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Claims {
+    /// `[[note]]`.
+    pub notes: Vec<bool>,
+    /// `[[theory]]`.
+    pub theories: Vec<bool>,
+    /// `[[expect]]`.
+    pub expectations: Vec<bool>,
+}
+
+/// Those of a list that hold; what nothing is known of stays.
+fn held<T: Clone>(list: &[T], holds: &[bool]) -> Vec<T> {
+    let keep = |n: usize| holds.get(n).copied().unwrap_or(true);
+    let all = list.iter().enumerate();
+    all.filter(|(n, _)| keep(*n)).map(|(_, one)| one.clone()).collect()
+}
+
 /// A validated scene. Cheap to clone and to share between threads.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scenario {
@@ -271,6 +289,37 @@ impl Scenario {
     pub fn titled(&self, title: String) -> Self {
         Self { title, ..self.clone() }
     }
+
+    /// The same scene with those of its notes and theories that hold; its predictions stay.
+    #[must_use]
+    pub fn with_words(&self, claims: &Claims) -> Self {
+        let file = SceneFile {
+            notes: held(&self.file.notes, &claims.notes),
+            theories: held(&self.file.theories, &claims.theories),
+            ..SceneFile::clone(&self.file)
+        };
+        Self {
+            notes: held(&self.notes, &claims.notes),
+            theories: held(&self.theories, &claims.theories),
+            file: Arc::new(file),
+            ..self.clone()
+        }
+    }
+
+    /// The same scene with those of its predictions that hold.
+    #[must_use]
+    pub fn with_predictions(&self, claims: &Claims) -> Self {
+        let file = SceneFile {
+            expectations: held(&self.file.expectations, &claims.expectations),
+            ..SceneFile::clone(&self.file)
+        };
+        Self {
+            expectations: held(&self.expectations, &claims.expectations),
+            file: Arc::new(file),
+            ..self.clone()
+        }
+    }
+
     /// The title.
     #[must_use]
     pub fn title(&self) -> &str {
