@@ -65,7 +65,7 @@ impl App {
             Action::Save => {
                 self.keep_view();
                 if let Some(path) = self.document.scene_file().map(Path::to_owned) {
-                    self.background.save(&self.document.draft, path);
+                    self.background.save(&self.document, path);
                 } else {
                     self.ask(Ask::Save);
                 }

@@ -3,6 +3,7 @@
 mod ask;
 
 use super::connect::Connected;
+use super::document::Document;
 use super::medium_view::medium;
 use super::scene_library::OwnScene;
 use super::system;
@@ -65,11 +66,11 @@ pub enum Outcome {
     /// The medium of a scenario in space.
     Space(Arc<Scenario>, MediumVolume),
     /// The scene with the values of a run of a sweep.
-    Varied(Result<Box<SceneFile>, Faults>),
+    Varied(u64, Result<Box<SceneFile>, Faults>),
     /// A scene was read that an earlier run had kept aside.
     Restored(Box<Opened>),
     /// The scene was written.
-    Saved(Box<SceneFile>, PathBuf),
+    Saved(u64, Box<SceneFile>, PathBuf),
     /// The scene's own file, read again after another program wrote it.
     Rewritten(PathBuf, Result<Box<SceneFile>, Faults>),
     /// The scenes in the user's folder.
@@ -231,11 +232,15 @@ impl Errands {
     }
 
     /// Sets values of a scene, as `--set` does.
-    pub fn vary(&self, file: &SceneFile, path: Option<&Path>, settings: Vec<String>) {
-        let (text, path) = (file.to_toml(), path.map(Path::to_owned));
+    pub fn vary(&self, document: &Document, settings: Vec<String>) {
+        let (text, path, opened) = (
+            document.draft.to_toml(),
+            document.path().map(Path::to_owned),
+            document.opened(),
+        );
         self.spawn(move || {
             let read = solver::read_scene_text(&text, path.as_deref(), &settings);
-            Some(Outcome::Varied(read.map(|(file, _)| Box::new(file))))
+            Some(Outcome::Varied(opened, read.map(|(file, _)| Box::new(file))))
         });
     }
 
@@ -314,11 +319,11 @@ impl Errands {
     }
 
     /// Writes a scene.
-    pub fn save(&self, file: &SceneFile, path: PathBuf) {
-        let file = Box::new(file.clone());
+    pub fn save(&self, document: &Document, path: PathBuf) {
+        let (file, opened) = (Box::new(document.draft.clone()), document.opened());
         self.spawn(move || {
             Some(match write_whole(&path, file.to_toml().as_bytes()) {
-                Ok(()) => Outcome::Saved(file, path),
+                Ok(()) => Outcome::Saved(opened, file, path),
                 Err(error) => Outcome::Failed(
                     "The scene could not be saved".to_owned(),
                     format!("{}: {error}; choose another place with Save scene as", path.display()),

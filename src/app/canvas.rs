@@ -57,6 +57,16 @@ fn asked_quantity(document: &Document, rank: usize) -> Quantity {
     }
 }
 
+/// Why a phase that is asked for is not shown.
+#[must_use]
+pub(super) fn no_hues(scenario: &Scenario) -> &'static str {
+    if scenario.time().imaginary {
+        "in imaginary time there is one phase everywhere"
+    } else {
+        "hues need 10 pixels per wavelength: zoom in for the phase"
+    }
+}
+
 /// A plane as a relief.
 fn in_relief(
     ui: &mut Ui,
@@ -163,8 +173,8 @@ pub fn show(
         title: view_panel::title(&canvas.document.draft, quantity),
         note: if view.range.is_held() {
             "faint: the range ends at 1 % of the largest amplitude so far"
-        } else if quantity != asked && !canvas.bare {
-            "hues need 10 pixels per wavelength: zoom in for the phase"
+        } else if quantity != asked {
+            no_hues(scenario)
         } else {
             ""
         },

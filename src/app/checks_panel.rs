@@ -39,13 +39,7 @@ pub fn show(ui: &mut Ui, frame: &Frame, questions: &Questions, checks: &Checks) 
         }
         for (n, expectation) in scenario.expectations().iter().enumerate() {
             let verdict = frame.verdicts.get(n).copied().unwrap_or_default();
-            card(
-                ui,
-                scenario,
-                (n, expectation, verdict),
-                frame,
-                (questions, checks),
-            );
+            card(ui, scenario, (n, expectation, verdict), frame, (questions, checks));
         }
         let advice = time_panel::advice(ui, scenario);
         for text in warnings(scenario, frame, checks, advice) {

@@ -273,7 +273,7 @@ fn verdict(ui: &mut Ui, compared: &Compared) {
     let color = theme::palette(ui).strong;
     let text = format!("They differ by {} of the field’s size.", figure(difference, 3));
     ui.label(egui::RichText::new(text).color(color))
-        .on_hover_text("‖second − first‖ / ‖first‖ over all sites. A scheme of order n differs by Δtⁿ: half of Δt makes it 2ⁿ times smaller.");
+        .on_hover_text("‖second − first‖ / ‖first‖ over all sites. A scheme of order p differs by the p-th power of Δt: half of Δt makes it 4 times smaller for order 2, 16 times for order 4.");
     hint(
         ui,
         &format!("log₁₀ of it: {}", figure(difference.max(1e-17).log10(), 3)),
@@ -345,7 +345,12 @@ mod tests {
             let file = super::super::background::read(preset.name, &[]).unwrap().file;
             let scene = Other::default().scene(&file, 0.1);
             let found = crate::solver::validate_scene(&scene, None);
-            assert!(file.mirror.is_some() || found.is_ok(), "{}: {:?}", preset.name, found.err());
+            assert!(
+                file.mirror.is_some() || found.is_ok(),
+                "{}: {:?}",
+                preset.name,
+                found.err()
+            );
         }
         let mut auto = file;
         auto.time.step = None;

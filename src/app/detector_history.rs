@@ -80,7 +80,11 @@ impl Kept {
         newest.push_extremes(&self.pending.times, &self.pending.columns, 0..self.pending.len());
         let of = |rows: &Records| -> Vec<[f64; 2]> {
             let values = rows.columns.get(quantity).map_or(&[][..], Vec::as_slice);
-            rows.times.iter().zip(values).map(|(time, value)| [*time, *value]).collect()
+            rows.times
+                .iter()
+                .zip(values)
+                .map(|(time, value)| [*time, *value])
+                .collect()
         };
         let mut points = of(&self.rows);
         points.extend(of(&newest));

@@ -49,6 +49,8 @@ pub struct Document {
     gesture: bool,
     /// Counts drafts, so that an answer about an old one is told from one about this one.
     revision: u64,
+    /// The revision with which the scene was opened.
+    opened: u64,
     /// Why the draft cannot be run, if it cannot.
     pub faults: Option<Faults>,
 }
@@ -63,8 +65,15 @@ impl Document {
             path,
             preset,
             revision: self.revision + 1,
+            opened: self.revision + 1,
             ..Self::default()
         };
+    }
+
+    /// Tells one scene that was opened from the next: an answer about one is none about another.
+    #[must_use]
+    pub fn opened(&self) -> u64 {
+        self.opened
     }
 
     /// The draft's number.
@@ -337,7 +346,10 @@ mod tests {
         document.touch();
         document.end_gesture();
         let checks = document.checks();
-        assert!(!checks.edited && checks.other_steps && checks.claims == all, "{checks:?}");
+        assert!(
+            !checks.edited && checks.other_steps && checks.claims == all,
+            "{checks:?}"
+        );
         // A detector that stands elsewhere takes with it only what is said of it.
         document.draft.detectors[1].every = Some(3);
         document.touch();

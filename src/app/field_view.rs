@@ -4,6 +4,7 @@ use super::camera::covered;
 use super::flow_view;
 use super::gestures;
 use super::history::History;
+use super::medium_view;
 use super::mirror_tool;
 use super::overlay::{self, Legend, Room};
 use super::pinch;
@@ -140,6 +141,9 @@ pub fn show(ui: &mut Ui, view: &mut ViewState, sources: &Sources<'_>) -> Respons
     let along = sources.along(0);
     let name = if of_momenta { "Δkx = " } else { "" };
     overlay::scale_bar(&painter, room, &view.camera, along.step(), (name, along.unit));
+    if view.show_medium && !of_momenta {
+        name_medium(&painter, room, sources.medium);
+    }
     let note = if view.show_theory && !sources.passive {
         theory_view::note(
             &painter,
@@ -160,6 +164,27 @@ pub fn show(ui: &mut Ui, view: &mut ViewState, sources: &Sources<'_>) -> Respons
     response.widget_info(|| super::status::picture_info("Picture of the field", sources.frame));
     response
 }
+
+/// What the veil over the picture stands for, where that is two quantities: above the scale bar.
+fn name_medium(painter: &egui::Painter, room: Room, medium: &MediumImage) {
+    let words = medium_view::meaning(medium);
+    if words.is_empty() {
+        return;
+    }
+    let mut above = room;
+    above.area.max.y -= SCALE_BAR;
+    above.picture.max.y = above.picture.max.y.min(room.area.bottom()) - SCALE_BAR;
+    overlay::plate(
+        painter,
+        above,
+        Align2::LEFT_BOTTOM,
+        words,
+        egui::FontId::proportional(12.0),
+    );
+}
+
+/// Height of the scale bar and the gap above it, points.
+const SCALE_BAR: f32 = 44.0;
 
 /// What the tools must know of the scene.
 fn ground<'a>(view: &ViewState, sources: &Sources<'a>, sites: [usize; 2]) -> Ground<'a> {

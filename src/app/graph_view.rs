@@ -1,6 +1,7 @@
 //! The picture of a 1D field over x, filled: |ψ|² coloured by the phase, other values by the colour map; the medium on a
 //! scale of its own.
 
+use super::canvas::no_hues;
 use super::flow_view;
 use super::gestures;
 use super::overlay::{self, Room};
@@ -15,12 +16,14 @@ use crate::engine::{Frame, hues_have_room};
 use crate::render::{
     Curve, Placement,
     curve::{Drawing, Fill},
-    medium::MediumImage,
+    medium::{MediumImage, MediumPart},
 };
 use crate::scene::scenario::Quantity;
 use crate::scene::{Scenario, SceneFile};
 use eframe::egui_wgpu::RenderState;
-use egui::{Align2, CursorIcon, FontId, Painter, PointerButton, Pos2, Rect, Response, Sense, Stroke, Ui, pos2, vec2};
+use egui::{
+    Align2, CursorIcon, FontId, Painter, PointerButton, Pos2, Rect, Response, Sense, Shape, Stroke, Ui, pos2, vec2,
+};
 
 /// What the graph is drawn from.
 pub struct Sources<'a> {
@@ -272,10 +275,11 @@ fn axes(painter: &Painter, plot: Rect, view: &ViewState, sources: &Sources<'_>, 
     painter.text(
         plot.left_top() - vec2(0.0, 4.0),
         Align2::LEFT_BOTTOM,
-        if fill(view, sources) == Fill::Phases {
-            BY_PHASE
-        } else {
-            sources.title
+        match fill(view, sources) {
+            Fill::Phases => BY_PHASE.to_owned(),
+            // What was asked for cannot be seen.
+            Fill::Plain => format!("{}; {}", sources.title, no_hues(sources.scenario)),
+            Fill::Values => sources.title.to_owned(),
         },
         FontId::proportional(12.5),
         text,
@@ -288,22 +292,38 @@ fn potential(painter: &Painter, plot: Rect, view: &ViewState, sources: &Sources<
         return;
     }
     let per_texel = medium.sites[0] as f64 / medium.size[0] as f64;
-    let (low, high) = medium.texels.iter().fold((0.0f32, 0.0f32), |(low, high), [level, _]| {
+    let ends = |n: usize| [n, n + 1].map(|n| x_of(view, plot, n as f64 * per_texel));
+    let clip = painter.with_clip_rect(plot);
+    for (n, _) in medium.texels.iter().enumerate().filter(|(_, [_, wall])| *wall > 0.5) {
+        let [x0, x1] = ends(n);
+        let rect = Rect::from_x_y_ranges(x0..=x1.max(x0 + 1.0), plot.y_range());
+        clip.rect_filled(rect, 0.0, theme::marks().weak.gamma_multiply(0.6));
+    }
+    let seen = medium.parts.iter().filter(|part| part.limit > 0.0);
+    // Words at the right, each below those before it where they would stand over each other.
+    let mut taken: Vec<Rect> = Vec::new();
+    for (place, part) in seen.enumerate() {
+        level_line((painter, &clip, plot), part, (place > 0, &ends), &mut taken);
+    }
+}
+
+/// A quantity of the medium as a line over its own scale, the second one dashed, with its name and its ends at the right.
+fn level_line(
+    (painter, clip, plot): (&Painter, &Painter, Rect),
+    part: &MediumPart,
+    (dashed, ends): (bool, &dyn Fn(usize) -> [f32; 2]),
+    taken: &mut Vec<Rect>,
+) {
+    let (low, high) = part.levels.iter().fold((0.0f32, 0.0f32), |(low, high), level| {
         (low.min(*level), high.max(*level))
     });
     let span = (high - low).max(1e-6);
     let color = over_picture().gamma_multiply(0.7);
-    // The potential takes the lower 60% of the plot: it never hides the top of the wave.
+    // The medium takes the lower 60% of the plot: it never hides the top of the wave.
     let y_of = |level: f32| plot.bottom() - (level - low) / span * plot.height() * 0.6;
-    let mut points: Vec<Pos2> = Vec::with_capacity(2 * medium.size[0]);
-    let clip = painter.with_clip_rect(plot);
-    for (n, [level, wall]) in medium.texels.iter().enumerate() {
-        let x0 = x_of(view, plot, n as f64 * per_texel);
-        let x1 = x_of(view, plot, (n + 1) as f64 * per_texel);
-        if *wall > 0.5 {
-            let rect = Rect::from_x_y_ranges(x0..=x1.max(x0 + 1.0), plot.y_range());
-            clip.rect_filled(rect, 0.0, theme::marks().weak.gamma_multiply(0.6));
-        }
+    let mut points: Vec<Pos2> = Vec::with_capacity(2 * part.levels.len());
+    for (n, level) in part.levels.iter().enumerate() {
+        let [x0, x1] = ends(n);
         let y = y_of(*level);
         if x1 - x0 > 2.0 {
             points.push(pos2(x0, y));
@@ -312,27 +332,35 @@ fn potential(painter: &Painter, plot: Rect, view: &ViewState, sources: &Sources<
             points.push(pos2(f32::midpoint(x0, x1), y));
         }
     }
-    if high > low {
-        clip.add(egui::Shape::line(points, Stroke::new(1.5, color)));
-        for level in [low, high] {
-            painter.text(
-                pos2(plot.right() + 8.0, y_of(level)),
-                Align2::LEFT_CENTER,
-                format!(
-                    "{}{}",
-                    figure(medium.base + f64::from(level) * medium.limit, 3),
-                    medium.unit
-                ),
-                FontId::proportional(11.5),
-                color,
-            );
+    let stroke = Stroke::new(1.5, color);
+    if dashed {
+        clip.extend(Shape::dashed_line(&points, stroke, 6.0, 4.0));
+    } else {
+        clip.add(Shape::line(points, stroke));
+    }
+    let mut words = |at: Pos2, align: Align2, text: String, size: f32| {
+        let galley = painter.layout_no_wrap(text, FontId::proportional(size), color);
+        let mut rect = align.anchor_size(at, galley.size());
+        while let Some(other) = taken.iter().find(|other| other.intersects(rect)) {
+            rect = rect.translate(vec2(0.0, other.bottom() + 0.5 - rect.top()));
         }
-        painter.text(
-            pos2(plot.right() + 8.0, y_of(high) - 12.0),
-            Align2::LEFT_BOTTOM,
-            medium.title,
-            FontId::proportional(12.5),
-            color,
+        taken.push(rect);
+        painter.galley(rect.min, galley, color);
+    };
+    let right = plot.right() + 8.0;
+    let title = if dashed {
+        format!("dashed: {}", part.title)
+    } else {
+        part.title.to_owned()
+    };
+    words(pos2(right, y_of(high) - 12.0), Align2::LEFT_BOTTOM, title, 12.5);
+    for level in [high, low] {
+        let value = figure(part.base + f64::from(level) * part.limit, 3);
+        words(
+            pos2(right, y_of(level)),
+            Align2::LEFT_CENTER,
+            format!("{value}{}", part.unit),
+            11.5,
         );
     }
 }

@@ -269,7 +269,9 @@ mod tests {
             history.record(&one);
         }
         for part in history.points(1, 400).chunks_exact(4) {
-            let ends = part.iter().fold([0.0_f64; 2], |[low, high], point| [low.min(point[1]), high.max(point[1])]);
+            let ends = part.iter().fold([0.0_f64; 2], |[low, high], point| {
+                [low.min(point[1]), high.max(point[1])]
+            });
             assert!(ends[0] < -0.9 && ends[1] > 0.9, "{part:?}");
         }
     }

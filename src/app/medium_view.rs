@@ -1,7 +1,9 @@
-//! The medium of a scene as a picture: potential of quantum scenes, sound speed or density of acoustic ones, and walls.
+//! The medium of a scene as a picture: potential of quantum scenes, sound speed and density of acoustic ones, and walls.
 
-use crate::render::medium::MediumImage;
+use super::widgets::figure;
+use crate::render::medium::{MediumImage, MediumPart};
 use crate::scene::Scenario;
+use crate::space::medium::combined;
 use crate::space::{SteppedMedium, Subject};
 
 /// Texels along the longer side of the picture.
@@ -19,37 +21,86 @@ pub fn medium(scenario: &Scenario, plane: usize) -> MediumImage {
     // Texel n shows the site under its middle.
     let site = |n: usize, texels: usize, sites: usize| (2 * n + 1) * sites / (2 * texels);
     // Drives stand at t = 0.
-    let (subject, stepped) = (Subject::of(scenario, 0.0), SteppedMedium::new(scenario));
-    let mut texels = Vec::with_capacity(size[0] * size[1]);
-    let (mut sum, mut part, mut walls) = (vec![0.0; nx], vec![0.0; nx], vec![false; nx]);
-    let mut limit: f64 = 0.0;
+    let (subjects, stepped) = (Subject::all(scenario, 0.0), SteppedMedium::new(scenario));
+    let mut walls = Vec::with_capacity(size[0] * size[1]);
+    let mut levels: Vec<Vec<f64>> = vec![Vec::with_capacity(size[0] * size[1]); subjects.len()];
+    let (mut sum, mut part, mut wall) = (vec![0.0; nx], vec![0.0; nx], vec![false; nx]);
     for row in 0..size[1] {
         let at = [site(row, size[1], ny), plane];
-        stepped.row(&subject, at, 0..nx, &mut part, &mut sum);
-        stepped.wall_row(at, 0..nx, &mut walls);
-        for column in 0..size[0] {
-            let i = site(column, size[0], nx);
-            let wall = f32::from(u8::from(walls[i]));
-            if wall < 0.5 && sum[i].is_finite() {
-                limit = limit.max(sum[i].abs());
-            }
-            texels.push([sum[i] as f32, wall]);
+        let columns = || (0..size[0]).map(|column| site(column, size[0], nx));
+        stepped.wall_row(at, 0..nx, &mut wall);
+        walls.extend(columns().map(|i| wall[i]));
+        for (subject, levels) in subjects.iter().zip(&mut levels) {
+            stepped.row(subject, at, 0..nx, &mut part, &mut sum);
+            levels.extend(columns().map(|i| sum[i]));
         }
     }
-    if limit > 0.0 {
-        for [level, _] in &mut texels {
-            *level = (*level / limit as f32).clamp(-1.0, 1.0);
+    let mut parts = Vec::new();
+    for (subject, levels) in subjects.iter().zip(&mut levels) {
+        let mut own = scaled(subject, &walls, levels);
+        if size[1] == 1 {
+            own.levels = levels.iter().map(|level| *level as f32).collect();
         }
+        parts.push(own);
     }
-    let (title, _, unit, base) = subject.name();
+    let level = |n: usize| {
+        let of = |place: usize| levels.get(place).map_or(0.0, |levels| levels[n] as f32);
+        combined([of(0), of(1)])
+    };
     MediumImage {
         size,
         sites: [nx, ny],
-        texels,
-        limit,
-        base,
+        texels: walls
+            .iter()
+            .enumerate()
+            .map(|(n, wall)| [level(n), f32::from(u8::from(*wall))])
+            .collect(),
+        parts,
+    }
+}
+
+/// Divides levels by the largest that stands outside the walls; what they then are.
+fn scaled(subject: &Subject, walls: &[bool], levels: &mut [f64]) -> MediumPart {
+    let free = || {
+        walls
+            .iter()
+            .zip(levels.iter())
+            .filter(|(wall, level)| !**wall && level.is_finite())
+    };
+    let limit = free().fold(0.0_f64, |limit, (_, level)| limit.max(level.abs()));
+    let ends = free().fold([0.0_f64; 2], |[low, high], (_, level)| {
+        [low.min(*level), high.max(*level)]
+    });
+    let (title, _, unit, base) = subject.name();
+    if limit > 0.0 {
+        for level in levels {
+            *level = (*level / limit).clamp(-1.0, 1.0);
+        }
+    }
+    MediumPart {
         title,
         unit,
+        base,
+        limit,
+        ends: ends.map(|level| base + level),
+        levels: Vec::new(),
+    }
+}
+
+/// What the veil of a picture stands for, where layers set two quantities of which it shows one where it is another than the background's, else the other; empty else.
+#[must_use]
+pub fn meaning(medium: &MediumImage) -> String {
+    let seen = medium.parts.iter().filter(|part| part.limit > 0.0);
+    let words: Vec<String> = seen
+        .map(|part| {
+            let [low, high] = part.ends.map(|value| figure(value, 4));
+            format!("{} {low} to {high}{}", part.title, part.unit)
+        })
+        .collect();
+    if words.len() > 1 {
+        words.join(", ")
+    } else {
+        String::new()
     }
 }
 
@@ -67,11 +118,27 @@ mod tests {
     #[test]
     fn a_density_is_shown_against_its_background() {
         let image = of("two-media");
-        assert_eq!((image.title, image.unit), ("density", " kg/m³"));
+        let part = &image.parts[0];
+        assert_eq!((image.parts.len(), part.title, part.unit), (1, "density", " kg/m³"));
         // 1.2 outside, 2.88 in the layer: by subtraction and division in double precision.
-        assert!((image.base - 1.2).abs() < 1e-12 && (image.limit - 1.68).abs() < 1e-12);
+        assert!((part.base - 1.2).abs() < 1e-12 && (part.limit - 1.68).abs() < 1e-12);
         assert_eq!(image.texels[0], [0.0, 0.0]);
         assert_eq!(image.texels[image.size[0] - 10], [1.0, 0.0]);
+    }
+
+    /// Where layers set both, each is over its largest, and both are named.
+    #[test]
+    fn speed_and_density_are_both_shown() {
+        let text = "format = 1\n[grid]\nsize = [20]\nspacing = 1.0\n[acoustic]\n[[pulse]]\ncenter = [4.0]\nwidth = 1.5\n\
+             [[layer]]\nsets = \"speed\"\nshape = \"box\"\nmin = [5.0]\nmax = [8.0]\nvalue = 443.0\n\
+             [[layer]]\nsets = \"density\"\nshape = \"box\"\nmin = [8.0]\nmax = [12.0]\nvalue = 0.2\n";
+        let (_, scenario) = read_scene_text(text, None, &[]).unwrap();
+        let image = medium(&scenario, 0);
+        let at = |i: usize| image.texels[i][0];
+        assert_eq!([4, 5, 8, 9, 12, 13].map(at), [0.0, 1.0, 1.0, -1.0, -1.0, 0.0]);
+        assert_eq!(image.parts[1].levels[8], -1.0, "a graph draws it beside the speed");
+        assert_eq!(meaning(&image), "sound speed 343 to 443 m/s, density 0.2 to 1.2 kg/m³");
+        assert_eq!(meaning(&of("two-media")), "");
     }
 
     /// A wall goes on through the layer of `fdtd`, whatever the scene puts there.

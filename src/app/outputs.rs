@@ -22,7 +22,7 @@ impl App {
             Ask::Open => self.open(&path.to_string_lossy()),
             Ask::Save => {
                 self.document.prepare_for(&path);
-                self.background.save(&self.document.draft, path);
+                self.background.save(&self.document, path);
             }
             Ask::Folder => {
                 self.notices.say(format!("Your scenes are those in {}", path.display()));

@@ -413,8 +413,7 @@ impl App {
         }
         let frame = self.worker.last_frame();
         if let Some(settings) = self.sweep.show(ctx, &mut self.document, frame) {
-            self.background
-                .vary(&self.document.draft, self.document.path(), settings);
+            self.background.vary(&self.document, settings);
         }
         self.levels.show(ctx, &mut self.document);
         self.room.show(ctx, &mut self.document);

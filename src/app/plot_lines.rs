@@ -159,7 +159,10 @@ fn over_time(line: &[[f64; 2]], value: impl Fn(f64) -> f64) -> Vec<[f64; 2]> {
     /// Values for each point of the line, so that a fast wave has no beats that only the places of the points make.
     const FINE: usize = 16;
     let times = || line.iter().map(|point| point[0]);
-    let (first, last) = (times().fold(f64::INFINITY, f64::min), times().fold(f64::NEG_INFINITY, f64::max));
+    let (first, last) = (
+        times().fold(f64::INFINITY, f64::min),
+        times().fold(f64::NEG_INFINITY, f64::max),
+    );
     if first >= last {
         let points = times().take(1).map(|t| [t, value(t)]);
         return points.filter(|point| point[1].is_finite()).collect();
@@ -167,7 +170,10 @@ fn over_time(line: &[[f64; 2]], value: impl Fn(f64) -> f64) -> Vec<[f64; 2]> {
     let count = FINE * line.len();
     let at = |n: usize| first + (last - first) * n as f64 / (count - 1) as f64;
     let points = (0..count).map(|n| [at(n), value(at(n))]);
-    thinned(points.filter(|point| point[1].is_finite()).collect(), line.len().max(64))
+    thinned(
+        points.filter(|point| point[1].is_finite()).collect(),
+        line.len().max(64),
+    )
 }
 
 /// Whether a mirror is judged by its contrast: a source leaves nothing at t = 0 to compare with.
@@ -328,7 +334,9 @@ mod tests {
         let points = over_time(&line, |t| (t * 1.01 * std::f64::consts::TAU).cos());
         assert!(points.len() <= 302, "{}", points.len());
         for part in points.chunks_exact(4) {
-            let ends = part.iter().fold([0.0_f64; 2], |[low, high], point| [low.min(point[1]), high.max(point[1])]);
+            let ends = part.iter().fold([0.0_f64; 2], |[low, high], point| {
+                [low.min(point[1]), high.max(point[1])]
+            });
             assert!(ends[0] < -0.9 && ends[1] > 0.9, "{part:?}");
         }
         assert_eq!(over_time(&[[2.0, 0.0]], |t| t), [[2.0, 2.0]]);

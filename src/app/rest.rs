@@ -47,6 +47,8 @@ impl App {
         }
         let words = if frame.mirror.is_some() {
             "The wave is at its focus."
+        } else if frame.clock.time_step < 0.0 {
+            "Back at the start."
         } else {
             "The lesson ends here."
         };

@@ -3,11 +3,10 @@
 use super::meter::Meter;
 use super::theme;
 use super::units::Units;
-use super::widgets::{signed, steady};
+use super::widgets::{figure, signed, steady};
 use crate::engine::{Frame, Link, LinkState, Status, Task};
 use crate::grid::Edge;
-use crate::physics::Equation;
-use crate::scene::Scenario;
+use crate::physics::{Equation, Measure};
 use crate::units;
 use egui::{Align, FontId, Layout, Sense, Ui, vec2};
 
@@ -25,7 +24,7 @@ const MEMORY: &str = "0000.00 MiB";
 const UNDER_POINTER: &str = "−0.000e−00 m";
 
 /// What the drift takes, with its widest name.
-const DRIFT_ROOM: f32 = 140.0;
+const DRIFT_ROOM: f32 = 152.0;
 
 /// Shows the line.
 pub fn show(
@@ -179,10 +178,11 @@ pub fn describe(frame: &Frame) -> String {
             .take(scenario.grid().rank())
             .map(|(axis, at)| format!("{axis} = {}", units.length.show(at, 3)))
             .collect();
+        let (name, value, _) = change(frame);
         text.push_str(&format!(
-            " Mean position {}; drift {}.",
+            " Mean position {}; {name} {}.",
             place.join(", "),
-            signed(frame.drift)
+            value.trim()
         ));
     }
     for (detector, value) in scenario.detectors().iter().zip(&frame.detectors) {
@@ -214,39 +214,65 @@ fn state(frame: &Frame) -> (&'static str, &'static str) {
 }
 
 fn drift_cell(ui: &mut Ui, frame: &Frame) {
-    let (name, about) = frame.scenario.as_deref().map_or(("drift", DRIFT), balance);
-    cell(ui, name, &signed(frame.drift), "−0.0e−00", about);
+    let (name, value, about) = change(frame);
+    cell(ui, name, &value, "−0.000e−00 %", about);
 }
 
 const DRIFT: &str = "Norm (sound: energy) over its value at t = 0, minus 1. Nothing absorbs or drives the wave: what is not 0 is the scheme’s error.";
 
-/// What the change of norm or energy is in a scene: energy that sources put in, what absorbing edges and media take, or the scheme's own drift.
-fn balance(scenario: &Scenario) -> (&'static str, &'static str) {
+/// What became of norm or energy: its name, how much, and what it is. Energy that sources put in and what absorbing edges and media take is no error, and
+/// has the name of what it is; only where neither is there it is the scheme's own drift.
+fn change(frame: &Frame) -> (&'static str, String, &'static str) {
+    let (drift, Some(scenario)) = (frame.drift, frame.scenario.as_deref()) else {
+        return ("drift", signed(frame.drift), DRIFT);
+    };
     let grid = scenario.grid();
     let absorbs = grid.edges()[..grid.rank()].contains(&Edge::Absorb) || scenario.takes_energy();
+    let sound = scenario.model().equation() == Equation::Acoustic;
     if !scenario.sources().is_empty() {
-        (
-            "put in",
-            "Energy over its value at t = 0, minus 1: what sources put in, less what is absorbed.",
-        )
-    } else if scenario.listens() {
-        (
-            "put in",
-            "Norm (sound: energy) over its value at t = 0, minus 1: what a mirror’s transducers put in on the way back, less what is taken out and absorbed.",
-        )
-    } else if absorbs && scenario.model().equation() == Equation::Acoustic {
-        (
-            "absorbed",
-            "Energy over its value at t = 0, minus 1: what the absorbing edges and media have taken.",
-        )
-    } else if absorbs {
-        (
-            "absorbed",
-            "Norm over its value at t = 0, minus 1: what the absorbing edges and media have taken.",
-        )
-    } else {
-        ("drift", DRIFT)
+        let about = "Energy over its value at t = 0, minus 1: what sources put in, less what is absorbed. Where nothing was there at t = 0, the energy.";
+        let energy = frame.observables.map_or(0.0, |(_, sums)| sums.invariant);
+        if drift == 0.0 && energy != 0.0 {
+            // Of nothing there is no share.
+            let unit = Measure::Energy.unit(Equation::Acoustic, grid.rank());
+            return ("put in", format!("{} {unit}", figure(energy, 3)), about);
+        }
+        return ("put in", percent(drift), about);
     }
+    if scenario.listens() {
+        let about = "Norm (sound: energy) over its value at t = 0, minus 1: what a mirror’s transducers put in on the way back, less what is taken out and absorbed.";
+        return ("put in", percent(drift), about);
+    }
+    match (absorbs, sound) {
+        (false, _) => ("drift", signed(drift), DRIFT),
+        // Time that runs backwards gives back what was taken, and more where it goes on past the start.
+        (true, _) if drift > LEAST_PUT_IN => (
+            "put in",
+            percent(drift),
+            "Norm (sound: energy) over its value at t = 0, minus 1. Where time runs backwards, what absorbs gives back what it took.",
+        ),
+        (true, true) => (
+            "absorbed",
+            percent(-drift),
+            "What the absorbing edges and media have taken, of the energy at t = 0.",
+        ),
+        (true, false) => (
+            "absorbed",
+            percent(-drift),
+            "What the absorbing edges and media have taken, of the norm at t = 0.",
+        ),
+    }
+}
+
+/// What is more than rounding adds to norm or energy.
+const LEAST_PUT_IN: f64 = 1e-4;
+
+/// A share in percent; what rounding leaves is none.
+fn percent(share: f64) -> String {
+    if share.abs() < 1e-6 {
+        return "0 %".to_owned();
+    }
+    format!("{} %", figure(100.0 * share, 3).replace('-', "−"))
 }
 
 const TEXT: f32 = 12.0;
@@ -282,4 +308,46 @@ fn cell(ui: &mut Ui, name: &str, value: &str, widest: &str, about: &str) {
     painter.galley(at, value_galley, palette.text);
     response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Label, true, format!("{name} {value}")));
     response.on_hover_text(about);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::physics::Observables;
+    use std::sync::Arc;
+
+    fn told(edges: &str, more: &str, drift: f64, energy: f64) -> String {
+        let text =
+            format!("format = 1\n[grid]\nsize = [64]\nspacing = 1.0\nedges = \"{edges}\"\nabsorb_width = 8\n{more}");
+        let (_, scenario) = crate::solver::read_scene_text(&text, None, &[]).unwrap();
+        let frame = Frame {
+            scenario: Some(Arc::new(scenario)),
+            drift,
+            observables: Some((
+                1,
+                Observables {
+                    invariant: energy,
+                    ..Observables::default()
+                },
+            )),
+            ..Frame::default()
+        };
+        let (name, value, _) = change(&frame);
+        format!("{name} {}", value.trim())
+    }
+
+    #[test]
+    fn what_is_absorbed_or_put_in_is_no_drift() {
+        let packet = "[quantum]\nmass = 1.0\n[[packet]]\ncenter = [30.0]\nwidth = [4.0]\n";
+        assert_eq!(told("absorb", packet, -0.1234, 0.0), "absorbed 12.3 %");
+        assert_eq!(told("absorb", packet, 1e-8, 0.0), "absorbed 0 %");
+        assert_eq!(told("absorb", packet, 0.5, 0.0), "put in 50 %");
+        assert_eq!(told("wall", packet, -1e-3, 0.0), "drift −1.0e−03");
+        let pulse = "[acoustic]\n[[pulse]]\ncenter = [30.0]\nwidth = 4.0\n";
+        assert_eq!(told("absorb", pulse, -0.999, 0.0), "absorbed 99.9 %");
+        let source = "[acoustic]\n[[source]]\nat = [30.0]\nsignal = \"sine\"\nfrequency = 20.0\n";
+        assert_eq!(told("absorb", &format!("{pulse}{source}"), 0.25, 0.0), "put in 25 %");
+        // From silence there is no share of anything.
+        assert!(told("absorb", source, 0.0, 0.0125).starts_with("put in 0.0125 J"));
+    }
 }

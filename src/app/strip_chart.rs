@@ -4,8 +4,8 @@ use super::camera::Camera;
 use super::history::History;
 use super::theme::{self, over_picture};
 use super::widgets::figure;
-use crate::solver::Clock;
 use crate::physics::{Detector, Region};
+use crate::solver::Clock;
 use egui::{Align2, FontId, Painter, Pos2, Rect, Sense, Stroke, Ui, pos2, vec2};
 
 /// Points of a curve.

@@ -163,19 +163,25 @@ impl App {
                     self.projector.take_medium();
                 }
             }
-            Outcome::Varied(Ok(file)) => {
+            // A run of a scene that is no longer open would be an edit of another one.
+            Outcome::Varied(opened, _) if opened != self.document.opened() => {}
+            Outcome::Varied(_, Ok(file)) => {
                 self.document.draft = *file;
                 self.begins_anew = true;
             }
-            Outcome::Varied(Err(faults)) => self.notices.fault("The run cannot be opened", lines(&faults)),
+            Outcome::Varied(_, Err(faults)) => self.notices.fault("The run cannot be opened", lines(&faults)),
             Outcome::Restored(opened) => {
                 self.start(*opened);
                 self.document.mark_unsaved();
                 self.check();
             }
-            Outcome::Saved(file, path) => {
+            Outcome::Saved(opened, file, path) => {
                 self.notices.say(format!("Saved as {}", path.display()));
                 self.settings.remember(&path);
+                if opened != self.document.opened() {
+                    // Another scene was opened meanwhile, which has a file of its own or none.
+                    return;
+                }
                 // What the file says is from now on said of what is in it.
                 let before = self.document.checks().claims;
                 self.document.mark_saved(*file, path);
@@ -241,6 +247,9 @@ impl App {
             self.settings.tab = LeftTab::Lesson;
         }
         self.document.open(opened.file, opened.path, opened.preset);
+        // What was wished for the scene before is not of this one.
+        self.begins_anew = false;
+        self.frame_history.leave();
         self.view.start_over(&opened.scenario);
         self.scene_plots = None;
         self.comparison.start_over();

@@ -177,7 +177,7 @@ pub fn show(ui: &mut Ui, file: &mut SceneFile, view: &mut ViewState, scenario: O
             let (word, about) = if file.acoustic.is_some() {
                 (
                     "medium",
-                    "Sound speed or density and the walls, as a veil with contour lines.",
+                    "Sound speed and density and the walls, as a veil with contour lines; where layers set both, the density shows where the speed is the background's.",
                 )
             } else {
                 (

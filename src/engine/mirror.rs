@@ -147,12 +147,17 @@ impl Engine {
         Ok(self.until_focus())
     }
 
-    /// Steps to where a lesson is over: to the focus of a mirror, else to the scene's `time.end`; `None` without one, and where it lies behind.
+    /// Steps to where a lesson is over: to the focus of a mirror, else to the scene's `time.end`, and where time runs backwards to t = 0; `None`
+    /// without one, and where it lies behind.
     #[must_use]
     pub fn steps_to_rest(&self) -> Option<u64> {
         let clock = self.clock();
-        if clock.time_step <= 0.0 {
+        if clock.time_step == 0.0 {
             return None;
+        }
+        if clock.time_step < 0.0 {
+            let ahead = clock.time / -clock.time_step > -0.5;
+            return ahead.then(|| super::build::steps_between(clock.time, 0.0, clock.time_step));
         }
         if let Some(timeline) = &self.timeline {
             return (2 * timeline.turn).checked_sub(clock.steps);

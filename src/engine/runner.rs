@@ -335,8 +335,11 @@ impl Runner {
             self.rested_at = None;
             return Some(steps);
         }
-        let here = engine.clock().steps;
-        if here == 0 || self.rested_at == Some(here) {
+        let Clock {
+            steps: here, time_step, ..
+        } = engine.clock();
+        // What begins backwards is at the start already.
+        if (here == 0 && time_step > 0.0) || self.rested_at == Some(here) {
             return None;
         }
         self.rested_at = Some(here);

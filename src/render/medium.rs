@@ -10,6 +10,23 @@ pub const SOURCE: &str = include_str!("../../kernels/medium.wgsl");
 /// Bytes of its uniforms.
 pub const UNIFORM_BYTES: usize = size_of::<Uniforms>();
 
+/// A quantity of the medium.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct MediumPart {
+    /// Its name.
+    pub title: &'static str,
+    /// Its unit, with a leading space where there is one.
+    pub unit: &'static str,
+    /// The value of level 0: that of the background.
+    pub base: f64,
+    /// Largest distance of a value from `base`.
+    pub limit: f64,
+    /// The least and the greatest value.
+    pub ends: [f64; 2],
+    /// Of a line its levels, `base + level · limit`, one a texel; of a plane they are in the texels.
+    pub levels: Vec<f32>,
+}
+
 /// The medium as a picture: `[level, wall]` a texel, x fastest, row 0 at the smallest y.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct MediumImage {
@@ -19,14 +36,8 @@ pub struct MediumImage {
     pub sites: [usize; 2],
     /// `[level in −1..1, wall 0 or 1]`.
     pub texels: Vec<[f32; 2]>,
-    /// Largest distance of a value from `base`.
-    pub limit: f64,
-    /// The value of level 0: that of the background.
-    pub base: f64,
-    /// What the levels are: `base + level · limit` of this quantity.
-    pub title: &'static str,
-    /// Its unit, with a leading space where there is one.
-    pub unit: &'static str,
+    /// What the levels are, one for each quantity that layers set: of sound there may be two, and the texels then have both.
+    pub parts: Vec<MediumPart>,
 }
 
 impl MediumImage {
