@@ -342,8 +342,10 @@ mod tests {
         assert!(scene.solver.parameters.is_empty() && scene.expectations.is_empty());
         // Whatever a scene says of its detectors, a second run has none.
         for preset in crate::scene::presets::all() {
-            let file = super::super::background::read(preset.name, &[]).unwrap().file;
-            let scene = Other::default().scene(&file, 0.1);
+            let opened = super::super::background::read(preset.name, &[]).unwrap();
+            let (file, scenario) = (opened.file, opened.scenario);
+            let method = solver::find(&scenario.solver().method).unwrap();
+            let scene = Other::default().scene(&file, method.time_step(&scenario));
             let found = crate::solver::validate_scene(&scene, None);
             assert!(
                 file.mirror.is_some() || found.is_ok(),

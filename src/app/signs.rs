@@ -9,9 +9,6 @@ const FOLDERS: [&str; 8] = [
     "app", "engine", "physics", "render", "scene", "solver", "space", "export",
 ];
 
-/// Signs that stand in words for a printed page or a file, which the window does not show.
-const ELSEWHERE: &str = "";
-
 /// The contents of string and character literals of a source, without its tests, with the line on which each begins.
 fn literals(source: &str) -> Vec<(usize, String)> {
     let source = source.split("#[cfg(test)]").next().unwrap_or_default();
@@ -101,9 +98,7 @@ fn every_sign_of_the_window_is_in_a_font() {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src").join(folder);
         read(&folder, &mut |path, source| {
             for (line, text) in literals(source) {
-                let signs = text
-                    .chars()
-                    .filter(|sign| !sign.is_ascii() && !ELSEWHERE.contains(*sign));
+                let signs = text.chars().filter(|sign| !sign.is_ascii());
                 for sign in signs {
                     seen += 1;
                     if !ctx.fonts_mut(|fonts| fonts.has_glyph(&FontId::proportional(13.0), sign)) {
@@ -118,6 +113,6 @@ fn every_sign_of_the_window_is_in_a_font() {
         });
     }
     ctx.end_pass().textures_delta.clear();
-    assert!(seen > 1000, "{seen}");
     assert!(lacking.is_empty(), "{lacking:#?}");
+    assert!(seen > 400, "{seen}");
 }

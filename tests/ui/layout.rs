@@ -55,6 +55,29 @@ fn a_lesson_rests_at_its_end() {
 }
 
 #[test]
+fn reversed_time_rests_at_the_start() {
+    let mut window = Window::open();
+    for _ in 0..6 {
+        window.key(egui::Key::Period);
+    }
+    window.wait("six steps", |app| app.frame().clock.steps == 6);
+    window.key(egui::Key::T);
+    window.click("Play");
+    window.wait("the start", |app| app.frame().rests);
+    let frame = window.app().frame();
+    assert!(
+        frame.clock.time.abs() < 1e-12 && frame.status == Status::Paused,
+        "{:?}",
+        frame.clock
+    );
+    window.settle();
+    assert!(window.harness.query_by_label("Back at the start.").is_some());
+    // Whoever wants to know what was before may.
+    window.click("Go on");
+    window.wait("it goes on", |app| app.frame().clock.time < -0.1);
+}
+
+#[test]
 fn a_mirrors_lesson_rests_at_its_focus() {
     let mut window = Window::open();
     window.show_scene(&super::mirror::ring("reversal"));

@@ -220,6 +220,51 @@ fn theory_and_notes_stand_over_the_picture() {
     }
 }
 
+/// What a scene says of itself is not said of another one: neither drawn, exported, nor judged.
+#[test]
+fn words_and_predictions_go_with_the_physics_and_come_back() {
+    let mut window = Window::open();
+    let words =
+        "[[theory]]\ndetector = \"right\"\nvalue = \"0.1*t\"\n[[note]]\nat = 0.0\ntext = \"Two slits.\"\n[view]";
+    window.show_scene(&SCENE.replace("[view]", words));
+    let said = |app: &App| {
+        let scenario = app.frame().scenario.clone().unwrap();
+        [
+            scenario.notes().len(),
+            scenario.theories().len(),
+            scenario.expectations().len(),
+        ]
+    };
+    assert_eq!(said(window.app()), [1, 1, 1]);
+    assert!(window.harness.query_by_label_contains("was edited").is_none());
+    window.click("Scene");
+    window.click("Remove layer 1");
+    window.wait("the edit", |app| said(app) == [0, 0, 1]);
+    window.settle();
+    assert!(
+        window
+            .harness
+            .query_by_label_contains("The scene was edited: its predictions, notes")
+            .is_some()
+    );
+    assert!(window.harness.query_all_by_label_contains("does not apply").count() > 0);
+    assert_eq!(window.app().document().draft.notes.len(), 1, "what is saved has them");
+    window.keys(Modifiers::COMMAND, Key::Z);
+    window.wait("undo", |app| said(app) == [1, 1, 1]);
+    window.settle();
+    assert!(window.harness.query_by_label_contains("was edited").is_none());
+    assert!(window.harness.query_all_by_label_contains("does not apply").count() == 0);
+    // Another look and another end leave them.
+    window.click("automatic Δt");
+    window.wait("the edit of Δt", |app| {
+        app.frame()
+            .scenario
+            .as_ref()
+            .is_some_and(|scenario| scenario.time().step.is_none())
+    });
+    assert_eq!(said(window.app()), [1, 1, 1]);
+}
+
 /// A note at the lower edge of the picture stands clear of the tour's card above it, and of the line at the end of a lesson.
 #[test]
 fn cards_leave_notes_free() {

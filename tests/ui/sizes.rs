@@ -7,7 +7,8 @@ use egui::{Key, Modifiers, Vec2};
 use egui_kittest::kittest::{NodeT, Queryable};
 
 /// Points, and pixels a point.
-const SIZES: [(&str, [f32; 2], f32); 4] = [
+const SIZES: [(&str, [f32; 2], f32); 5] = [
+    ("800x600", [800.0, 600.0], 1.0),
     ("1024x640", [1024.0, 640.0], 1.0),
     ("1280x720", [1280.0, 720.0], 1.0),
     ("1920x1080", [1920.0, 1080.0], 1.0),

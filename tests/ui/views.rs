@@ -4,7 +4,7 @@ use super::looks::{comparable, mask, tolerance};
 use super::window::{SCENE, Window};
 use egui::accesskit::Role;
 use egui::{Key, Modifiers};
-use egui_kittest::kittest::Queryable;
+use egui_kittest::kittest::{NodeT, Queryable};
 use ripplon::engine::Status;
 use ripplon::scene::scenario::{Quantity, ViewMode};
 
@@ -47,6 +47,16 @@ fn the_last_pictures_are_seen_again() {
     window.key(Key::OpenBracket);
     assert_eq!(window.app().frame_history().at(), Some(kept - 2));
     window.key(Key::OpenBracket);
+    // What is said beside the picture is of its time.
+    let shown = window.app().frame_history().time(kept - 3).unwrap();
+    let node = window.harness.get_by_label("Picture of the field");
+    let said = node.accesskit_node().value().unwrap_or_default();
+    let step = (shown / 0.02).round();
+    assert!(said.contains(&format!("step {step}.")), "{said}");
+    assert!(
+        window.harness.query_by_label(&format!("step {step}")).is_some(),
+        "the status line"
+    );
     let slider = window.harness.get_by_role_and_label(Role::Slider, "Look back");
     slider.focus();
     window.settle();
