@@ -109,6 +109,7 @@ fn as_graph(
         draft: (!canvas.bare).then_some(&canvas.document.draft),
         medium: canvas.medium,
         title: graph_title(&canvas.document.draft),
+        asks_for_phase: view_panel::quantity(&canvas.document.draft) == Quantity::Phase,
         levels: view.levels,
         units: Units::of(scenario, frame.clock.time_step),
     };
@@ -343,6 +344,8 @@ fn pane(
             frame,
             scenario,
             draft: None,
+            // A pane has no room for it.
+            asks_for_phase: false,
             medium: canvas.medium,
             title: if levels.low < 0.0 && legend.title == "second − first" {
                 "second − first"

@@ -39,6 +39,8 @@ pub struct Sources<'a> {
     pub medium: &'a MediumImage,
     /// Name of the value with its formula.
     pub title: &'static str,
+    /// Whether the scene asks for the phase, of which it is said where it cannot be seen.
+    pub asks_for_phase: bool,
     /// The range of what the worker gives.
     pub levels: Levels,
     /// Units of lengths and times.
@@ -278,8 +280,8 @@ fn axes(painter: &Painter, plot: Rect, view: &ViewState, sources: &Sources<'_>, 
         match fill(view, sources) {
             Fill::Phases => BY_PHASE.to_owned(),
             // What was asked for cannot be seen.
-            Fill::Plain => format!("{}; {}", sources.title, no_hues(sources.scenario)),
-            Fill::Values => sources.title.to_owned(),
+            Fill::Plain if sources.asks_for_phase => format!("{}; {}", sources.title, no_hues(sources.scenario)),
+            Fill::Plain | Fill::Values => sources.title.to_owned(),
         },
         FontId::proportional(12.5),
         text,

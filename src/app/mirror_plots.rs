@@ -7,6 +7,7 @@ use crate::colormap::{self, Colormap, Levels};
 use crate::engine::{Frame, MirrorFrame, Moment, Phase, Signals};
 use crate::physics::{Initial, Model, Signal};
 use crate::scene::Scenario;
+use egui::text::{LayoutJob, TextFormat, TextWrapping};
 use egui::{Align2, Color32, ColorImage, FontId, Rect, TextureHandle, TextureOptions, Ui, pos2, vec2};
 use std::sync::Arc;
 
@@ -71,7 +72,7 @@ pub fn signals(ui: &mut Ui, frame: &Frame, size: egui::Vec2) {
         let top = area.top() + n as f32 * (height + CAPTION);
         let count = mirror.sites[n].len();
         let line = format!("{name}: {count} sites over time");
-        caption(ui, pos2(area.left(), top), &line);
+        caption(ui, pos2(area.left(), top), area.width(), &line);
         let rect = Rect::from_min_size(pos2(area.left(), top + CAPTION), vec2(area.width(), height - 4.0));
         ui.painter().rect_filled(rect, 0.0, ground(ui, map));
         if signals.value.is_empty() {
@@ -110,7 +111,7 @@ pub fn focus(ui: &mut Ui, frame: &Frame, scenario: &Scenario, map: &'static Colo
             (_, Some(moment)) => format!("after: t = {}", unit.show(moment.time, 5)),
             (_, None) => "after: still to come".to_owned(),
         };
-        caption(ui, pos2(left, area.top()), &text);
+        caption(ui, pos2(left, area.top()), width, &text);
         ui.painter().rect_filled(rect, 0.0, ground(ui, map));
         let Some(moment) = moment else { continue };
         let Some((part, side)) = around(mirror, scenario, moment) else {
@@ -157,10 +158,13 @@ fn around(mirror: &MirrorFrame, scenario: &Scenario, moment: &Moment) -> Option<
     Some((uv, size))
 }
 
-fn caption(ui: &Ui, at: egui::Pos2, text: &str) {
+/// A line over a picture, cut off where that ends.
+fn caption(ui: &Ui, at: egui::Pos2, width: f32, text: &str) {
     let color = theme::palette(ui).weak;
-    ui.painter()
-        .text(at, Align2::LEFT_TOP, text, FontId::proportional(11.5), color);
+    let mut job = LayoutJob::single_section(text.to_owned(), TextFormat::simple(FontId::proportional(11.5), color));
+    job.wrap = TextWrapping::truncate_at_width(width);
+    let galley = ui.painter().layout_job(job);
+    ui.painter().galley(at, galley, color);
 }
 
 fn draw(ui: &Ui, texture: &TextureHandle, rect: Rect, uv: Rect) {

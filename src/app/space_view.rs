@@ -319,6 +319,9 @@ fn axes(painter: &Painter, area: Rect, shape: &Shape, camera: &Camera, units: Un
     }
 }
 
+/// Below this height, in points, a picture is low.
+const LOW: f32 = 340.0;
+
 fn plates(painter: &Painter, area: Rect, sources: &Sources<'_>, notes: bool) {
     let clock = &sources.frame.clock;
     let room = Room::free(area).with_clock(painter, clock.time, clock.time_step, sources.units.time);
@@ -334,7 +337,14 @@ fn plates(painter: &Painter, area: Rect, sources: &Sources<'_>, notes: bool) {
     }
     let label = sources.medium.label();
     if sources.mode == Mode::Volume && !label.is_empty() {
-        overlay::plate(painter, room, Align2::LEFT_BOTTOM, label, FontId::proportional(12.0));
+        // In a low picture the axes are down there: it stands below the clock.
+        let (room, at) = if area.height() < LOW {
+            let below = Rect::from_min_max(area.min + Vec2::new(0.0, 36.0), area.max);
+            (Room::free(below), Align2::LEFT_TOP)
+        } else {
+            (room, Align2::LEFT_BOTTOM)
+        };
+        overlay::plate(painter, room, at, label, FontId::proportional(12.0));
     }
 }
 
