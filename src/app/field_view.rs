@@ -141,9 +141,7 @@ pub fn show(ui: &mut Ui, view: &mut ViewState, sources: &Sources<'_>) -> Respons
     let along = sources.along(0);
     let name = if of_momenta { "Δkx = " } else { "" };
     overlay::scale_bar(&painter, room, &view.camera, along.step(), (name, along.unit));
-    if view.show_medium && !of_momenta {
-        name_medium(&painter, room, sources.medium);
-    }
+    name_medium(&painter, room, view, sources);
     let note = if view.show_theory && !sources.passive {
         theory_view::note(
             &painter,
@@ -166,9 +164,9 @@ pub fn show(ui: &mut Ui, view: &mut ViewState, sources: &Sources<'_>) -> Respons
 }
 
 /// What the veil over the picture stands for, where that is two quantities: above the scale bar.
-fn name_medium(painter: &egui::Painter, room: Room, medium: &MediumImage) {
-    let words = medium_view::meaning(medium);
-    if words.is_empty() {
+fn name_medium(painter: &egui::Painter, room: Room, view: &ViewState, sources: &Sources<'_>) {
+    let words = medium_view::meaning(sources.medium);
+    if words.is_empty() || !view.show_medium || sources.is_of_momenta() {
         return;
     }
     let mut above = room;

@@ -10,7 +10,7 @@ use crate::physics::{Equation, StateMeasures};
 use crate::scene::scenario::Subject;
 use crate::scene::{Faults, Scenario, SceneFile, presets};
 use crate::solver;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Seconds that a scene shall take to its end, at 60 pictures a second.
@@ -116,14 +116,8 @@ impl App {
             Outcome::Checked { revision, result } if revision == self.document.revision() => match result {
                 Ok(scenario) => {
                     self.document.faults = None;
-                    let claims = self.document.checks().claims;
-                    let all_said = claims.notes.iter().chain(&claims.theories).all(|holds| *holds);
-                    // What a scene says of itself is not said of another one: neither drawn nor exported.
-                    self.apply(if all_said {
-                        scenario
-                    } else {
-                        Arc::new(scenario.with_words(&claims))
-                    });
+                    let scenario = self.with_words_that_hold(scenario);
+                    self.apply(scenario);
                 }
                 Err(faults) => self.document.faults = Some(faults),
             },
@@ -175,21 +169,7 @@ impl App {
                 self.document.mark_unsaved();
                 self.check();
             }
-            Outcome::Saved(opened, file, path) => {
-                self.notices.say(format!("Saved as {}", path.display()));
-                self.settings.remember(&path);
-                if opened != self.document.opened() {
-                    // Another scene was opened meanwhile, which has a file of its own or none.
-                    return;
-                }
-                // What the file says is from now on said of what is in it.
-                let before = self.document.checks().claims;
-                self.document.mark_saved(*file, path);
-                if self.document.checks().claims != before {
-                    self.check();
-                }
-                self.recovery.clear();
-            }
+            Outcome::Saved(opened, file, path) => self.take_saved(opened, *file, path),
             Outcome::Rewritten(path, read) => self.reread(&path, read),
             Outcome::Shelf(scenes) => {
                 self.background.draw_covers(&scenes);
@@ -205,6 +185,33 @@ impl App {
             }
             Outcome::Connected(result) => self.take_connection(ctx, result),
             Outcome::Failed(title, text) => self.notices.fault(title, vec![text]),
+        }
+    }
+
+    /// The scene was written.
+    fn take_saved(&mut self, opened: u64, file: SceneFile, path: PathBuf) {
+        self.notices.say(format!("Saved as {}", path.display()));
+        self.settings.remember(&path);
+        if opened != self.document.opened() {
+            // Another scene was opened meanwhile, which has a file of its own or none.
+            return;
+        }
+        // What the file says is from now on said of what is in it.
+        let before = self.document.checks().claims;
+        self.document.mark_saved(file, path);
+        if self.document.checks().claims != before {
+            self.check();
+        }
+        self.recovery.clear();
+    }
+
+    /// What a scene says of itself is not said of another one: neither drawn nor exported.
+    fn with_words_that_hold(&self, scenario: Arc<Scenario>) -> Arc<Scenario> {
+        let claims = self.document.checks().claims;
+        if claims.notes.iter().chain(&claims.theories).all(|holds| *holds) {
+            scenario
+        } else {
+            Arc::new(scenario.with_words(&claims))
         }
     }
 
