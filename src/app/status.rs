@@ -6,7 +6,7 @@ use super::units::Units;
 use super::widgets::{figure, signed, steady};
 use crate::engine::{Frame, Link, LinkState, Status, Task};
 use crate::grid::Edge;
-use crate::physics::{Equation, Measure};
+use crate::physics::{Equation, Initial, Measure};
 use crate::units;
 use egui::{Align, FontId, Layout, Sense, Ui, vec2};
 
@@ -220,6 +220,8 @@ fn drift_cell(ui: &mut Ui, frame: &Frame) {
 
 const DRIFT: &str = "Norm (sound: energy) over its value at t = 0, minus 1. Nothing absorbs or drives the wave: what is not 0 is the scheme’s error.";
 
+const NOT_COUNTED: &str = "What sources put in is counted while the velocity of the medium is known: with a detector of energy or flux, or where the energy is shown.";
+
 /// What became of norm or energy: its name, how much, and what it is. Energy that sources put in and what absorbing edges and media take is no error, and
 /// has the name of what it is; only where neither is there it is the scheme's own drift.
 fn change(frame: &Frame) -> (&'static str, String, &'static str) {
@@ -231,9 +233,12 @@ fn change(frame: &Frame) -> (&'static str, String, &'static str) {
     let sound = scenario.model().equation() == Equation::Acoustic;
     if !scenario.sources().is_empty() {
         let about = "Energy over its value at t = 0, minus 1: what sources put in, less what is absorbed. Where nothing was there at t = 0, the energy.";
-        let energy = frame.observables.map_or(0.0, |(_, sums)| sums.energy);
-        if drift == 0.0 && energy.is_finite() && energy != 0.0 {
+        if matches!(scenario.initial(), Initial::Pulses(pulses) if pulses.is_empty()) {
             // Of nothing there is no share.
+            let energy = frame.observables.map_or(0.0, |(_, sums)| sums.energy);
+            if energy.is_nan() {
+                return ("put in", "not counted".to_owned(), NOT_COUNTED);
+            }
             let unit = Measure::Energy.unit(Equation::Acoustic, grid.rank());
             return ("put in", format!("{} {unit}", figure(energy, 3)), about);
         }
@@ -349,5 +354,9 @@ mod tests {
         assert_eq!(told("absorb", &format!("{pulse}{source}"), 0.25, 0.0), "put in 25 %");
         // From silence there is no share of anything.
         assert!(told("absorb", &format!("[acoustic]\n{source}"), 0.0, 0.0125).starts_with("put in 0.0125 J"));
+        assert_eq!(
+            told("absorb", &format!("[acoustic]\n{source}"), 0.0, f64::NAN),
+            "put in not counted"
+        );
     }
 }

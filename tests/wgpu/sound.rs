@@ -134,7 +134,7 @@ pub fn tiles_agree_with_single_steps() {
 
 /// Transducers hear, add and overwrite on the adapter what they do on the processor; one of them stands in a wall.
 #[test]
-fn transducers_act_as_on_the_processor() {
+pub fn transducers_act_as_on_the_processor() {
     if skip() {
         return;
     }
