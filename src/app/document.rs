@@ -1,6 +1,6 @@
 //! The scene that is edited: draft, undo, redo, what was saved.
 
-use crate::scene::file::DrawnFile;
+use crate::scene::file::{DrawnFile, SolverFile, ViewFile};
 use crate::scene::scenario::{Claims, TimeSpec};
 use crate::scene::{Faults, SceneFile, embedded};
 use crate::solver;
@@ -277,24 +277,28 @@ impl Document {
     }
 }
 
-/// What predictions are made from: not how the scene is looked at, how far it goes and how it is computed, nor what is said and recorded of it.
+/// What predictions are made from: not how the scene is looked at, how far it goes and how it is computed, nor what is said and recorded of it. A section that
+/// is not named here is physics.
 fn physics(file: &SceneFile) -> SceneFile {
     SceneFile {
-        grid: file.grid.clone(),
-        quantum: file.quantum.clone(),
-        acoustic: file.acoustic.clone(),
+        title: String::new(),
+        about: String::new(),
+        tags: Vec::new(),
         time: TimeSpec {
             imaginary: file.time.imaginary,
             ..TimeSpec::default()
         },
-        packets: file.packets.clone(),
-        eigenstates: file.eigenstates.clone(),
-        pulses: file.pulses.clone(),
-        initial: file.initial.clone(),
-        layers: file.layers.clone(),
-        sources: file.sources.clone(),
-        mirror: file.mirror.clone(),
-        ..SceneFile::default()
+        solver: SolverFile::default(),
+        detectors: Vec::new(),
+        view: ViewFile::default(),
+        cameras: Vec::new(),
+        notes: Vec::new(),
+        theories: Vec::new(),
+        trajectories: Vec::new(),
+        expectations: Vec::new(),
+        sweep: None,
+        room: None,
+        ..file.clone()
     }
 }
 

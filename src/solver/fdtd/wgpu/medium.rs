@@ -15,8 +15,8 @@ pub(super) const SOURCE: &str = concat!(
     include_str!("../../../../kernels/fdtd_sites.wgsl"),
     include_str!("../../../../kernels/fdtd_step.wgsl"),
 );
-/// What it is given.
-const BINDINGS: [Binding; 9] = [
+/// What it is given either way: constants, both levels, speeds, densities, walls, absorption, layers.
+pub(super) const STEP: [Binding; 8] = [
     Binding::Uniform,
     Binding::Read,
     Binding::Write,
@@ -25,8 +25,12 @@ const BINDINGS: [Binding; 9] = [
     Binding::Read,
     Binding::Read,
     Binding::Write,
-    Binding::Read,
 ];
+/// With a list of sites.
+const BINDINGS: [Binding; 9] = {
+    let [a, b, c, d, e, f, g, h] = STEP;
+    [a, b, c, d, e, f, g, h, Binding::Read]
+};
 /// Threads of a block that works off a list of sites.
 const LISTED: usize = 256;
 /// Constants that say what every site has.

@@ -4,25 +4,17 @@
 //! detectors. Here every thread takes a site and does what is to be done there.
 
 use super::super::run::Fdtd;
-use super::medium::{Medium, SOURCE, marks};
+use super::medium::{Medium, SOURCE, STEP, marks};
 use crate::backend::wgpu::{Bind, Binding, Buffer, Kernel, Stream, WgpuError, expanded};
 use crate::solver::adapter::blocks;
 use crate::solver::adapter::places::Places;
 use crate::solver::setup::Choice;
 
-/// What the kernel is given.
-const BINDINGS: [Binding; 10] = [
-    Binding::Uniform,
-    Binding::Read,
-    Binding::Write,
-    Binding::Read,
-    Binding::Read,
-    Binding::Read,
-    Binding::Read,
-    Binding::Write,
-    Binding::Table(1),
-    Binding::Write,
-];
+/// What the kernel is given: with what happens in a step, and where records go.
+const BINDINGS: [Binding; 10] = {
+    let [a, b, c, d, e, f, g, h] = STEP;
+    [a, b, c, d, e, f, g, h, Binding::Table(1), Binding::Write]
+};
 /// Sites of a grid at most: on an H100 separate kernels were as fast at 8·10⁵ sites and faster at 1.5·10⁶.
 const MOST_SITES: usize = 1 << 19;
 
