@@ -1,6 +1,7 @@
 //! Host arrays of a wave, and the two floating-point types a method can run in.
 
 pub mod angles;
+pub mod exponential;
 
 use num_complex::{Complex, Complex64};
 use std::ops::Range;

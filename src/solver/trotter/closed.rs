@@ -17,8 +17,9 @@ use super::media::{LARGEST_DAMPING, Media};
 use crate::backend::simd::{Kernel, Lanes, Level};
 use crate::field::Real;
 use crate::field::angles::{LARGEST, cos_and_sin};
+use crate::field::exponential::exponential;
 use num_complex::Complex;
-use std::f64::consts::{LOG2_E, TAU};
+use std::f64::consts::TAU;
 use std::ops::Range;
 
 /// Sites that are turned at once, on the stack.
@@ -203,49 +204,10 @@ fn damp<T: Real>(turns: &Turns<T>, here: &Range<usize>, re: &mut [f64], im: &mut
     }
 }
 
-/// eˣ for |x| ≤ 20, without branches or calls: 2ⁿ eʳ with |r| ≤ ln 2/2, by Taylor's series to r¹³ (1e-17 is left out); off by 3 in 2⁵³.
-#[inline(always)]
-fn exponential(x: f64) -> f64 {
-    // Adding 1.5·2⁵² rounds to a whole number, whose last bits are then the sum's. ln 2 in two parts, the first of 33 bits.
-    const WHOLE: f64 = 6_755_399_441_055_744.0;
-    const LN_2: [f64; 2] = [6.931_471_803_691_238e-1, 1.908_214_929_270_587_7e-10];
-    const SERIES: [f64; 12] = [
-        1.0 / 479_001_600.0,
-        1.0 / 39_916_800.0,
-        1.0 / 3_628_800.0,
-        1.0 / 362_880.0,
-        1.0 / 40_320.0,
-        1.0 / 5040.0,
-        1.0 / 720.0,
-        1.0 / 120.0,
-        1.0 / 24.0,
-        1.0 / 6.0,
-        0.5,
-        1.0,
-    ];
-    let shifted = x * LOG2_E + WHOLE;
-    let n = shifted - WHOLE;
-    let r = (x - n * LN_2[0]) - n * LN_2[1];
-    let series = (SERIES.iter()).fold(1.0 / 6_227_020_800.0, |sum, term| sum * r + term);
-    let power = f64::from_bits(shifted.to_bits().wrapping_add(1023) << 52);
-    (1.0 + r * series) * power
-}
-
 #[cfg(test)]
 #[allow(clippy::cast_precision_loss, clippy::cast_possible_truncation, reason = "tests")]
 mod tests {
     use super::*;
-
-    #[test]
-    fn exponentials_are_the_library_s() {
-        for n in -4000..=4000 {
-            let x = f64::from(n) * 0.005;
-            let (found, exact) = (exponential(x), x.exp());
-            assert!((found / exact - 1.0).abs() <= 4.5e-16, "{x}: {found} {exact}");
-        }
-        assert_eq!(exponential(0.0), 1.0);
-        assert!(exponential(f64::NAN).is_nan());
-    }
 
     /// A medium with everything, different from site to site but for a stretch in which it is not.
     #[allow(clippy::type_complexity, reason = "a test")]

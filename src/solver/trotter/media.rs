@@ -192,7 +192,7 @@ impl<T: Real> Media<T> {
     /// energy, which after 1e4 steps is a norm wrong by 6e-4. The error is therefore diffused along the row: the larger component is
     /// rounded to whichever neighbour brings the sum of |factor|² − fold² so far closer to zero.
     ///
-    /// `corrections`, where given, multiplies the modulus site by site; `all`, where not empty, is |ψ|² of all sites for the mean field.
+    /// `corrections`, where given, multiplies the modulus site by site; `all`, where not empty, is |ψ|² of all sites for the mean field of imaginary time.
     pub(super) fn factors(
         &self,
         row: usize,
@@ -203,6 +203,10 @@ impl<T: Real> Media<T> {
         out: &mut [Complex<T>],
     ) {
         let start = row * self.grid.size()[0] + x0;
+        if exponent.imaginary {
+            self.decays(start..start + out.len(), exponent, corrections, all, out);
+            return;
+        }
         let mut error = 0.0;
         // Neighbours mostly have the same angle.
         let (mut last, mut turned) = (0.0f64, (0.0, 1.0));
@@ -216,19 +220,7 @@ impl<T: Real> Media<T> {
             for ((_, part), time) in self.driven.iter().zip(&exponent.driven) {
                 angle += time * part[index].wide();
             }
-            if let Some(density) = all.get(index) {
-                let own = self.strengths.as_ref().map_or(1.0, |strengths| strengths[index]);
-                angle += exponent.mean_field * own * density.wide();
-                if exponent.cross != 0.0 {
-                    angle += exponent.cross * all[(index + all.len() / 2) % all.len()].wide();
-                }
-            }
             let fold = corrections.map_or(exponent.fold, |corrections| exponent.fold * corrections[n]);
-            if exponent.imaginary {
-                let factor = fold * (self.lowest * exponent.energy - angle).exp();
-                *out = Complex::new(T::of(factor), T::zero());
-                continue;
-            }
             let modulus = self.modulus(index, exponent.damping, fold);
             if angle.to_bits() != last.to_bits() {
                 (last, turned) = (angle, angle.sin_cos());

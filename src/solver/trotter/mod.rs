@@ -18,6 +18,7 @@ mod closed;
 mod components;
 #[cfg(feature = "cuda")]
 mod cuda;
+mod decays;
 mod detectors;
 mod half_phase;
 mod interaction;

@@ -20,9 +20,10 @@
     reason = "SIMD; kernels must end up in the one function that has the target features"
 )]
 
-use super::super::interaction::interact;
+use super::super::interaction::interact_chunk;
 use super::columns::{ANY, Columns, Complexes, ENDS, FLAG, NONE, STREAM, Sweep, Wide, X, couple_masked};
 use crate::backend::simd::{Lanes, prefetch};
+use crate::field::Real;
 use std::ops::Range;
 
 // Contract of all functions below: as in `columns`.
@@ -427,18 +428,32 @@ pub(super) unsafe fn interact_row<L: Lanes>(
     g: [L::Element; 2],
 ) {
     debug_assert!(k.is_multiple_of(L::N), "{k} lanes");
-    // SAFETY: each vector of a block of the row has N numbers of its own, and nothing else refers to them; phases lie alike.
-    unsafe {
-        for at in (0..k).step_by(L::N) {
-            for half in 0..2 {
-                let place = 8 * at + half * 2 * L::N;
+    const { assert!(matches!(L::N, 2 | 4 | 8 | 16), "vectors of 2 to 16 numbers") };
+    for at in (0..k).step_by(L::N) {
+        for half in 0..2 {
+            let place = 8 * at + half * 2 * L::N;
+            // SAFETY: each vector of a block of the row has N numbers of its own, and nothing else refers to them; phases lie alike.
+            unsafe {
                 let (re, factors) = (row.add(place), phases.add(place));
-                let slice = |from: *mut L::Element| std::slice::from_raw_parts_mut(from, L::N);
-                let read = |from: *const L::Element| std::slice::from_raw_parts(from, L::N);
-                let factors = [read(factors), read(factors.add(L::N))];
-                interact(slice(re), slice(re.add(L::N)), factors, |_| g);
+                match L::N {
+                    16 => interact_vectors::<L::Element, 16>(re, factors, g),
+                    8 => interact_vectors::<L::Element, 8>(re, factors, g),
+                    4 => interact_vectors::<L::Element, 4>(re, factors, g),
+                    _ => interact_vectors::<L::Element, 2>(re, factors, g),
+                }
             }
         }
+    }
+}
+
+/// The same of N real parts and as many imaginary ones behind them.
+#[inline(always)]
+unsafe fn interact_vectors<T: Real, const N: usize>(re: *mut T, factors: *const T, g: [T; 2]) {
+    // SAFETY: the caller's: 2 N numbers stand at both, and nothing else refers to those of `re`.
+    unsafe {
+        let (real, imaginary) = (&mut *re.cast::<[T; N]>(), &mut *re.add(N).cast::<[T; N]>());
+        let factors = [&*factors.cast::<[T; N]>(), &*factors.add(N).cast::<[T; N]>()];
+        interact_chunk(real, imaginary, factors, None, g);
     }
 }
 

@@ -30,7 +30,7 @@ use crate::grid::Grid;
 pub(super) use crate::solver::tiling::Plan;
 use crate::solver::tiling::{Tiling, cut};
 use bits::SiteBits;
-use columns::{ACROSS, PLAIN, STREAM, Sweep, X};
+use columns::{ACROSS, STREAM, Sweep, X};
 use frames::Frames;
 use num_complex::Complex;
 pub(super) use plan::{Way, fastest};
@@ -232,6 +232,12 @@ impl<T: Blockwise> Sweeper<T> for Blocked<T> {
         }
         #[expect(clippy::cast_precision_loss, reason = "1 or 5")]
         let share = 1.0 / scheme.substeps.len() as f64;
+        let of_bits: Vec<f64> = (0..=u8::MAX)
+            .map(|site| {
+                let without = missing.iter().filter(|(partner, _)| site & partner == 0);
+                without.map(|(_, factor)| factor).product::<f64>().powf(share)
+            })
+            .collect();
         let bits = Arc::clone(&self.bits);
         let (across, stride) = (self.tiling.across.sites, self.tiling.stride);
         Some(Box::new(move |row, out| {
@@ -240,13 +246,7 @@ impl<T: Blockwise> Sweeper<T> for Blocked<T> {
                     || bits.x[i] & bits.across[row % across] & bits.stream[row / across],
                     |sites| sites[row * stride + i],
                 );
-                if site != PLAIN {
-                    let product: f64 = (missing.iter())
-                        .filter(|(partner, _)| site & partner == 0)
-                        .map(|(_, factor)| factor)
-                        .product();
-                    *out = product.powf(share);
-                }
+                *out = of_bits[usize::from(site)];
             }
         }))
     }

@@ -4,10 +4,11 @@ use super::super::naive::Turn;
 use super::super::problem::Problem;
 use super::super::scheme::{Scheme, Sweep};
 use super::kernel::{Coupling, Couplings};
-use super::layout::Layout;
+use super::layout::{BLOCK, Layout};
 use crate::backend::simd::Aligned;
 use crate::backend::simd::Vectors;
 use crate::physics::Bonds;
+use rayon::prelude::*;
 
 /// Couplings of all bonds along an axis for one angle J τ.
 struct Table<T> {
@@ -15,6 +16,9 @@ struct Table<T> {
     angle: f64,
     /// w (re, im), s, s/t: `stride` numbers a row for the even columns, then for the odd ones.
     numbers: [Aligned<T>; 4],
+    /// The coupling of most bonds, and for each BLOCK of numbers, in the same order, whether all of them are these.
+    most: Coupling<T>,
+    alike: Vec<bool>,
 }
 
 /// The tables of a scheme's sweeps.
@@ -52,17 +56,15 @@ impl<T: Vectors> OwnBonds<T> {
     /// The couplings of a sweep.
     pub(super) fn of(&self, sweep: &Sweep) -> Option<OwnSweep<'_, T>> {
         self.find(sweep).map(|n| OwnSweep {
-            numbers: &self.tables[n].numbers,
+            table: &self.tables[n],
             stride: self.stride,
         })
     }
 
     /// Bytes held.
     pub(super) fn memory(&self) -> usize {
-        (self.tables.iter())
-            .flat_map(|table| &table.numbers)
-            .map(Aligned::memory)
-            .sum()
+        let of_table = |table: &Table<T>| table.numbers.iter().map(Aligned::memory).sum::<usize>() + table.alike.len();
+        self.tables.iter().map(of_table).sum()
     }
 }
 
@@ -76,6 +78,7 @@ impl<T: Vectors> Table<T> {
         let (grid, axis) = (&problem.grid, sweep.axis);
         let nx = layout.width();
         let mut numbers = [(); 4].map(|()| Aligned::zeros(2 * layout.stride * layout.rows()));
+        let mut most = Most::default();
         let mut stride = 1;
         for sites in &grid.size()[..axis] {
             stride *= sites;
@@ -94,14 +97,45 @@ impl<T: Vectors> Table<T> {
             let (turn, gauge) = Turn::of_bond(sweep.angle, imaginary, bonds.at(axis, site));
             let (row, x) = (site / nx, site % nx);
             let place = (2 * row + x % 2) * layout.stride + x / 2;
-            for (all, number) in numbers.iter_mut().zip(Coupling::new(turn, gauge).numbers()) {
+            let coupling = Coupling::new(turn, gauge);
+            most.vote(coupling);
+            for (all, number) in numbers.iter_mut().zip(coupling.numbers()) {
                 all[place] = number;
             }
         }
+        let most = most.coupling.unwrap_or(Coupling::new(Turn::new(0.0, imaginary), None));
+        let same = |block: usize| {
+            let numbers = numbers.iter().zip(most.numbers());
+            numbers.into_iter().all(|(all, most)| {
+                let block = &all[block * BLOCK..(block + 1) * BLOCK];
+                block.iter().all(|number| *number == most)
+            })
+        };
+        let blocks = 2 * layout.rows() * layout.stride / BLOCK;
+        let alike = (0..blocks).into_par_iter().map(same).collect();
         Self {
             axis,
             angle: sweep.angle,
             numbers,
+            most,
+            alike,
+        }
+    }
+}
+
+/// Finds the coupling that more than half of all bonds have, if one has (R. S. Boyer, J. S. Moore, MJRTY, 1981).
+#[derive(Default)]
+struct Most<T> {
+    coupling: Option<Coupling<T>>,
+    votes: usize,
+}
+
+impl<T: Vectors> Most<T> {
+    fn vote(&mut self, other: Coupling<T>) {
+        match &self.coupling {
+            Some(own) if own.numbers() == other.numbers() => self.votes += 1,
+            Some(_) if self.votes > 0 => self.votes -= 1,
+            _ => (self.coupling, self.votes) = (Some(other), 1),
         }
     }
 }
@@ -109,15 +143,19 @@ impl<T: Vectors> Table<T> {
 /// The couplings of one sweep.
 #[derive(Clone, Copy)]
 pub(super) struct OwnSweep<'a, T> {
-    numbers: &'a [Aligned<T>; 4],
+    table: &'a Table<T>,
     stride: usize,
 }
 
-impl<T: Vectors> OwnSweep<'_, T> {
+impl<'a, T: Vectors> OwnSweep<'a, T> {
     /// Those of the bonds from the even (0) or odd (1) columns of a row.
-    pub(super) fn columns(&self, row: usize, odd: usize) -> Couplings<T> {
-        let start = (2 * row + odd) * self.stride;
-        let stride = self.stride;
-        self.numbers.each_ref().map(|all| all[start..start + stride].as_ptr())
+    pub(super) fn columns(&self, row: usize, odd: usize) -> Couplings<'a, T> {
+        let (table, stride) = (self.table, self.stride);
+        let start = (2 * row + odd) * stride;
+        Couplings {
+            numbers: (table.numbers.each_ref()).map(|all| all[start..start + stride].as_ptr()),
+            most: &table.most,
+            alike: table.alike[start / BLOCK..(start + stride) / BLOCK].as_ptr(),
+        }
     }
 }

@@ -213,8 +213,34 @@ impl<L: Lanes> Complexes<L> {
     }
 }
 
-/// What turns each bond of a line of places: w (re, im), s and s/t. Bonds that are missing have w = s = 0.
-pub(super) type Couplings<T> = [*const T; 4];
+/// What turns each bond of a line of places. Bonds that are missing have w = s = 0.
+#[derive(Clone, Copy)]
+pub(super) struct Couplings<'a, T> {
+    /// w (re, im), s and s/t.
+    pub numbers: [*const T; 4],
+    /// Those of most bonds, and a flag for each block of places in which all have them: they are not read there.
+    pub most: &'a Coupling<T>,
+    pub alike: *const bool,
+}
+
+impl<T> Couplings<'_, T> {
+    /// Those of a single place.
+    ///
+    /// # Safety
+    /// It is there.
+    #[inline(always)]
+    pub(super) unsafe fn of_place(self, place: usize) -> Self {
+        Self {
+            // SAFETY: the caller's contract.
+            numbers: self.numbers.map(|all| unsafe { all.add(place) }),
+            alike: &raw const UNLIKE,
+            ..self
+        }
+    }
+}
+
+/// The flag of a block whose bonds are to be read.
+static UNLIKE: bool = false;
 
 /// Turns the bonds between `places` of two arrays, each by a coupling of its own.
 #[inline(always)]
@@ -222,21 +248,26 @@ pub(super) unsafe fn turn_own_bonds<L: Lanes, const MODE: u8>(
     lower: Sites<L::Element>,
     upper: Sites<L::Element>,
     places: Range<usize>,
-    couplings: Couplings<L::Element>,
+    couplings: Couplings<'_, L::Element>,
 ) {
     debug_assert!(places.len().is_multiple_of(L::N), "{places:?}");
     debug_assert!(lower.re != upper.re && lower.im != upper.im, "bonds join two arrays");
-    // SAFETY: the caller's: `places` are whole vectors of both arrays and of the couplings.
+    // SAFETY: the caller's: `places` are whole vectors of both arrays and of the couplings, with a flag a BLOCK of them.
     unsafe {
+        let most = Wide::<L>::new(couplings.most);
+        let [re, im, s, ratio] = couplings.numbers;
         let mut at = places.start;
         while at < places.end {
-            // Not by `map`: its closure would be compiled apart, without the vectors' instructions, and called for every vector.
-            let [re, im, s, ratio] = couplings;
-            let w = Wide::<L> {
-                re: L::load(re.add(at)),
-                im: L::load(im.add(at)),
-                s: L::load(s.add(at)),
-                ratio: L::load(ratio.add(at)),
+            let w = if *couplings.alike.add(at / BLOCK) {
+                most
+            } else {
+                // Not by `map`: its closure would be compiled apart, without the vectors' instructions, and called for every vector.
+                Wide {
+                    re: L::load(re.add(at)),
+                    im: L::load(im.add(at)),
+                    s: L::load(s.add(at)),
+                    ratio: L::load(ratio.add(at)),
+                }
             };
             let p = Complexes::<L>::load(lower, at);
             let q = Complexes::<L>::load(upper, at);

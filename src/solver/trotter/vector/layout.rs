@@ -83,11 +83,25 @@ impl<T: Real> Planes<T> {
     pub(super) fn read(&self, row: usize, x: Range<usize>, out: &mut [Complex<T>]) {
         let start = row * self.layout.stride;
         let parity = self.layout.parity(row);
+        // re and im of the even columns, and of the odd ones
         let part = |plane: usize| &self.planes[plane][start..start + self.layout.stride];
-        let [re, im] = [0, 1].map(|component| [part(component), part(2 + component)]);
-        for (x, out) in x.zip(out) {
-            let colour = (x + parity) % 2;
-            *out = Complex::new(re[colour][x / 2], im[colour][x / 2]);
+        let [even, odd] = [parity, 1 - parity].map(|colour| [part(2 * colour), part(2 * colour + 1)]);
+        let mut out = &mut out[..x.len()];
+        let mut place = x.start / 2;
+        if !x.start.is_multiple_of(2)
+            && let Some(first) = out.split_off_first_mut()
+        {
+            *first = Complex::new(odd[0][place], odd[1][place]);
+            place += 1;
+        }
+        let (pairs, last) = out.as_chunks_mut::<2>();
+        let [even, odd] = [even, odd].map(|parts| parts.map(|part| &part[place..place + pairs.len() + last.len()]));
+        for (k, pair) in pairs.iter_mut().enumerate() {
+            *pair = [Complex::new(even[0][k], even[1][k]), Complex::new(odd[0][k], odd[1][k])];
+        }
+        if let [last] = last {
+            let k = even[0].len() - 1;
+            *last = Complex::new(even[0][k], even[1][k]);
         }
     }
 

@@ -250,8 +250,8 @@ impl<'a, T: Vectors> Pass<'a, T> {
             let whole = places.start + (half - 1 - places.start) / L::N * L::N;
             turn_own_bonds::<L, MODE>(odd, even.from(1), places.start..whole, couplings);
             turn_own_bonds::<Array<T, 1>, MODE>(odd, even.from(1), whole..half - 1, couplings);
-            let (last, couplings) = (odd.from(half - 1), couplings.map(|all| all.add(half - 1)));
-            turn_own_bonds::<Array<T, 1>, MODE>(last, even, 0..1, couplings);
+            let last = odd.from(half - 1);
+            turn_own_bonds::<Array<T, 1>, MODE>(last, even, 0..1, couplings.of_place(half - 1));
         }
     }
 
@@ -334,8 +334,8 @@ impl<'a, T: Vectors> Pass<'a, T> {
                 let re = std::slice::from_raw_parts_mut(sites.re.add(places.start), places.len());
                 let im = std::slice::from_raw_parts_mut(sites.im.add(places.start), places.len());
                 match own {
-                    Some((own, scale)) => interact(re, im, factors, |n| scale.map(|scale| scale * own[n])),
-                    None => interact(re, im, factors, |_| phases.interaction),
+                    Some((own, scale)) => interact(re, im, factors, Some(own), scale),
+                    None => interact(re, im, factors, None, phases.interaction),
                 }
             }
         }
