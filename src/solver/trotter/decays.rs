@@ -47,7 +47,11 @@ impl<T: Real> Media<T> {
     ) {
         // Sites of a row belong to one component, of which each has half of all.
         let half = all.len() / 2;
-        let other = if sites.start < half { sites.start + half } else { sites.start - half };
+        let other = if sites.start < half {
+            sites.start + half
+        } else {
+            sites.start - half
+        };
         Level::best().run::<f64>(Decays {
             exponent,
             energy: &self.energy[sites.clone()],

@@ -39,7 +39,13 @@ pub(super) fn interact<T: Real>(re: &mut [T], im: &mut [T], factors: [&[T]; 2], 
             all
         };
         let (mut re, mut im, own) = (filled(re_left), filled(im_left), own.map(|(_, own)| filled(own)));
-        interact_chunk(&mut re, &mut im, [&filled(c_left), &filled(s_left)], own.as_ref(), scale);
+        interact_chunk(
+            &mut re,
+            &mut im,
+            [&filled(c_left), &filled(s_left)],
+            own.as_ref(),
+            scale,
+        );
         re_left.copy_from_slice(&re[..left]);
         im_left.copy_from_slice(&im[..left]);
     }
@@ -110,7 +116,11 @@ mod tests {
                 };
                 let expected: Vec<_> = before.iter().enumerate().map(|(n, value)| site(n, *value)).collect();
                 for n in 0..count {
-                    assert_eq!(Complex::new(re[n], im[n]), expected[n], "site {n} of {count}, {scale:?}");
+                    assert_eq!(
+                        Complex::new(re[n], im[n]),
+                        expected[n],
+                        "site {n} of {count}, {scale:?}"
+                    );
                     (re[n], im[n]) = (before[n].re, before[n].im);
                 }
             }

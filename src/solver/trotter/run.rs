@@ -28,6 +28,9 @@ pub(super) use crate::solver::totals::Region;
 #[cfg(feature = "cuda")]
 pub(super) use crate::solver::totals::Totals;
 
+/// Fewest sites that a thread reads at once.
+const SITES_OF_TASK: usize = 1 << 13;
+
 /// φ of one scenario, with the tables of its steps.
 pub(super) struct Trotter<T: Real> {
     pub(super) problem: Problem,
@@ -38,6 +41,8 @@ pub(super) struct Trotter<T: Real> {
     density: Vec<T>,
     /// Moduli of the factors of each table, x fastest, where a drive changes their phases and the field is on the host; otherwise empty.
     moduli: Vec<Vec<f64>>,
+    /// What multiplies the factors of all sites, where a mean field changes them in every step and the variant asks for it; otherwise empty.
+    corrections: Vec<f64>,
     /// What reads the field after every step, kept from call to call.
     pub(super) recorder: Option<Recorder<T>>,
     /// What transducers have added to Σ|ψ|², where the field is on the host.
@@ -60,6 +65,7 @@ impl<T: Real> Trotter<T> {
                 stepper,
                 density: Vec::new(),
                 moduli: Vec::new(),
+                corrections: Vec::new(),
                 recorder: None,
                 put_in: PutIn::new(&problem.grid, initial),
                 problem,
@@ -106,6 +112,7 @@ impl<T: Real> Trotter<T> {
     pub(super) fn prepare(&mut self) {
         self.recorder = None;
         self.largest = None;
+        self.corrections = Vec::new();
         self.scheme = Scheme::new::<T>(&self.problem, self.stepper.tan_form());
         self.stepper
             .prepare(&self.problem, &self.scheme, self.media.walls.as_deref());
@@ -120,8 +127,17 @@ impl<T: Real> Trotter<T> {
         }
         self.density = Vec::new();
         self.moduli = Vec::new();
-        if self.media.is_driven() && !self.scheme.imaginary && self.stepper.device().is_none() {
+        if self.stepper.device().is_some() {
+            return;
+        }
+        if self.media.is_driven() && !self.scheme.imaginary {
             self.moduli = self.scheme.tables.iter().map(|kind| self.moduli_of(kind)).collect();
+        }
+        if let Some(corrections) = (self.stepper.corrections(&self.scheme)).filter(|_| self.problem.has_mean_field()) {
+            let nx = self.problem.grid.size()[0];
+            self.corrections = vec![1.0; self.problem.grid.sites()];
+            let rows = self.corrections.par_chunks_mut(nx).enumerate();
+            rows.for_each(|(row, out)| corrections(row, out));
         }
     }
 
@@ -129,7 +145,8 @@ impl<T: Real> Trotter<T> {
     pub(super) fn held_bytes(&self) -> usize {
         let moduli: usize = self.moduli.iter().map(|moduli| size_of_val(moduli.as_slice())).sum();
         let sums = self.recorder.as_ref().and_then(Recorder::whole);
-        moduli + size_of_val(self.density.as_slice()) + sums.map_or(0, WholeSums::memory)
+        let corrections = size_of_val(self.corrections.as_slice());
+        moduli + corrections + size_of_val(self.density.as_slice()) + sums.map_or(0, WholeSums::memory)
     }
 
     fn moduli_of(&self, kind: &PhaseKind) -> Vec<f64> {
@@ -340,7 +357,8 @@ impl<T: Real> Trotter<T> {
         let nx = self.problem.grid.size()[0];
         self.density.resize(self.problem.grid.sites(), T::zero());
         let stepper = &self.stepper;
-        self.density.par_chunks_mut(nx).enumerate().for_each_init(
+        let rows = self.density.par_chunks_mut(nx).enumerate();
+        rows.with_min_len((SITES_OF_TASK / nx).max(1)).for_each_init(
             || vec![Complex::default(); nx],
             |sites, (row, density)| {
                 stepper.read(row, 0..nx, sites);
@@ -383,14 +401,22 @@ impl<T: Real> Trotter<T> {
                 });
             return;
         }
-        let corrections = self.stepper.corrections(scheme);
+        let (nx, kept) = (grid.size()[0], &self.corrections);
+        let corrections = if kept.is_empty() {
+            self.stepper.corrections(scheme)
+        } else {
+            None
+        };
         self.stepper
             .fill_table(table, &|row| !driven_only || media.row_is_driven(row), &|row, out| {
-                let mut of_row = vec![1.0; grid.size()[0]];
-                let of_row = corrections.as_ref().map(|corrections| {
+                let mut of_row = Vec::new();
+                let of_row = if let Some(corrections) = &corrections {
+                    of_row.resize(nx, 1.0);
                     corrections(row, &mut of_row);
-                    &*of_row
-                });
+                    Some(&of_row[..])
+                } else {
+                    kept.get(row * nx..(row + 1) * nx)
+                };
                 media.factors(row, 0, exponent, of_row, density, out);
             });
     }

@@ -40,6 +40,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub(super) use tile::Blockwise;
 use tile::{Block, Pass, Scratch, Stage};
 
+/// Numbers of a plane that a thread changes at once.
+const PART: usize = 4096;
+
 /// The field in planes.
 pub(super) struct Blocked<T> {
     grid: Grid,
@@ -282,6 +285,13 @@ impl<T: Blockwise> Sweeper<T> for Blocked<T> {
         }
     }
 
+    fn scale(&mut self, factor: T) {
+        for plane in &mut self.field {
+            let parts = plane.par_chunks_mut(PART);
+            parts.for_each(|part| part.iter_mut().for_each(|value| *value *= factor));
+        }
+    }
+
     fn change(&mut self, change: RowChange<T>) {
         let nx = self.grid.size()[0];
         change_planes(&mut self.field, nx, self.tiling.stride, &|_| true, change);
@@ -362,6 +372,7 @@ fn change_planes<T: Real>(
 ) {
     let [re, im] = planes;
     (re.par_chunks_mut(stride).zip(im.par_chunks_mut(stride)).enumerate())
+        .with_min_len((PART / nx).max(1))
         .filter(|(row, _)| touched(*row))
         .for_each_init(
             || vec![Complex::default(); nx],

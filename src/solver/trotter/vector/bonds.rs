@@ -7,7 +7,7 @@ use super::kernel::{Coupling, Couplings};
 use super::layout::{BLOCK, Layout};
 use crate::backend::simd::Aligned;
 use crate::backend::simd::Vectors;
-use crate::physics::Bonds;
+use crate::physics::{Bonds, Sets};
 use rayon::prelude::*;
 
 /// Couplings of all bonds along an axis for one angle J τ.
@@ -16,14 +16,16 @@ struct Table<T> {
     angle: f64,
     /// w (re, im), s, s/t: `stride` numbers a row for the even columns, then for the odd ones.
     numbers: [Aligned<T>; 4],
-    /// The coupling of most bonds, and for each BLOCK of numbers, in the same order, whether all of them are these.
-    most: Coupling<T>,
+    /// The coupling of most bonds of every line of `stride` numbers, and for each BLOCK of these whether all have it.
+    most: Vec<Coupling<T>>,
     alike: Vec<bool>,
 }
 
 /// The tables of a scheme's sweeps.
 pub(super) struct OwnBonds<T> {
     stride: usize,
+    /// Whether any bond has a phase.
+    phases: bool,
     tables: Vec<Table<T>>,
 }
 
@@ -33,6 +35,7 @@ impl<T: Vectors> OwnBonds<T> {
         let bonds = problem.bonds.as_deref()?;
         let mut own = Self {
             stride: layout.stride,
+            phases: problem.medium.has(Sets::Flux) || problem.medium.rotation() != 0.0 || problem.quantum.flux != 0.0,
             tables: Vec::new(),
         };
         let sweeps = scheme
@@ -58,12 +61,15 @@ impl<T: Vectors> OwnBonds<T> {
         self.find(sweep).map(|n| OwnSweep {
             table: &self.tables[n],
             stride: self.stride,
+            phases: self.phases,
         })
     }
 
     /// Bytes held.
     pub(super) fn memory(&self) -> usize {
-        let of_table = |table: &Table<T>| table.numbers.iter().map(Aligned::memory).sum::<usize>() + table.alike.len();
+        let of_table = |table: &Table<T>| {
+            table.numbers.iter().map(Aligned::memory).sum::<usize>() + size_of_val(&table.most[..]) + table.alike.len()
+        };
         self.tables.iter().map(of_table).sum()
     }
 }
@@ -78,7 +84,7 @@ impl<T: Vectors> Table<T> {
         let (grid, axis) = (&problem.grid, sweep.axis);
         let nx = layout.width();
         let mut numbers = [(); 4].map(|()| Aligned::zeros(2 * layout.stride * layout.rows()));
-        let mut most = Most::default();
+        let mut most = vec![Most::default(); 2 * layout.rows()];
         let mut stride = 1;
         for sites in &grid.size()[..axis] {
             stride *= sites;
@@ -98,15 +104,16 @@ impl<T: Vectors> Table<T> {
             let (row, x) = (site / nx, site % nx);
             let place = (2 * row + x % 2) * layout.stride + x / 2;
             let coupling = Coupling::new(turn, gauge);
-            most.vote(coupling);
+            most[place / layout.stride].vote(coupling);
             for (all, number) in numbers.iter_mut().zip(coupling.numbers()) {
                 all[place] = number;
             }
         }
-        let most = most.coupling.unwrap_or(Coupling::new(Turn::new(0.0, imaginary), None));
+        let none = Coupling::new(Turn::new(0.0, imaginary), None);
+        let most: Vec<Coupling<T>> = most.iter().map(|most| most.coupling.unwrap_or(none)).collect();
         let same = |block: usize| {
-            let numbers = numbers.iter().zip(most.numbers());
-            numbers.into_iter().all(|(all, most)| {
+            let most = most[block * BLOCK / layout.stride].numbers();
+            numbers.iter().zip(most).all(|(all, most)| {
                 let block = &all[block * BLOCK..(block + 1) * BLOCK];
                 block.iter().all(|number| *number == most)
             })
@@ -123,11 +130,20 @@ impl<T: Vectors> Table<T> {
     }
 }
 
-/// Finds the coupling that more than half of all bonds have, if one has (R. S. Boyer, J. S. Moore, MJRTY, 1981).
-#[derive(Default)]
+/// Finds the coupling that more than half of some bonds have, if one has (R. S. Boyer, J. S. Moore, MJRTY, 1981).
+#[derive(Clone)]
 struct Most<T> {
     coupling: Option<Coupling<T>>,
     votes: usize,
+}
+
+impl<T> Default for Most<T> {
+    fn default() -> Self {
+        Self {
+            coupling: None,
+            votes: 0,
+        }
+    }
 }
 
 impl<T: Vectors> Most<T> {
@@ -145,16 +161,24 @@ impl<T: Vectors> Most<T> {
 pub(super) struct OwnSweep<'a, T> {
     table: &'a Table<T>,
     stride: usize,
+    phases: bool,
 }
 
 impl<'a, T: Vectors> OwnSweep<'a, T> {
+    /// Whether any bond of the grid has a phase; otherwise all w are real.
+    pub(super) fn has_phases(&self) -> bool {
+        self.phases
+    }
+
     /// Those of the bonds from the even (0) or odd (1) columns of a row.
     pub(super) fn columns(&self, row: usize, odd: usize) -> Couplings<'a, T> {
         let (table, stride) = (self.table, self.stride);
         let start = (2 * row + odd) * stride;
+        let [re, im, s, ratio] = &table.numbers;
+        let from = |all: &Aligned<T>| all[start..start + stride].as_ptr();
         Couplings {
-            numbers: (table.numbers.each_ref()).map(|all| all[start..start + stride].as_ptr()),
-            most: &table.most,
+            numbers: [from(re), from(im), from(s), from(ratio)],
+            most: &table.most[2 * row + odd],
             alike: table.alike[start / BLOCK..(start + stride) / BLOCK].as_ptr(),
         }
     }

@@ -51,6 +51,12 @@ impl<T: Real> Coupling<T> {
         }
     }
 
+    /// Whether bonds leave their sites as they are.
+    fn turns_nothing(&self) -> bool {
+        let zero = T::zero();
+        self.w.re == zero && self.w.im == zero && self.s == zero
+    }
+
     /// w (re, im), s and s/t.
     pub(super) fn numbers(&self) -> [T; 4] {
         [self.w.re, self.w.im, self.s, self.ratio]
@@ -256,12 +262,17 @@ pub(super) unsafe fn turn_own_bonds<L: Lanes, const MODE: u8>(
     unsafe {
         let most = Wide::<L>::new(couplings.most);
         let [re, im, s, ratio] = couplings.numbers;
+        let none = couplings.most.turns_nothing();
         let mut at = places.start;
         while at < places.end {
-            let w = if *couplings.alike.add(at / BLOCK) {
+            let alike = *couplings.alike.add(at / BLOCK);
+            if alike && none {
+                at += L::N;
+                continue;
+            }
+            let w = if alike {
                 most
             } else {
-                // Not by `map`: its closure would be compiled apart, without the vectors' instructions, and called for every vector.
                 Wide {
                     re: L::load(re.add(at)),
                     im: L::load(im.add(at)),

@@ -12,6 +12,9 @@ use std::ops::Range;
 /// Places that one dirty flag stands for, the longest vector of singles; rows are padded to whole multiples.
 pub(super) const BLOCK: usize = 16;
 
+/// Numbers of a plane that a thread takes at once.
+const PART: usize = 4096;
+
 /// Rows of half the grid's columns, numbered j + ny·k as everywhere.
 ///
 /// Column x of a row stands at place x/2 of the row, in the red planes if x + y + z is even and in the black ones if it is odd. In a row of parity
@@ -94,15 +97,7 @@ impl<T: Real> Planes<T> {
             *first = Complex::new(odd[0][place], odd[1][place]);
             place += 1;
         }
-        let (pairs, last) = out.as_chunks_mut::<2>();
-        let [even, odd] = [even, odd].map(|parts| parts.map(|part| &part[place..place + pairs.len() + last.len()]));
-        for (k, pair) in pairs.iter_mut().enumerate() {
-            *pair = [Complex::new(even[0][k], even[1][k]), Complex::new(odd[0][k], odd[1][k])];
-        }
-        if let [last] = last {
-            let k = even[0].len() - 1;
-            *last = Complex::new(even[0][k], even[1][k]);
-        }
+        join(even.map(|part| &part[place..]), odd.map(|part| &part[place..]), out);
     }
 
     /// Replaces sites from `x` on of a row.
@@ -129,7 +124,6 @@ impl<T: Real> Planes<T> {
             (black_re, other_black_re),
             (black_im, other_black_im),
         ] = halves;
-        const PART: usize = 4096;
         let turn = |first: [&mut [T]; 2], second: [&mut [T]; 2]| {
             let [first, second] = [first, second].map(|[re, im]| re.par_chunks_mut(PART).zip(im.par_chunks_mut(PART)));
             first.zip(second).for_each(|((re, im), (other_re, other_im))| {
@@ -144,6 +138,14 @@ impl<T: Real> Planes<T> {
         turn([black_re, black_im], [other_red_re, other_red_im]);
     }
 
+    /// Multiplies all sites with a number.
+    pub(super) fn scale(&mut self, factor: T) {
+        for plane in &mut self.planes {
+            let parts = plane.par_chunks_mut(PART);
+            parts.for_each(|part| part.iter_mut().for_each(|value| *value *= factor));
+        }
+    }
+
     /// Changes, in parallel, the rows that `touched` names; `change` gets (row, sites in natural order).
     pub(super) fn change(
         &mut self,
@@ -155,6 +157,7 @@ impl<T: Real> Planes<T> {
         let red = red_re.par_chunks_mut(stride).zip(red_im.par_chunks_mut(stride));
         let black = black_re.par_chunks_mut(stride).zip(black_im.par_chunks_mut(stride));
         (red.zip(black).enumerate())
+            .with_min_len((PART / nx).max(1))
             .filter(|(row, _)| touched(*row))
             .for_each_init(
                 || vec![Complex::default(); nx],
@@ -164,21 +167,40 @@ impl<T: Real> Planes<T> {
                     } else {
                         (black, red)
                     };
-                    for (k, pair) in sites.chunks_mut(2).enumerate() {
-                        pair[0] = Complex::new(even_re[k], even_im[k]);
-                        if let [_, odd] = pair {
-                            *odd = Complex::new(odd_re[k], odd_im[k]);
-                        }
-                    }
+                    join([even_re, even_im], [odd_re, odd_im], sites);
                     change(row, sites);
-                    for (k, pair) in sites.chunks(2).enumerate() {
-                        (even_re[k], even_im[k]) = (pair[0].re, pair[0].im);
-                        if let [_, odd] = pair {
-                            (odd_re[k], odd_im[k]) = (odd.re, odd.im);
-                        }
-                    }
+                    split(sites, [even_re, even_im], [odd_re, odd_im]);
                 },
             );
+    }
+}
+
+/// Sites of a row, from an even column on, in natural order: `even` and `odd` are real and imaginary parts of these columns.
+fn join<T: Real>(even: [&[T]; 2], odd: [&[T]; 2], sites: &mut [Complex<T>]) {
+    let (pairs, last) = sites.as_chunks_mut::<2>();
+    let count = pairs.len();
+    if let ([last], [re, im]) = (last, even) {
+        *last = Complex::new(re[count], im[count]);
+    }
+    let ([even_re, even_im], [odd_re, odd_im]) = (even.map(|part| &part[..count]), odd.map(|part| &part[..count]));
+    for (k, pair) in pairs.iter_mut().enumerate() {
+        *pair = [Complex::new(even_re[k], even_im[k]), Complex::new(odd_re[k], odd_im[k])];
+    }
+}
+
+/// The inverse of [`join`].
+fn split<T: Real>(sites: &[Complex<T>], even: [&mut [T]; 2], odd: [&mut [T]; 2]) {
+    let (pairs, last) = sites.as_chunks::<2>();
+    let count = pairs.len();
+    let [even_re, even_im] = even;
+    if let [last] = last {
+        (even_re[count], even_im[count]) = (last.re, last.im);
+    }
+    let (even_re, even_im) = (&mut even_re[..count], &mut even_im[..count]);
+    let [odd_re, odd_im] = odd.map(|part| &mut part[..count]);
+    for (k, [even, odd]) in pairs.iter().enumerate() {
+        (even_re[k], even_im[k]) = (even.re, even.im);
+        (odd_re[k], odd_im[k]) = (odd.re, odd.im);
     }
 }
 

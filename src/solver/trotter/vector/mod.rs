@@ -1,4 +1,4 @@
-//! Variant `vector`: one pass over memory per sweep, at the width of the machine's vectors (Bederián and Dente 2011, section 4.3).
+//! Variant `vector`: sweep by sweep over memory, at the width of the machine's vectors (Bederián and Dente 2011, section 4.3).
 //!
 //! Layout: red–black. Sites with even x + y + z are red, the others black; each colour has a plane of real and one of imaginary parts, rows of half
 //! the grid's columns, padded to whole cache lines. Every bond joins a red and a black site, and the two stand at the same place of
@@ -7,10 +7,10 @@
 //!
 //! Arithmetic: that of `naive`, three shears a bond, see [`kernel`]; bonds that walls and edges leave out have coefficients of 0. Deviations from the
 //! paper: pairs along columns instead of the checkerboard's staggered ones (half the splitting error), six sweeps instead of eight,
-//! shears instead of a sine and a cosine, and the phases go with the last sweep.
+//! shears instead of a sine and a cosine; sweeps along x go with one along y or z whose rows they stay in, and the phases with the last sweep.
 //!
-//! Per site-step in 2D, order 2: 6 sweeps of 3 multiply-adds a site and 4 operations for the phase, 22 instructions a vector of sites. Six passes over memory of
-//! 16 B (single) each, one of them with 8 B of phases: 104 B, which bounds fields beyond the caches. In the caches stores bound it: 2 a
+//! Per site-step in 2D, order 2: 6 sweeps of 3 multiply-adds a site and 4 operations for the phase, 22 instructions a vector of sites. Three passes over memory of
+//! 16 B (single) each, one of them with 8 B of phases: 56 B, which bounds fields beyond the caches. In the caches stores bound it: 2 a
 //! vector of sites and sweep. Memory: field 1, phases 1 (order 4: 2), in copies of the field; a byte a site with walls.
 
 mod bonds;
@@ -28,7 +28,7 @@ use crate::grid::Grid;
 use bonds::OwnBonds;
 use layout::{Layout, Open, Planes};
 use num_complex::Complex;
-use pass::{Bonds, Pass, Phases};
+use pass::{Bonds, Pass, Phases, Work, sweeps_of_pass};
 use std::ops::Range;
 
 /// The field by colours.
@@ -69,22 +69,28 @@ impl<T: Vectors> Vector<T> {
         }
     }
 
-    /// One pass: bonds, then phases of a table and those of the interaction, g τ where g is the same at all sites, and τ, as
+    /// One pass: some sweeps, then phases of a table and those of the interaction, g τ where g is the same at all sites, and τ, as
     /// [`Substep::interaction`](super::scheme::Substep::interaction) gives them.
-    fn pass(&mut self, sweep: Option<(Sweep, bool)>, phases: Option<(usize, [[f64; 2]; 2])>) {
-        let bonds = sweep.map(|(sweep, imaginary)| Bonds {
+    fn pass(&mut self, sweeps: &[Sweep], imaginary: bool, phases: Option<(usize, [[f64; 2]; 2])>) {
+        let bonds = |sweep: &Sweep| Bonds {
             axis: sweep.axis,
             odd: sweep.odd,
             periodic: self.grid.is_periodic(sweep.axis),
             turn: Turn::new(sweep.angle, imaginary),
-            own: self.own.as_ref().and_then(|own| own.of(&sweep)),
-        });
-        let phases = phases.map(|(table, [interaction, scale])| Phases {
-            factors: &self.tables[table],
-            interaction: interaction.map(T::of),
-            strengths: (self.strengths.as_ref().filter(|_| scale[0] != 0.0)).map(|own| (own, scale.map(T::of))),
-        });
-        Pass::new(&self.layout, &mut self.field, &self.open, &self.peierls, bonds, phases).run(self.level);
+            own: self.own.as_ref().and_then(|own| own.of(sweep)),
+        };
+        let between = sweeps.iter().position(|sweep| sweep.axis > 0).unwrap_or(sweeps.len());
+        let work = Work {
+            before: sweeps[..between].iter().map(bonds).collect(),
+            between: sweeps.get(between).map(bonds),
+            after: sweeps.iter().skip(between + 1).map(bonds).collect(),
+            phases: phases.map(|(table, [interaction, scale])| Phases {
+                factors: &self.tables[table],
+                interaction: interaction.map(T::of),
+                strengths: (self.strengths.as_ref().filter(|_| scale[0] != 0.0)).map(|own| (own, scale.map(T::of))),
+            }),
+        };
+        Pass::new(&self.layout, &mut self.field, &self.open, &self.peierls, work).run(self.level);
     }
 }
 
@@ -94,7 +100,7 @@ impl<T: Vectors> Sweeper<T> for Vector<T> {
     }
 
     fn details(&self) -> String {
-        format!("red–black, one pass a sweep, {}", self.level.title())
+        format!("red–black, sweep by sweep, {}", self.level.title())
     }
 
     fn memory(&self) -> usize {
@@ -133,6 +139,10 @@ impl<T: Vectors> Sweeper<T> for Vector<T> {
         self.field.read(row, x, out);
     }
 
+    fn scale(&mut self, factor: T) {
+        self.field.scale(factor);
+    }
+
     fn change(&mut self, change: RowChange<T>) {
         self.field.change(&|_| true, change);
     }
@@ -146,7 +156,7 @@ impl<T: Vectors> Sweeper<T> for Vector<T> {
     }
 
     fn apply_table(&mut self, table: usize) {
-        self.pass(None, Some((table, [[0.0; 2]; 2])));
+        self.pass(&[], false, Some((table, [[0.0; 2]; 2])));
     }
 
     fn substep(&mut self, scheme: &Scheme, i: usize) {
@@ -159,18 +169,21 @@ impl<T: Vectors> Sweeper<T> for Vector<T> {
         if let Some(phase) = ends[0] {
             self.field.turn_components(phase, self.level);
         }
-        let mut sweeps = substep.sweeps(self.grid.rank()).into_iter().peekable();
-        while let Some(sweep) = sweeps.next() {
-            let joins = ends[1].is_none() && Pass::<T>::joins_phases(sweep.axis, sweep.odd);
-            let last = sweeps.peek().is_none() && joins;
-            let now = if last { phases.take() } else { None };
-            self.pass(Some((sweep, scheme.imaginary)), now);
+        let sweeps = substep.sweeps(self.grid.rank());
+        let mut left = &sweeps[..];
+        while !left.is_empty() {
+            let (now, rest) = left.split_at(sweeps_of_pass(&self.layout, left));
+            let joins = |last: &Sweep| ends[1].is_none() && Pass::<T>::joins_phases(&self.layout, last);
+            let last = rest.is_empty() && now.last().is_some_and(joins);
+            let phases = if last { phases.take() } else { None };
+            self.pass(now, scheme.imaginary, phases);
+            left = rest;
         }
         if let Some(phase) = ends[1] {
             self.field.turn_components(phase, self.level);
         }
         if phases.is_some() {
-            self.pass(None, phases);
+            self.pass(&[], scheme.imaginary, phases);
         }
     }
 }

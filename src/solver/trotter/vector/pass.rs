@@ -1,4 +1,4 @@
-//! One pass over the grid: the bonds of one parity along an axis, the phases, or both.
+//! One pass over the grid: the bonds of one parity along y or z, those along x of the same rows before and after them, and the phases.
 
 #![allow(
     unsafe_code,
@@ -8,6 +8,7 @@
 
 use super::super::interaction::interact;
 use super::super::naive::Turn;
+use super::super::scheme::Sweep;
 use super::bonds::OwnSweep;
 use super::kernel::{Coupling, FLUX, IMAGINARY, Sites, multiply, turn_bonds, turn_own_bonds};
 use super::layout::{BLOCK, Layout, Open, Pairing, Planes};
@@ -18,12 +19,12 @@ use num_complex::Complex;
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// Fewest sites of a band: what a thread does in the time that it takes to wake one.
+/// Fewest sites of a band, times the sweeps over each: what a thread does in the time that it takes to wake one.
 const FEWEST_SITES: usize = 1 << 13;
 /// Places of a segment, where rows are too few for the threads.
 const SEGMENT: usize = 4096;
 
-/// The bonds of a pass.
+/// The bonds of a sweep.
 #[derive(Clone, Copy)]
 pub(super) struct Bonds<'a, T> {
     pub axis: usize,
@@ -44,6 +45,17 @@ pub(super) struct Phases<'a, T> {
     pub strengths: Option<(&'a Planes<T>, [T; 2])>,
 }
 
+/// What a pass does to each unit of rows, in this order.
+pub(super) struct Work<'a, T> {
+    /// Bonds along x.
+    pub before: Vec<Bonds<'a, T>>,
+    /// Bonds along y or z, if any, which say how rows pair up; without, units are single rows.
+    pub between: Option<Bonds<'a, T>>,
+    /// Bonds along x.
+    pub after: Vec<Bonds<'a, T>>,
+    pub phases: Option<Phases<'a, T>>,
+}
+
 /// A pass over a field.
 pub(super) struct Pass<'a, T> {
     layout: &'a Layout,
@@ -51,10 +63,9 @@ pub(super) struct Pass<'a, T> {
     open: &'a Open,
     /// e^{iϕ} of the x bonds, per y; empty without flux.
     peierls: &'a [Complex<T>],
-    bonds: Option<Bonds<'a, T>>,
-    /// How rows pair up; none for bonds along x and for phases alone, which take row by row.
+    work: Work<'a, T>,
+    /// How rows pair up.
     pairing: Option<Pairing>,
-    phases: Option<Phases<'a, T>>,
     /// Pieces of a row that are done apart.
     segments: usize,
 }
@@ -62,11 +73,30 @@ pub(super) struct Pass<'a, T> {
 // SAFETY: every unit and segment reads and writes places of `field` that belong to no other one.
 unsafe impl<T: Real> Sync for Pass<'_, T> {}
 
+/// Whether a pass over so many rows takes each of them as a whole.
+fn takes_whole_rows(units: usize) -> bool {
+    units >= 4 * threads::count()
+}
+
+/// How many sweeps, from the first of `sweeps` on, one pass takes: those along x before and after one along y or z find all they need in its rows, which are still in
+/// cache. Where rows are cut, each sweep has a pass of its own.
+pub(super) fn sweeps_of_pass(layout: &Layout, sweeps: &[Sweep]) -> usize {
+    if !takes_whole_rows(layout.rows() / 2) {
+        return sweeps.len().min(1);
+    }
+    let along_x = |from: usize| sweeps[from..].iter().take_while(|sweep| sweep.axis == 0).count();
+    let before = along_x(0);
+    if before == sweeps.len() {
+        return before;
+    }
+    before + 1 + along_x(before + 1)
+}
+
 impl<'a, T: Vectors> Pass<'a, T> {
-    /// Phases after bonds must find the bonds' sites at the places of their own segment: not after odd bonds along x, whose
+    /// Whether phases may follow a sweep in its pass. Where rows are cut, they must find its sites at the places of their own segment: not after odd bonds along x, whose
     /// upper sites stand one place further.
-    pub(super) fn joins_phases(axis: usize, odd: bool) -> bool {
-        axis > 0 || !odd
+    pub(super) fn joins_phases(layout: &Layout, sweep: &Sweep) -> bool {
+        sweep.axis > 0 || !sweep.odd || takes_whole_rows(layout.rows() / 2)
     }
 
     pub(super) fn new(
@@ -74,27 +104,23 @@ impl<'a, T: Vectors> Pass<'a, T> {
         field: &'a mut Planes<T>,
         open: &'a Open,
         peierls: &'a [Complex<T>],
-        bonds: Option<Bonds<'a, T>>,
-        phases: Option<Phases<'a, T>>,
+        work: Work<'a, T>,
     ) -> Self {
-        debug_assert!(phases.is_none() || bonds.is_none_or(|own| Self::joins_phases(own.axis, own.odd)));
-        let pairing = bonds
-            .filter(|bonds| bonds.axis > 0)
-            .map(|bonds| Pairing::new(layout, bonds.axis, bonds.odd, bonds.periodic));
+        let pairing = (work.between.as_ref()).map(|bonds| Pairing::new(layout, bonds.axis, bonds.odd, bonds.periodic));
         let units = pairing.map_or(layout.rows(), |pairing| pairing.units(layout));
-        let segments = if units < 4 * threads::count() {
-            layout.places().div_ceil(SEGMENT)
-        } else {
+        let segments = if takes_whole_rows(units) {
             1
+        } else {
+            layout.places().div_ceil(SEGMENT)
         };
+        debug_assert!(segments == 1 || work.sweeps() < 2, "rows are cut");
         Self {
             layout,
             field: field.planes.each_mut().map(|plane| plane.as_mut_ptr()),
             open,
             peierls,
-            bonds,
+            work,
             pairing,
-            phases,
             segments,
         }
     }
@@ -106,7 +132,9 @@ impl<'a, T: Vectors> Pass<'a, T> {
             .map_or(self.layout.rows(), |pairing| pairing.units(self.layout));
         let items = units * self.segments;
         let sites = 2 * self.layout.places() * self.layout.rows();
-        let bands = (sites / FEWEST_SITES).clamp(1, 4 * threads::count()).min(items);
+        let bands = (sites * self.work.sweeps().max(1) / FEWEST_SITES)
+            .clamp(1, 4 * threads::count())
+            .min(items);
         let band = |n: usize| Band {
             pass: self,
             items: n * items / bands..(n + 1) * items / bands,
@@ -151,15 +179,18 @@ impl<'a, T: Vectors> Pass<'a, T> {
     #[inline(always)]
     unsafe fn unit<L: Lanes<Element = T>>(&self, unit: usize, segment: usize) {
         let places = self.places(segment);
+        let rows = match &self.pairing {
+            Some(pairing) => pairing.rows(unit),
+            None => [Some(unit), None],
+        };
         // SAFETY: units and segments lie in the grid; instructions as the caller promises.
         unsafe {
-            let Some(pairing) = &self.pairing else {
-                self.along_x::<L>(unit, segment, places.clone());
-                self.finish::<L>(unit, places);
-                return;
-            };
-            let rows = pairing.rows(unit);
-            if let ([Some(lower), Some(upper)], Some(bonds)) = (rows, &self.bonds) {
+            for row in rows.into_iter().flatten() {
+                for bonds in &self.work.before {
+                    self.along_x::<L>(bonds, row, segment, places.clone());
+                }
+            }
+            if let ([Some(lower), Some(upper)], Some(bonds)) = (rows, &self.work.between) {
                 let coupling = Coupling::new(bonds.turn, None);
                 if let Some(own) = &bonds.own {
                     self.own_between_rows::<L>([lower, upper], places.clone(), own, bonds.turn.imaginary);
@@ -170,6 +201,9 @@ impl<'a, T: Vectors> Pass<'a, T> {
                 }
             }
             for row in rows.into_iter().flatten() {
+                for bonds in &self.work.after {
+                    self.along_x::<L>(bonds, row, segment, places.clone());
+                }
                 self.finish::<L>(row, places.clone());
             }
         }
@@ -183,7 +217,7 @@ impl<'a, T: Vectors> Pass<'a, T> {
         places: Range<usize>,
         coupling: &Coupling<T>,
     ) {
-        let open = rows.map(|row| self.open.row(row));
+        let open = [self.open.row(rows[0]), self.open.row(rows[1])];
         let dirty = [open[0].1.as_ptr(), open[1].1.as_ptr()];
         for odd in 0..2 {
             // SAFETY: the caller's; the rows differ.
@@ -213,11 +247,12 @@ impl<'a, T: Vectors> Pass<'a, T> {
             // SAFETY: the caller's; the rows differ, and couplings are as long as rows.
             unsafe {
                 let (lower_sites, upper) = (self.columns(lower, odd), self.columns(upper, odd));
-                let couplings = own.columns(lower, odd);
-                if imaginary {
-                    turn_own_bonds::<L, { FLUX | IMAGINARY }>(lower_sites, upper, places.clone(), couplings);
-                } else {
-                    turn_own_bonds::<L, FLUX>(lower_sites, upper, places.clone(), couplings);
+                let (couplings, places) = (own.columns(lower, odd), places.clone());
+                match (own.has_phases(), imaginary) {
+                    (false, false) => turn_own_bonds::<L, 0>(lower_sites, upper, places, couplings),
+                    (false, true) => turn_own_bonds::<L, IMAGINARY>(lower_sites, upper, places, couplings),
+                    (true, false) => turn_own_bonds::<L, FLUX>(lower_sites, upper, places, couplings),
+                    (true, true) => turn_own_bonds::<L, { FLUX | IMAGINARY }>(lower_sites, upper, places, couplings),
                 }
             }
         }
@@ -258,15 +293,21 @@ impl<'a, T: Vectors> Pass<'a, T> {
     /// Bonds along x: even ones join the same place of both colours, odd ones a place of the odd columns with the next one of the
     /// even columns.
     #[inline(always)]
-    unsafe fn along_x<L: Lanes<Element = T>>(&self, row: usize, segment: usize, places: Range<usize>) {
-        let Some(bonds) = &self.bonds else { return };
+    unsafe fn along_x<L: Lanes<Element = T>>(
+        &self,
+        bonds: &Bonds<'_, T>,
+        row: usize,
+        segment: usize,
+        places: Range<usize>,
+    ) {
         if let Some(own) = &bonds.own {
             // SAFETY: the caller's.
             unsafe {
-                if bonds.turn.imaginary {
-                    self.own_in_row::<L, { FLUX | IMAGINARY }>(bonds, own, row, places);
-                } else {
-                    self.own_in_row::<L, FLUX>(bonds, own, row, places);
+                match (own.has_phases(), bonds.turn.imaginary) {
+                    (false, false) => self.own_in_row::<L, 0>(bonds, own, row, places),
+                    (false, true) => self.own_in_row::<L, IMAGINARY>(bonds, own, row, places),
+                    (true, false) => self.own_in_row::<L, FLUX>(bonds, own, row, places),
+                    (true, true) => self.own_in_row::<L, { FLUX | IMAGINARY }>(bonds, own, row, places),
                 }
             }
             return;
@@ -316,25 +357,29 @@ impl<'a, T: Vectors> Pass<'a, T> {
     /// Phases of a row's places.
     #[inline(always)]
     unsafe fn finish<L: Lanes<Element = T>>(&self, row: usize, places: Range<usize>) {
-        let Some(phases) = &self.phases else { return };
+        let Some(phases) = &self.work.phases else { return };
         let start = row * self.layout.stride;
         for colour in 0..2 {
             // SAFETY: tables are as large as the field.
             unsafe {
                 let sites = self.columns(row, colour ^ self.layout.parity(row));
-                let factors = [0, 1].map(|part| phases.factors.planes[2 * colour + part].as_ptr().add(start));
-                multiply::<L>(sites, factors, places.clone());
+                let [c, s] = [
+                    &phases.factors.planes[2 * colour],
+                    &phases.factors.planes[2 * colour + 1],
+                ];
+                multiply::<L>(sites, [c.as_ptr().add(start), s.as_ptr().add(start)], places.clone());
                 if phases.strengths.is_none() && phases.interaction[0] == T::zero() {
                     continue;
                 }
                 let first = start + places.start;
-                let own =
-                    (phases.strengths).map(|(own, scale)| (&own.planes[2 * colour][first..][..places.len()], scale));
-                let factors = [0, 1].map(|part| &phases.factors.planes[2 * colour + part][first..][..places.len()]);
+                let factors = [&c[first..][..places.len()], &s[first..][..places.len()]];
                 let re = std::slice::from_raw_parts_mut(sites.re.add(places.start), places.len());
                 let im = std::slice::from_raw_parts_mut(sites.im.add(places.start), places.len());
-                match own {
-                    Some((own, scale)) => interact(re, im, factors, Some(own), scale),
+                match phases.strengths {
+                    Some((own, scale)) => {
+                        let own = &own.planes[2 * colour][first..][..places.len()];
+                        interact(re, im, factors, Some(own), scale);
+                    }
                     None => interact(re, im, factors, None, phases.interaction),
                 }
             }
@@ -349,6 +394,12 @@ static ALWAYS: bool = true;
 struct Band<'a, T> {
     pass: &'a Pass<'a, T>,
     items: Range<usize>,
+}
+
+impl<T> Work<'_, T> {
+    fn sweeps(&self) -> usize {
+        self.before.len() + usize::from(self.between.is_some()) + self.after.len()
+    }
 }
 
 impl<T: Vectors> Kernel<T> for Band<'_, T> {
