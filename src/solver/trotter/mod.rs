@@ -76,7 +76,7 @@ pub static METHOD: Method = Method {
                 },
                 Variant {
                     id: "vector",
-                    about: "one pass per sweep over fields split by colour, at the width of the machine's vectors",
+                    about: "sweep by sweep over fields split by colour, at the width of the machine's vectors",
                 },
                 Variant {
                     id: "blocked",

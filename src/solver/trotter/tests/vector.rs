@@ -1,6 +1,7 @@
 //! `vector` against `naive`, which shares its coefficients and nothing of its layout, at every level of SIMD.
 
 use super::*;
+use crate::backend::threads;
 
 /// Widths around multiples of every vector's length, also such that a colour ends in the middle of one; heights and depths odd and even.
 const WIDTHS: &[&[usize]] = &[
@@ -162,6 +163,43 @@ fn agrees_with_naive_on_long_rows_and_many_of_them() {
         edges: [Edge::Periodic; 3],
         ..Case::new(&[40_000], 2)
     });
+}
+
+/// So many planes and rows that no thread has to share one: sweeps go through a plane or a pair of rows together, in the order of the scheme.
+#[test]
+fn agrees_with_naive_where_sweeps_go_together() {
+    let many = 8 * threads::count();
+    for size in [&[9, 6, many][..], &[7, many + 1], &[34, many, 2]] {
+        for order in [2, 4] {
+            let plain = Case::new(size, order);
+            let [wall, ring] = [Edge::Wall, Edge::Periodic];
+            for case in [
+                Case {
+                    walls: true,
+                    flux: 0.07,
+                    interaction: 0.3,
+                    ..plain.clone()
+                },
+                Case {
+                    bonds: true,
+                    ..plain.clone()
+                },
+                Case {
+                    edges: [wall, if size[1] % 2 == 0 { ring } else { wall }, ring],
+                    ..plain.clone()
+                },
+                plain,
+            ] {
+                agree_in_both(&case);
+            }
+        }
+        agree_in_both(&Case {
+            imaginary: true,
+            walls: true,
+            interaction: 0.2,
+            ..Case::new(size, 2)
+        });
+    }
 }
 
 /// A flux turns the bonds along x by rounded phases; shears keep that from feeding or draining any row.

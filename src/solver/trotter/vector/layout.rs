@@ -40,6 +40,19 @@ impl Layout {
         self.size[1] * self.size[2]
     }
 
+    /// Sites along the axes.
+    pub(super) fn size(&self) -> [usize; 3] {
+        self.size
+    }
+
+    pub(super) fn rows_of_plane(&self) -> usize {
+        self.size[1]
+    }
+
+    pub(super) fn planes(&self) -> usize {
+        self.size[2]
+    }
+
     /// Columns of the grid.
     pub(super) fn width(&self) -> usize {
         self.size[0]
@@ -264,59 +277,9 @@ impl Open {
     }
 }
 
-/// How the rows of the grid fall into units for the bonds of one parity along y or z: two rows that are joined, or one that has no partner.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Pairing {
-    /// Sites of the axis.
-    count: usize,
-    odd: bool,
-    wrap: bool,
-    /// Rows from site to site of the axis.
-    step: usize,
-    /// Units of one line along the axis.
-    units: usize,
-}
-
-impl Pairing {
-    /// `axis` 1 or 2.
-    pub(super) fn new(layout: &Layout, axis: usize, odd: bool, periodic: bool) -> Self {
-        let count = layout.size[axis];
-        let wrap = odd && periodic && count > 1;
-        Self {
-            count,
-            odd,
-            wrap,
-            step: if axis == 1 { 1 } else { layout.size[1] },
-            units: if odd && !wrap { count / 2 + 1 } else { count.div_ceil(2) },
-        }
-    }
-
-    /// Units in all.
-    pub(super) fn units(&self, layout: &Layout) -> usize {
-        self.units * layout.rows() / self.count
-    }
-
-    /// The rows of a unit, lower and upper.
-    pub(super) fn rows(&self, unit: usize) -> [Option<usize>; 2] {
-        // The axis's own units run slower than the rows inside a step and faster than what lies outside.
-        let (inner, rest) = (unit % self.step, unit / self.step);
-        let (own, outer) = (rest % self.units, rest / self.units);
-        let row = |site: usize| inner + self.step * (site + self.count * outer);
-        let within = |site: usize| (site < self.count).then(|| row(site));
-        if !self.odd {
-            [within(2 * own), within(2 * own + 1)]
-        } else if self.wrap {
-            [Some(row(2 * own + 1)), Some(row((2 * own + 2) % self.count))]
-        } else {
-            [(2 * own).checked_sub(1).and_then(within), within(2 * own)]
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::grid::Edge;
 
     fn layout(size: &[usize]) -> Layout {
         Layout::new(&Grid::new(size, 1.0))
@@ -376,51 +339,5 @@ mod tests {
         // Place 32 of the even columns begins the third block and is the neighbour of the second's last.
         assert!(open.row(1).1[1] && open.row(1).1[2] && !open.row(1).1[3]);
         assert_eq!((open.row(1).0[0][32], open.row(1).0[1][32]), (0, 1));
-    }
-
-    #[test]
-    fn every_row_is_in_one_unit_with_its_neighbour() {
-        for size in [[1, 1, 1], [1, 5, 1], [2, 6, 1], [1, 4, 5], [1, 2, 6], [1, 7, 2]] {
-            for axis in [1, 2] {
-                for periodic in [false, true] {
-                    if periodic && size[axis] % 2 == 1 {
-                        continue;
-                    }
-                    for odd in [false, true] {
-                        check_pairing(size, axis, periodic, odd);
-                    }
-                }
-            }
-        }
-    }
-
-    fn check_pairing(size: [usize; 3], axis: usize, periodic: bool, odd: bool) {
-        let edges = if periodic { Edge::Periodic } else { Edge::Wall };
-        let layout = Layout::new(&Grid::new(&size, 1.0).with_edges([edges; 3], 0));
-        let pairing = Pairing::new(&layout, axis, odd, periodic);
-        let mut seen = vec![0; layout.rows()];
-        for unit in 0..pairing.units(&layout) {
-            let rows = pairing.rows(unit);
-            for row in rows.into_iter().flatten() {
-                seen[row] += 1;
-            }
-            if let [Some(lower), Some(upper)] = rows {
-                let along = |row: usize| [row % size[1], row / size[1]][axis - 1];
-                let across = |row: usize| [row / size[1], row % size[1]][axis - 1];
-                assert_eq!(across(lower), across(upper));
-                assert_eq!((along(lower) + 1) % size[axis], along(upper));
-                assert_eq!(along(lower) % 2 == 1, odd);
-            }
-        }
-        assert_eq!(seen, vec![1; layout.rows()], "{size:?} axis {axis} {periodic} {odd}");
-        let bonds = (0..pairing.units(&layout))
-            .filter(|unit| pairing.rows(*unit).iter().all(Option::is_some))
-            .count();
-        let along = if odd && !periodic {
-            (size[axis] - 1) / 2
-        } else {
-            size[axis] / 2
-        };
-        assert_eq!(bonds, along * layout.rows() / size[axis]);
     }
 }

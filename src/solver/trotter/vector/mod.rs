@@ -17,6 +17,7 @@ mod bonds;
 mod kernel;
 mod layout;
 mod pass;
+mod units;
 
 use super::components::CrossPhase;
 use super::naive::Turn;
@@ -28,8 +29,9 @@ use crate::grid::Grid;
 use bonds::OwnBonds;
 use layout::{Layout, Open, Planes};
 use num_complex::Complex;
-use pass::{Bonds, Pass, Phases, Work, sweeps_of_pass};
+use pass::{Bonds, Pass, Phases, Work};
 use std::ops::Range;
+use units::passes;
 
 /// The field by colours.
 pub(super) struct Vector<T> {
@@ -69,9 +71,9 @@ impl<T: Vectors> Vector<T> {
         }
     }
 
-    /// One pass: some sweeps, then phases of a table and those of the interaction, g τ where g is the same at all sites, and τ, as
+    /// One pass: stages of sweeps, then phases of a table and those of the interaction, g τ where g is the same at all sites, and τ, as
     /// [`Substep::interaction`](super::scheme::Substep::interaction) gives them.
-    fn pass(&mut self, sweeps: &[Sweep], imaginary: bool, phases: Option<(usize, [[f64; 2]; 2])>) {
+    fn pass(&mut self, stages: &[&[Sweep]], imaginary: bool, phases: Option<(usize, [[f64; 2]; 2])>) {
         let bonds = |sweep: &Sweep| Bonds {
             axis: sweep.axis,
             odd: sweep.odd,
@@ -79,17 +81,23 @@ impl<T: Vectors> Vector<T> {
             turn: Turn::new(sweep.angle, imaginary),
             own: self.own.as_ref().and_then(|own| own.of(sweep)),
         };
-        let between = sweeps.iter().position(|sweep| sweep.axis > 0).unwrap_or(sweeps.len());
-        let work = Work {
-            before: sweeps[..between].iter().map(bonds).collect(),
-            between: sweeps.get(between).map(bonds),
-            after: sweeps.iter().skip(between + 1).map(bonds).collect(),
-            phases: phases.map(|(table, [interaction, scale])| Phases {
-                factors: &self.tables[table],
-                interaction: interaction.map(T::of),
-                strengths: (self.strengths.as_ref().filter(|_| scale[0] != 0.0)).map(|own| (own, scale.map(T::of))),
-            }),
+        let work = |(n, sweeps): (usize, &&[Sweep])| {
+            let between = sweeps.iter().position(|sweep| sweep.axis > 0).unwrap_or(sweeps.len());
+            Work {
+                before: sweeps[..between].iter().map(bonds).collect(),
+                between: sweeps.get(between).map(bonds),
+                after: sweeps.iter().skip(between + 1).map(bonds).collect(),
+                phases: phases
+                    .filter(|_| n + 1 == stages.len())
+                    .map(|(table, [interaction, scale])| Phases {
+                        factors: &self.tables[table],
+                        interaction: interaction.map(T::of),
+                        strengths: (self.strengths.as_ref().filter(|_| scale[0] != 0.0))
+                            .map(|own| (own, scale.map(T::of))),
+                    }),
+            }
         };
+        let work = stages.iter().enumerate().map(work).collect();
         Pass::new(&self.layout, &mut self.field, &self.open, &self.peierls, work).run(self.level);
     }
 }
@@ -156,7 +164,7 @@ impl<T: Vectors> Sweeper<T> for Vector<T> {
     }
 
     fn apply_table(&mut self, table: usize) {
-        self.pass(&[], false, Some((table, [[0.0; 2]; 2])));
+        self.pass(&[&[]], false, Some((table, [[0.0; 2]; 2])));
     }
 
     fn substep(&mut self, scheme: &Scheme, i: usize) {
@@ -170,20 +178,23 @@ impl<T: Vectors> Sweeper<T> for Vector<T> {
             self.field.turn_components(phase, self.level);
         }
         let sweeps = substep.sweeps(self.grid.rank());
-        let mut left = &sweeps[..];
-        while !left.is_empty() {
-            let (now, rest) = left.split_at(sweeps_of_pass(&self.layout, left));
-            let joins = |last: &Sweep| ends[1].is_none() && Pass::<T>::joins_phases(&self.layout, last);
-            let last = rest.is_empty() && now.last().is_some_and(joins);
-            let phases = if last { phases.take() } else { None };
-            self.pass(now, scheme.imaginary, phases);
-            left = rest;
+        let mut passes = passes(&self.layout, &sweeps).into_iter().peekable();
+        while let Some(stages) = passes.next() {
+            let stages: Vec<&[Sweep]> = stages.into_iter().map(|stage| &sweeps[stage]).collect();
+            let joins = |last: &&Sweep| ends[1].is_none() && Pass::<T>::joins_phases(&self.layout, last);
+            let last = stages.last().and_then(|stage| stage.last()).filter(joins);
+            let now = if passes.peek().is_none() && last.is_some() {
+                phases.take()
+            } else {
+                None
+            };
+            self.pass(&stages, scheme.imaginary, now);
         }
         if let Some(phase) = ends[1] {
             self.field.turn_components(phase, self.level);
         }
         if phases.is_some() {
-            self.pass(&[], scheme.imaginary, phases);
+            self.pass(&[&[]], scheme.imaginary, phases);
         }
     }
 }

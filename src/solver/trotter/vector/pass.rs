@@ -1,4 +1,7 @@
-//! One pass over the grid: the bonds of one parity along y or z, those along x of the same rows before and after them, and the phases.
+//! One pass over the grid: sweeps that find all they need in a pair of rows, or of planes, which stay in cache meanwhile, and the phases.
+//!
+//! Bonds along y of one parity join rows in pairs, those along z planes; bonds along x stay in a row, those along x and y in a plane. So sweeps before and after one along y or z
+//! go unit by unit with it, in their order. Every bond is turned by the operations that a sweep of its own would turn it by: the bits are the same.
 
 #![allow(
     unsafe_code,
@@ -11,7 +14,8 @@ use super::super::naive::Turn;
 use super::super::scheme::Sweep;
 use super::bonds::OwnSweep;
 use super::kernel::{Coupling, FLUX, IMAGINARY, Sites, multiply, turn_bonds, turn_own_bonds};
-use super::layout::{BLOCK, Layout, Open, Pairing, Planes};
+use super::layout::{BLOCK, Layout, Open, Planes};
+use super::units::{self, Units};
 use crate::backend::simd::{Array, Kernel, Lanes, Level, Vectors};
 use crate::backend::threads;
 use crate::field::Real;
@@ -45,7 +49,7 @@ pub(super) struct Phases<'a, T> {
     pub strengths: Option<(&'a Planes<T>, [T; 2])>,
 }
 
-/// What a pass does to each unit of rows, in this order.
+/// Sweeps over pairs of rows, in this order.
 pub(super) struct Work<'a, T> {
     /// Bonds along x.
     pub before: Vec<Bonds<'a, T>>,
@@ -63,9 +67,9 @@ pub(super) struct Pass<'a, T> {
     open: &'a Open,
     /// e^{iϕ} of the x bonds, per y; empty without flux.
     peierls: &'a [Complex<T>],
-    work: Work<'a, T>,
-    /// How rows pair up.
-    pairing: Option<Pairing>,
+    /// One after the other, to each unit.
+    stages: Vec<Work<'a, T>>,
+    units: Units<'a>,
     /// Pieces of a row that are done apart.
     segments: usize,
 }
@@ -73,30 +77,11 @@ pub(super) struct Pass<'a, T> {
 // SAFETY: every unit and segment reads and writes places of `field` that belong to no other one.
 unsafe impl<T: Real> Sync for Pass<'_, T> {}
 
-/// Whether a pass over so many rows takes each of them as a whole.
-fn takes_whole_rows(units: usize) -> bool {
-    units >= 4 * threads::count()
-}
-
-/// How many sweeps, from the first of `sweeps` on, one pass takes: those along x before and after one along y or z find all they need in its rows, which are still in
-/// cache. Where rows are cut, each sweep has a pass of its own.
-pub(super) fn sweeps_of_pass(layout: &Layout, sweeps: &[Sweep]) -> usize {
-    if !takes_whole_rows(layout.rows() / 2) {
-        return sweeps.len().min(1);
-    }
-    let along_x = |from: usize| sweeps[from..].iter().take_while(|sweep| sweep.axis == 0).count();
-    let before = along_x(0);
-    if before == sweeps.len() {
-        return before;
-    }
-    before + 1 + along_x(before + 1)
-}
-
 impl<'a, T: Vectors> Pass<'a, T> {
     /// Whether phases may follow a sweep in its pass. Where rows are cut, they must find its sites at the places of their own segment: not after odd bonds along x, whose
     /// upper sites stand one place further.
     pub(super) fn joins_phases(layout: &Layout, sweep: &Sweep) -> bool {
-        sweep.axis > 0 || !sweep.odd || takes_whole_rows(layout.rows() / 2)
+        sweep.axis > 0 || !sweep.odd || units::are_many(layout.rows() / 2)
     }
 
     pub(super) fn new(
@@ -104,35 +89,33 @@ impl<'a, T: Vectors> Pass<'a, T> {
         field: &'a mut Planes<T>,
         open: &'a Open,
         peierls: &'a [Complex<T>],
-        work: Work<'a, T>,
+        work: Vec<Work<'a, T>>,
     ) -> Self {
-        let pairing = (work.between.as_ref()).map(|bonds| Pairing::new(layout, bonds.axis, bonds.odd, bonds.periodic));
-        let units = pairing.map_or(layout.rows(), |pairing| pairing.units(layout));
-        let segments = if takes_whole_rows(units) {
+        let between = |work: &Work<'a, T>| (work.between.as_ref()).map(|bonds| (bonds.axis, bonds.odd, bonds.periodic));
+        let units = Units::new(layout, work.iter().map(between).collect());
+        let segments = if units.are_whole() {
             1
         } else {
             layout.places().div_ceil(SEGMENT)
         };
-        debug_assert!(segments == 1 || work.sweeps() < 2, "rows are cut");
+        debug_assert!(segments == 1 || work.len() == 1 && work[0].sweeps() < 2, "rows are cut");
         Self {
             layout,
             field: field.planes.each_mut().map(|plane| plane.as_mut_ptr()),
             open,
             peierls,
-            work,
-            pairing,
+            stages: work,
+            units,
             segments,
         }
     }
 
     /// Does it, in bands of units that lie next to one another.
     pub(super) fn run(&self, level: Level) {
-        let units = self
-            .pairing
-            .map_or(self.layout.rows(), |pairing| pairing.units(self.layout));
-        let items = units * self.segments;
+        let items = self.units.count() * self.segments;
         let sites = 2 * self.layout.places() * self.layout.rows();
-        let bands = (sites * self.work.sweeps().max(1) / FEWEST_SITES)
+        let sweeps: usize = self.stages.iter().map(Work::sweeps).sum();
+        let bands = (sites * sweeps.max(1) / FEWEST_SITES)
             .clamp(1, 4 * threads::count())
             .min(items);
         let band = |n: usize| Band {
@@ -172,25 +155,34 @@ impl<'a, T: Vectors> Pass<'a, T> {
         start(segment)..start(segment + 1)
     }
 
-    /// Bonds and phases of a unit's places.
+    /// Bonds and phases of a unit.
     ///
     /// # Safety
-    /// The machine has L's instructions; nobody else is at these places.
+    /// The machine has L's instructions; nobody else is at this segment of the unit's rows.
     #[inline(always)]
     unsafe fn unit<L: Lanes<Element = T>>(&self, unit: usize, segment: usize) {
+        let planes = self.units.planes(unit);
+        for (n, work) in self.stages.iter().enumerate() {
+            for pair in 0..self.units.pairs(n, planes) {
+                let rows = self.units.rows(n, unit, planes, pair);
+                // SAFETY: the caller's; the rows are of the unit.
+                unsafe { self.rows_of_unit::<L>(work, rows, segment) };
+            }
+        }
+    }
+
+    /// Bonds and phases of a pair of rows.
+    #[inline(always)]
+    unsafe fn rows_of_unit<L: Lanes<Element = T>>(&self, work: &Work<'_, T>, rows: [Option<usize>; 2], segment: usize) {
         let places = self.places(segment);
-        let rows = match &self.pairing {
-            Some(pairing) => pairing.rows(unit),
-            None => [Some(unit), None],
-        };
-        // SAFETY: units and segments lie in the grid; instructions as the caller promises.
+        // SAFETY: rows and segments lie in the grid; instructions as the caller promises.
         unsafe {
             for row in rows.into_iter().flatten() {
-                for bonds in &self.work.before {
+                for bonds in &work.before {
                     self.along_x::<L>(bonds, row, segment, places.clone());
                 }
             }
-            if let ([Some(lower), Some(upper)], Some(bonds)) = (rows, &self.work.between) {
+            if let ([Some(lower), Some(upper)], Some(bonds)) = (rows, &work.between) {
                 let coupling = Coupling::new(bonds.turn, None);
                 if let Some(own) = &bonds.own {
                     self.own_between_rows::<L>([lower, upper], places.clone(), own, bonds.turn.imaginary);
@@ -201,10 +193,12 @@ impl<'a, T: Vectors> Pass<'a, T> {
                 }
             }
             for row in rows.into_iter().flatten() {
-                for bonds in &self.work.after {
+                for bonds in &work.after {
                     self.along_x::<L>(bonds, row, segment, places.clone());
                 }
-                self.finish::<L>(row, places.clone());
+                if let Some(phases) = &work.phases {
+                    self.finish::<L>(phases, row, places.clone());
+                }
             }
         }
     }
@@ -356,8 +350,7 @@ impl<'a, T: Vectors> Pass<'a, T> {
 
     /// Phases of a row's places.
     #[inline(always)]
-    unsafe fn finish<L: Lanes<Element = T>>(&self, row: usize, places: Range<usize>) {
-        let Some(phases) = &self.work.phases else { return };
+    unsafe fn finish<L: Lanes<Element = T>>(&self, phases: &Phases<'_, T>, row: usize, places: Range<usize>) {
         let start = row * self.layout.stride;
         for colour in 0..2 {
             // SAFETY: tables are as large as the field.
