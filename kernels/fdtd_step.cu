@@ -266,35 +266,44 @@ __device__ __noinline__ double energy(const Look &l, const int *at) {
     return sum / (l.spacing * l.spacing);
 }
 
-// What flows to the next site along an axis per a^(d-1): the bonds across the face (src/solver/fdtd/energy.rs)
+// What flows to the next site along an axis per a^(d-1): the bonds across the face, those to images of sites on its other side among them (src/solver/fdtd/energy.rs)
 __device__ __noinline__ double flux(const Look &l, const int *at, int axis) {
     const Medium &m = l.step.medium;
     const Grid &g = l.step.grid;
     const int sites = g.size[axis];
+    const bool ring = g.edge[axis] == PERIODIC;
     if (at[axis] + 1 >= sites) return 0;
     double sum = 0;
-    for (int k = 1; k <= l.half; k++)
-        for (int n = 0; n < k; n++) {
-            int from[3] = {at[0], at[1], at[2]}, to[3] = {at[0], at[1], at[2]};
-            from[axis] -= n, to[axis] += k - n;
-            if (g.edge[axis] == PERIODIC) from[axis] = (from[axis] % sites + sites) % sites, to[axis] %= sites;
-            if (from[axis] < 0 || to[axis] >= sites) continue;
-            const size_t here = place_of(g, from[0], from[1], from[2]), there = place_of(g, to[0], to[1], to[2]);
-            if (m.mask) {
-                int marks = m.mask[here] | m.mask[there];
-                // A wall in between turns what the stencil reads back
-                for (int b = 1; b < k; b++) {
-                    int between[3] = {at[0], at[1], at[2]};
-                    between[axis] += b - n;
-                    if (g.edge[axis] == PERIODIC) between[axis] = (between[axis] % sites + sites) % sites;
-                    marks |= m.mask[place_of(g, between[0], between[1], between[2])];
-                }
-                if (marks & WALL) continue;
+    for (int below = 0; below < l.half; below++) {
+        int from[3] = {at[0], at[1], at[2]};
+        from[axis] -= below;
+        if (ring) from[axis] = (from[axis] % sites + sites) % sites;
+        if (from[axis] < 0) break;
+        const size_t here = place_of(g, from[0], from[1], from[2]);
+        if (m.mask && m.mask[here] & WALL) continue;
+        const Pair a = levels(l, here);
+        for (int side = -1; side <= 1; side += 2) {
+            Walker walker(g, axis, from[axis], here, side);
+            int shift = 0;  // sites from `from` on, which a ring does not wrap
+            for (int k = 1; k <= l.half; k++) {
+                int sign;
+                if (m.mask) {
+                    const int before = walker.at, towards = walker.direction;
+                    walker.step(g, m.mask, axis), sign = walker.sign_here();
+                    if (walker.at != before) shift += towards;
+                } else
+                    walker.at = ghost(g.edge[axis], sites, from[axis] + side * k, sign), shift = side * k;
+                if (!sign || (ring ? shift <= below : walker.at <= at[axis])) continue;
+                int to[3] = {at[0], at[1], at[2]};
+                to[axis] = walker.at;
+                const size_t there = place_of(g, to[0], to[1], to[2]);
+                const Pair b = levels(l, there);
+                const double pressure = ((a.p - a.q) + sign * (b.p - b.q)) / (2 * l.time_step);
+                const double slope = ((sign * b.p - a.p) + (sign * b.q - a.q)) / (2 * l.spacing);
+                sum -= coefficient(l.half, k) * bond(m, here, there) * pressure * slope;
             }
-            const Pair a = levels(l, here), b = levels(l, there);
-            const double pressure = ((a.p - a.q) + (b.p - b.q)) / (2 * l.time_step), slope = ((b.p - a.p) + (b.q - a.q)) / (2 * l.spacing);
-            sum -= coefficient(l.half, k) * bond(m, here, there) * pressure * slope;
         }
+    }
     return sum;
 }
 

@@ -74,36 +74,52 @@ fn energy() -> f32 {
     return own.y * own.y / (2.0 * kappa) + bonds / 4.0;
 }
 
-// What flows to the next site along the region's axis, per a^(d - 1) and unit of time
+// What flows to the next site along the region's axis, per a^(d - 1) and unit of time: the bonds across the face, those to images of sites on its other side among them
 fn flux() -> f32 {
     let axis = region.across;
     let n = p.size[axis];
+    let ring = p.edges[axis] == PERIODIC;
     if (at[axis] + 1 >= n) { return 0.0; }
     var sum = 0.0;
-    for (var k = 1; k <= HALF; k++) {
-        for (var m = 0; m < k; m++) {
-            var lower = at[axis] - m;
-            var upper = lower + k;
-            if (p.edges[axis] == PERIODIC) {
-                lower = (lower % n + n) % n;
-                upper = (upper % n + n) % n;
+    for (var below = 0; below < HALF; below++) {
+        var start = at[axis] - below;
+        if (ring) { start = (start % n + n) % n; }
+        if (start < 0) { break; }
+        let here = place + (start - at[axis]) * stride(axis);
+        if ((mark(here) & WALL) != 0u) { continue; }
+        let a = level(here);
+        for (var towards = -1; towards <= 1; towards += 2) {
+            // As in `walked`; `shift` counts sites from `start` on, which a ring does not wrap.
+            var direction = towards;
+            var sign = 1;
+            var on_node = false;
+            var to = start;
+            var shift = 0;
+            for (var k = 0; k < HALF; k++) {
+                if (on_node) {
+                    on_node = false;
+                } else {
+                    let next = ghost(axis, to + direction);
+                    let beyond = to + direction < 0 || to + direction >= n;
+                    let other = place + (next.x - at[axis]) * stride(axis);
+                    if (next.y == 0) {
+                        on_node = true;
+                        direction = -direction;
+                        sign = -sign;
+                    } else if ((!ring && beyond) || (mark(other) & WALL) != 0u) {
+                        direction = -direction;
+                    } else {
+                        to = next.x;
+                        shift += direction;
+                    }
+                }
+                if (on_node || shift <= below) { continue; }
+                let there = place + (to - at[axis]) * stride(axis);
+                let b = f32(sign) * level(there);
+                let pressure = (a.y + b.y) / (2.0 * region.time_step);
+                let slope = (2.0 * (b.x - a.x) - (b.y - a.y)) / (2.0 * region.spacing);
+                sum -= p.coefficients[k] * bond(here, there) * pressure * slope;
             }
-            if (lower < 0 || upper >= n) { continue; }
-            let here = place + (lower - at[axis]) * stride(axis);
-            let there = place + (upper - at[axis]) * stride(axis);
-            var marked = mark(here) | mark(there);
-            // A wall in between turns what the stencil reads back
-            for (var b = 1; b < k; b++) {
-                var between = at[axis] - m + b;
-                if (p.edges[axis] == PERIODIC) { between = (between % n + n) % n; }
-                marked |= mark(place + (between - at[axis]) * stride(axis));
-            }
-            if ((marked & WALL) != 0u) { continue; }
-            let a = level(here);
-            let b = level(there);
-            let pressure = (a.y + b.y) / (2.0 * region.time_step);
-            let slope = (2.0 * (b.x - a.x) - (b.y - a.y)) / (2.0 * region.spacing);
-            sum -= p.coefficients[k - 1] * bond(here, there) * pressure * slope;
         }
     }
     return sum;

@@ -15,8 +15,8 @@ use ripplon::field::Precision;
 use ripplon::scene::Scenario;
 use ripplon::solver::Taps;
 use rooms::{
-    ALL, Case, DAMPED, DETECTORS, REGIONS, SOURCES, SPEED, WALLS, Way, cases, check_checkpoints, check_pictures,
-    differences, different_bits, tolerance,
+    ALL, BESIDE_EDGES, Case, DAMPED, DETECTORS, REGIONS, SOURCES, SPEED, WALLS, Way, cases, check_checkpoints,
+    check_pictures, differences, different_bits, tolerance,
 };
 use transduced::{ACTS, Score, compare};
 
@@ -113,8 +113,13 @@ fn single_steps_agree_with_the_processor() {
         return;
     }
     let mut wrong = Vec::new();
-    let detectors = format!("{DETECTORS}{REGIONS}{CHOIR}");
     for case in cases() {
+        let beside = if case.edges.contains("absorb") {
+            ""
+        } else {
+            BESIDE_EDGES
+        };
+        let detectors = format!("{DETECTORS}{REGIONS}{CHOIR}{beside}");
         for &order in case.orders {
             let expected = scene(&case, order, "cpu", "double", "stepwise", &detectors);
             for (word, precision) in Precision::ALL {

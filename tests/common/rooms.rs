@@ -34,6 +34,10 @@ pub const DETECTORS: &str = "[[detector]]\nname = \"point\"\nat = [14.0, 12.0, 8
     [[detector]]\nname = \"crest\"\nregion = { min = [3.0, 4.0, 3.0], max = [6.0, 7.5, 6.0] }\nmeasure = \"peak\"\n";
 pub const REGIONS: &str = "[[detector]]\nname = \"line\"\nfrom = [15.0, 2.0, 2.0]\nto = [15.0, 18.0, 8.0]\nmeasure = \"flux\"\n\
     [[detector]]\nname = \"room\"\nregion = { min = [2.0, 2.0, 2.0], max = [25.0, 17.5, 9.0] }\nmeasure = \"energy\"\n";
+/// Lines one and two sites from edges, where wide stencils have bonds to images across them, and one that ends at a wall of [`WALLS`].
+pub const BESIDE_EDGES: &str = "[[detector]]\nname = \"beside x\"\nfrom = [0.5, 1.0, 2.0]\nto = [0.5, 18.0, 8.0]\nmeasure = \"flux\"\n\
+    [[detector]]\nname = \"beside y\"\nfrom = [1.0, 1.0, 2.0]\nto = [25.0, 1.0, 8.0]\nmeasure = \"flux\"\n\
+    [[detector]]\nname = \"beside a wall\"\nfrom = [23.0, 3.0, 5.0]\nto = [23.0, 14.0, 8.0]\nmeasure = \"flux\"\n";
 
 impl Case {
     pub fn new(

@@ -2,8 +2,8 @@
 
 use super::adapter::skip;
 use super::rooms::{
-    self, ALL, Case, DETECTORS, REGIONS, SOURCES, WALLS, Way, cases, check_checkpoints, check_pictures, differences,
-    tolerance,
+    self, ALL, BESIDE_EDGES, Case, DETECTORS, REGIONS, SOURCES, WALLS, Way, cases, check_checkpoints, check_pictures,
+    differences, tolerance,
 };
 use super::transduced::{ACTS, Score, compare};
 use ripplon::field::Precision;
@@ -76,6 +76,25 @@ fn steps_agree_with_the_processor() {
                 let found = scene(&case, order, "wgpu", "single", variant, &detectors);
                 wrong.extend(differences(&name, &expected, &found, tolerance(Precision::Single)));
             }
+        }
+    }
+    assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
+}
+
+/// What flows within reach of edges and walls, where bonds to images cross a face.
+#[test]
+fn fluxes_beside_edges_agree_with_the_processor() {
+    if skip() {
+        return;
+    }
+    let mut wrong = Vec::new();
+    let edged = |case: &Case| case.size.len() == 2 && !case.edges.contains("absorb");
+    for case in cases().into_iter().filter(edged) {
+        for &order in case.orders {
+            let expected = scene(&case, order, "cpu", "double", "stepwise", BESIDE_EDGES);
+            let found = scene(&case, order, "wgpu", "single", "stepwise", BESIDE_EDGES);
+            let name = format!("{}, order {order}", case.name);
+            wrong.extend(differences(&name, &expected, &found, tolerance(Precision::Single)));
         }
     }
     assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));

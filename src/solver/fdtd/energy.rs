@@ -4,7 +4,8 @@
 //! E = ½ Σ p²/K a^d + ½ Σ_bonds C b (ΔΦ⁺)(ΔΦ⁻) a^(d−2), K = ρc², b = 1/ρ of the bond,
 //! is what it conserves exactly, for every order, edge and medium without damping (a bond of length k has the weight Cₖ): the sound's energy ½∫ p²/K + ρv² at tₙ, in J; in two
 //! dimensions in J per metre, in one per square metre of the other axes. A site is given its own pressure's part and half of each of its bonds. What flows through a face is the sum over
-//! the bonds across it of −C b p ∂Φ, the energy that passes in the scheme itself.
+//! the bonds across it of −C b p ∂Φ, the energy that passes in the scheme itself: the mean of p and the difference of Φ between its ends. Within reach of a wall or an edge
+//! wide stencils also bind a site to the images of sites on the other side of a face; those bonds carry energy across it as others do (an image in a soft edge with −p, −Φ).
 //!
 //! With (pⁿ, pⁿ⁻¹) instead of (Φ⁺, Φ⁻) the same sum is the energy of a membrane of displacement p, (2πf)² times the sound's for a tone: conserved as well, and known without Φ. Drift is taken from it.
 //!
@@ -14,9 +15,8 @@ use super::lattice::{Ghost, ghost};
 use super::scheme::Sweep;
 use super::share::View;
 use super::stencil::COEFFICIENTS;
-use super::walls::Term;
+use super::walls::{Term, for_each_crossing};
 use crate::field::Real;
-use crate::grid::Edge;
 use std::ops::Range;
 
 /// Two neighbouring levels of a field that the scheme steps.
@@ -173,40 +173,22 @@ impl<T: Real> Sweep<T> {
     /// The energy that flows from a site to the next along `axis`, per a^(d−1) and unit of time, at tₙ; `levels` are Φ⁺ and Φ⁻. 0 at the last site and at walls.
     pub(super) fn flux(&self, levels: &Levels<'_, T>, site: [usize; 3], axis: usize) -> f64 {
         let lattice = &self.lattice;
-        let sites = lattice.size[axis].cast_signed();
         if site[axis] + 1 >= lattice.size[axis] {
             return 0.0;
         }
-        let [nx, ny, _] = lattice.size;
-        let wall = |[i, j, k]: [usize; 3]| self.mask.get(i + nx * (j + ny * k)).copied().unwrap_or(false);
-        let place = |at: isize| {
-            let at = if lattice.edges[axis] == Edge::Periodic {
-                at.rem_euclid(sites)
-            } else {
-                at
-            };
-            let mut there = site;
-            there[axis] = at.cast_unsigned();
-            ((0..sites).contains(&at) && !wall(there)).then(|| lattice.index(there))
-        };
         let mut sum = 0.0;
-        for distance in 1..=lattice.half.cast_signed() {
-            for lower in 0..distance {
-                let lower = site[axis].cast_signed() - lower;
-                let (Some(here), Some(there)) = (place(lower), place(lower + distance)) else {
-                    continue;
-                };
-                // A wall in between turns what the stencil reads back.
-                if (lower + 1..lower + distance).any(|at| place(at).is_none()) {
-                    continue;
-                }
-                let ((p, q), (p1, q1)) = (levels.at(here), levels.at(there));
-                let pressure = ((p - q) + (p1 - q1)) / (2.0 * levels.time_step);
-                let slope = ((p1 - p) + (q1 - q)) / (2.0 * levels.spacing);
-                let coefficient = COEFFICIENTS[lattice.half][distance.unsigned_abs()];
-                sum -= coefficient * self.bond(here, there) * pressure * slope;
-            }
-        }
+        for_each_crossing(lattice, &self.mask, site, axis, |bond| {
+            let [here, there] = bond.ends.map(|at| {
+                let mut end = site;
+                end[axis] = at;
+                lattice.index(end)
+            });
+            let ((p, q), (p1, q1)) = (levels.at(here), levels.at(there));
+            let pressure = ((p - q) + bond.sign * (p1 - q1)) / (2.0 * levels.time_step);
+            let slope = ((bond.sign * p1 - p) + (bond.sign * q1 - q)) / (2.0 * levels.spacing);
+            let coefficient = COEFFICIENTS[lattice.half][bond.length];
+            sum -= coefficient * self.bond(here, there) * pressure * slope;
+        });
         sum
     }
 }

@@ -197,3 +197,111 @@ fn nothing_flows_through_walls() {
         assert!(taps.values(1)[0] != 0.0, "order {order}");
     }
 }
+
+/// A plane with walls at random sites where `walls` says so, whose detectors take the energy of each column (axis 0) or row (axis 1) and what flows on from it.
+fn scene_of_lines(
+    size: [usize; 2],
+    edge: &str,
+    order: u32,
+    axis: usize,
+    walls: usize,
+    numbers: &mut Numbers,
+) -> String {
+    let mut text = format!(
+        "format = 1\n[grid]\nsize = {size:?}\nspacing = 0.5\nedges = [\"{edge}\", \"{edge}\"]\n[acoustic]\n[time]\nend = 1.0\n\
+         [solver]\nmethod = \"fdtd\"\nprecision = \"double\"\norder = {order}\n[[pulse]]\ncenter = [0.0, 0.0]\nwidth = 1.0\n"
+    );
+    let place = |site: [usize; 2]| site.map(|at| 0.5 * f64::from(u32::try_from(at).unwrap()));
+    for _ in 0..walls {
+        let at = place(size.map(|n| {
+            numbers.number();
+            numbers.below(n)
+        }));
+        let _ = write!(
+            text,
+            "[[layer]]\nsets = \"wall\"\nshape = \"box\"\nmin = {at:?}\nmax = {at:?}\n"
+        );
+    }
+    for n in 0..size[axis] {
+        let (mut low, mut high) = ([0, 0], size.map(|n| n - 1));
+        (low[axis], high[axis]) = (n, n);
+        let (low, high) = (place(low), place(high));
+        let _ = write!(
+            text,
+            "[[detector]]\nname = \"in {n}\"\nmeasure = \"energy\"\nregion = {{ min = {low:?}, max = {high:?} }}\n\
+             [[detector]]\nname = \"from {n}\"\nmeasure = \"flux\"\nfrom = {low:?}\nto = {high:?}\n"
+        );
+    }
+    text
+}
+
+/// For Φ⁺ = u and Φ⁻ = v, w = u − v = Δt p and φ = (u + v)/2, the energy of a line of sites grows by Σ w Lφ + Σ_bonds C b Δφ Δw in Δt; that is what flows in less what flows out.
+#[test]
+fn energy_changes_by_what_flows_at_every_order_edge_and_wall() {
+    let mut numbers = Numbers(3);
+    for (size, walls) in [([14, 13], 0), ([14, 13], 15), ([4, 6], 0), ([4, 6], 3)] {
+        for (edge, order, axis) in ["wall", "soft", "periodic"]
+            .into_iter()
+            .flat_map(|edge| [2, 4, 6, 8].map(|order| (edge, order)))
+            .flat_map(|(edge, order)| [0, 1].map(|axis| (edge, order, axis)))
+        {
+            let text = scene_of_lines(size, edge, order, axis, walls, &mut numbers);
+            let (_, scenario) = read_scene_text(&text, None, &[]).unwrap();
+            let setup = Setup::new(find("fdtd").unwrap(), &scenario).unwrap();
+            let mut run = Fdtd::<f64>::new(&setup).unwrap();
+            run.keep_both_potentials().unwrap();
+            let mut random = |run: &mut Fdtd<f64>| {
+                run.fill(|_, _, _| ());
+                let (lattice, mask) = (&run.sweep.lattice, &run.sweep.mask);
+                for n in 0..size[0] * size[1] {
+                    let wall = mask.get(n).copied().unwrap_or(false);
+                    let value = numbers.number();
+                    run.now[lattice.sites(n / size[0]).start + n % size[0]] = if wall { 0.0 } else { value };
+                }
+                lattice.fill_all_ghosts(&mut run.now, true);
+                run.now.to_vec()
+            };
+            let (phi, w) = (random(&mut run), random(&mut run));
+            let plus = |a: &[f64], b: &[f64], times: f64| -> Vec<f64> {
+                a.iter().zip(b).map(|(a, b)| a + times * b).collect()
+            };
+            // Work: w Lφ, site by site.
+            run.now.copy_from_slice(&phi);
+            run.old.fill(0.0);
+            run.combine([1.0, 0.0, 0.0], false, (0.0, 0.0));
+            let mut rates = vec![0.0; size[axis]];
+            for n in 0..size[0] * size[1] {
+                let site = [n % size[0], n / size[0]];
+                let place = run.sweep.lattice.sites(site[1]).start + site[0];
+                let kappa = run.sweep.material.kappa(place);
+                if !run.sweep.mask.get(n).copied().unwrap_or(false) {
+                    rates[site[axis]] += w[place] * (run.old[place] - 2.0 * phi[place]) / kappa;
+                }
+            }
+            let clock = RunClock::new(setup.time_step);
+            let mut seen = |potential: &[f64], pressure: &[f64]| -> Vec<f64> {
+                run.potential.copy_from_slice(potential);
+                run.now.copy_from_slice(pressure);
+                let mut taps = Taps::of(&scenario);
+                threads::run(|| run.see(&clock, &mut taps));
+                (0..2 * size[axis]).map(|tap| taps.values(tap)[0]).collect()
+            };
+            let silent = vec![0.0; phi.len()];
+            let more = seen(&plus(&phi, &w, 1.0), &silent);
+            let less = seen(&plus(&phi, &w, -1.0), &silent);
+            let pressure: Vec<f64> = w.iter().map(|w| w / setup.time_step).collect();
+            let flows = seen(&plus(&phi, &w, 0.5), &pressure);
+            let last = if edge == "periodic" { size[axis] - 1 } else { size[axis] };
+            for n in usize::from(edge == "periodic")..last {
+                let rate = rates[n] + (more[2 * n] - less[2 * n]) / 2.0;
+                let into = if n == 0 { 0.0 } else { flows[2 * n - 1] };
+                let net = setup.time_step * (into - flows[2 * n + 1]);
+                let scale = more[2 * n] + less[2 * n];
+                assert!(
+                    (rate - net).abs() < 1e-11 * scale,
+                    "line {n} of axis {axis}, {edge}, order {order}, {size:?}: {rate:e} is not {net:e}\n{text}"
+                );
+            }
+        }
+    }
+}

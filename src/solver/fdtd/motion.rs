@@ -224,6 +224,7 @@ impl<'a, T: Real> Motion<'a, T> {
                 let start = columns.start.max(half - 1).min(columns.end);
                 start..columns.end.min(nx.saturating_sub(half)).max(start)
             }
+            _ if self.is_face_beside_edge(at[axis - 1], axis) => columns.start..columns.start,
             _ => columns.clone(),
         };
         let single = (columns.start..inside.start).chain(inside.end..columns.end);
@@ -234,6 +235,13 @@ impl<'a, T: Real> Motion<'a, T> {
             sum += (self.sweep.sums.flux)(&bonds, T::of(self.time_step / 2.0)) / self.spacing;
         }
         sum
+    }
+
+    /// Whether images in an edge have bonds across the face behind site `at` of an axis.
+    fn is_face_beside_edge(&self, at: usize, axis: usize) -> bool {
+        let lattice = &self.sweep.lattice;
+        let beyond = lattice.size[axis].saturating_sub(at + 1);
+        lattice.edges[axis] != Edge::Periodic && (at + 1).min(beyond) < lattice.half
     }
 
     /// The bonds across the faces between some sites of a row and the next ones along `axis`.

@@ -358,6 +358,7 @@ fn push_places(lattice: &Lattice, walls: &[bool], site: [usize; 3], places: &mut
             direction: if n % 2 == 0 { -1 } else { 1 },
             sign: 1,
             on_node: false,
+            shift: 0,
         })
         .collect();
     for _ in 0..lattice.half {
@@ -374,6 +375,63 @@ fn push_places(lattice: &Lattice, walls: &[bool], site: [usize; 3], places: &mut
     }
 }
 
+/// A bond across a face, of the stencil of the site below it.
+#[derive(Clone, Copy)]
+pub(super) struct Crossing {
+    /// Sites of the line, below and above the face.
+    pub(super) ends: [usize; 2],
+    /// −1 where the upper one is read as the image in a soft edge.
+    pub(super) sign: f64,
+    /// The bond's length, images counted where they stand.
+    pub(super) length: usize,
+}
+
+/// Calls `visit` for the bonds across the face between a site and the next one along `axis`: those between sites, and those between a site and the image of
+/// one on the other side, where a wall or an edge that is no ring stands within reach. `walls` is empty where there are none.
+pub(super) fn for_each_crossing(
+    lattice: &Lattice,
+    walls: &[bool],
+    site: [usize; 3],
+    axis: usize,
+    mut visit: impl FnMut(Crossing),
+) {
+    let (edge, n) = (lattice.edges[axis], lattice.size[axis]);
+    let wall = |at: usize| !walls.is_empty() && is_wall(lattice, walls, site, axis, at);
+    for below in 0..lattice.half.cast_signed() {
+        let start = match (site[axis].cast_signed() - below, edge) {
+            (start, Edge::Periodic) => start.rem_euclid(n.cast_signed()).cast_unsigned(),
+            (start, _) if start < 0 => return,
+            (start, _) => start.cast_unsigned(),
+        };
+        if wall(start) {
+            continue;
+        }
+        for direction in [-1, 1] {
+            let mut walker = Walker {
+                at: start,
+                direction,
+                sign: 1,
+                on_node: false,
+                shift: 0,
+            };
+            for length in 1..=lattice.half {
+                let (sign, at) = match walker.step(edge, n, &wall) {
+                    Ghost::Same(at) => (1.0, at),
+                    Ghost::Negative(at) => (-1.0, at),
+                    Ghost::Zero => continue,
+                };
+                if walker.shift > below {
+                    visit(Crossing {
+                        ends: [start, at],
+                        sign,
+                        length,
+                    });
+                }
+            }
+        }
+    }
+}
+
 /// Walks outwards along a line and turns round at walls and edges.
 struct Walker {
     at: usize,
@@ -381,6 +439,8 @@ struct Walker {
     sign: i8,
     /// On the zero one spacing outside a soft edge.
     on_node: bool,
+    /// Sites between the first one and the present one, which a ring does not wrap.
+    shift: isize,
 }
 
 impl Walker {
@@ -399,7 +459,10 @@ impl Walker {
                     self.sign = -self.sign;
                     return Ghost::Zero;
                 }
-                Ghost::Same(at) if (inside || edge == Edge::Periodic) && !wall(at) => self.at = at,
+                Ghost::Same(at) if (inside || edge == Edge::Periodic) && !wall(at) => {
+                    self.at = at;
+                    self.shift += self.direction;
+                }
                 // An even mirror: the site itself once more, and back.
                 _ => self.direction = -self.direction,
             }
