@@ -42,8 +42,11 @@ impl Painter {
             } else {
                 self.shade.as_ref().map_or("", Shade::meaning)
             };
-            let words = if self.is_upright() { "" } else { words };
-            super::overlay::caption(&mut self.picture, field, self.unit, self.theme, words);
+            if self.is_upright() {
+                super::upright::caption(&mut self.picture, field, words, (self.unit, self.theme));
+            } else {
+                super::overlay::caption(&mut self.picture, field, self.unit, self.theme, words);
+            }
             if self.look.quantity != Quantity::Momentum {
                 self.outlines(clock.time);
             }

@@ -15,6 +15,9 @@ const ABOVE: f32 = 6.4;
 /// Units of text below it: colours, and four lines of a note.
 const BELOW: f32 = 9.6;
 
+/// Units of text from the field's lower edge to the line that says what its tint stands for: between the title of the colours and a note.
+const CAPTION: f32 = 5.15;
+
 /// Pixels across in which words have room.
 pub(super) const LEAST: usize = 160;
 
@@ -142,6 +145,20 @@ impl Legend<'_> {
             "arg ψ, brightness |ψ|",
         );
     }
+}
+
+/// A line below the colours, smaller where it is wider than the picture; nothing where it were too small to be read.
+pub(super) fn caption(picture: &mut Picture, field: Rect, words: &str, (unit, theme): (f32, &Theme)) {
+    let room = pixel(picture.width) - 2.0 * unit;
+    let size = (room / theme.label(unit).width(words).max(1.0)).min(0.75);
+    if words.is_empty() || size < 0.5 {
+        return;
+    }
+    let middle = pixel(picture.width) / 2.0;
+    let base = pixel(field.y + field.height) + CAPTION * unit;
+    theme
+        .label(unit * size)
+        .draw(picture, middle, base, Align::Center, words);
 }
 
 /// A note below colours and field.
