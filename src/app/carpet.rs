@@ -12,7 +12,7 @@ use egui::{Align2, Color32, ColorImage, FontId, Rect, Stroke, TextureHandle, Ui,
 /// Most columns; more sites share one.
 const COLUMNS: usize = 512;
 
-/// Rows kept; when there are more, every second one is dropped.
+/// Rows kept; when there are more, each two become one.
 const ROWS: usize = 512;
 
 /// Room for the numbers of the axes.
@@ -32,10 +32,25 @@ struct Subject {
 }
 
 struct Row {
+    /// Of its first picture.
     time: f64,
     /// NaN where the picture did not reach.
     values: Vec<f32>,
     phases: Vec<f32>,
+}
+
+impl Row {
+    /// Keeps of each place the larger |value| with its sign and phase: a mean would extinguish waves, and a row left out those that pass between two others.
+    fn join(&mut self, other: &Self) {
+        for (n, (value, next)) in self.values.iter_mut().zip(&other.values).enumerate() {
+            if value.is_nan() || next.abs() > value.abs() {
+                *value = *next;
+                if let (Some(phase), Some(next)) = (self.phases.get_mut(n), other.phases.get(n)) {
+                    *phase = *next;
+                }
+            }
+        }
+    }
 }
 
 /// The rows of one run along one cut.
@@ -43,7 +58,7 @@ struct Row {
 pub struct Carpet {
     subject: Option<Subject>,
     rows: Vec<Row>,
-    /// Only every so many pictures is a row.
+    /// Pictures that share a row.
     stride: usize,
     seen: usize,
     serial: u64,
@@ -92,17 +107,25 @@ impl Carpet {
         }
         self.last_step = Some(steps);
         self.seen += 1;
-        if !(self.seen - 1).is_multiple_of(self.stride) {
-            return;
-        }
         let row = row(frame, &subject, [along, across]);
-        self.rows.push(row);
+        match self.rows.last_mut() {
+            Some(last) if !(self.seen - 1).is_multiple_of(self.stride) => {
+                last.join(&row);
+                let before = self.rows.len() - 1;
+                if let Some((rows, ..)) = &mut self.drawn {
+                    *rows = (*rows).min(before);
+                }
+            }
+            _ => self.rows.push(row),
+        }
         if self.rows.len() > ROWS {
-            let mut n = 0;
-            self.rows.retain(|_| {
-                n += 1;
-                n % 2 == 1
-            });
+            let mut rows = std::mem::take(&mut self.rows).into_iter();
+            while let Some(mut row) = rows.next() {
+                if let Some(next) = rows.next() {
+                    row.join(&next);
+                }
+                self.rows.push(row);
+            }
             self.stride *= 2;
             self.drawn = None;
         }
@@ -383,11 +406,13 @@ mod tests {
     }
 
     #[test]
-    fn long_runs_keep_every_second_row() {
+    fn rows_of_long_runs_keep_the_largest_of_what_they_join() {
         let mut carpet = Carpet::default();
         let view = ViewState::default();
         let mut frame = frame(0);
         for step in 0..3000 {
+            // A sudden wave in every 97th picture.
+            frame.image.value.fill(if step % 97 == 3 { -5.0 } else { 2.0 });
             frame.image_serial = step + 1;
             frame.clock.steps = step;
             frame.clock.time = step as f64;
@@ -398,5 +423,16 @@ mod tests {
         assert_eq!(times[0], 0.0);
         let gaps: Vec<f64> = times.windows(2).map(|pair| pair[1] - pair[0]).collect();
         assert!(gaps.iter().all(|gap| *gap == gaps[0]), "{gaps:?}");
+        for (n, row) in carpet.rows.iter().enumerate() {
+            let begin = times[n] as u64;
+            let end = times.get(n + 1).map_or(3000, |time| *time as u64);
+            let waves = (begin..end).any(|step| step % 97 == 3);
+            let expected = if waves { -5.0 } else { 2.0 };
+            assert!(
+                row.values.iter().all(|value| *value == expected),
+                "row {n}: {:?}",
+                row.values
+            );
+        }
     }
 }
