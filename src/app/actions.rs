@@ -395,6 +395,7 @@ impl App {
                 self.settings.tab = LeftTab::Scene;
                 self.start(Opened {
                     file,
+                    original: None,
                     scenario: Arc::new(scenario),
                     path: None,
                     preset: None,

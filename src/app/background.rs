@@ -26,6 +26,8 @@ use std::sync::Arc;
 pub struct Opened {
     /// As written.
     pub file: SceneFile,
+    /// The scene without the values that it was opened with, if it was with any.
+    pub original: Option<SceneFile>,
     /// Checked.
     pub scenario: Arc<Scenario>,
     /// Where it was read from; `None` for a preset.
@@ -439,8 +441,15 @@ fn perform(task: Task) -> Outcome {
 pub fn read(scene: &str, overrides: &[String]) -> Result<Opened, Faults> {
     let preset = crate::scene::presets::find(scene).map(|preset| preset.name.to_owned());
     let (file, scenario) = solver::read_scene(scene, overrides)?;
+    // One that needs these values to be whole says nothing of others.
+    let original = if overrides.is_empty() {
+        None
+    } else {
+        solver::read_scene(scene, &[]).ok().map(|(file, _)| file)
+    };
     Ok(Opened {
         file,
+        original,
         scenario: Arc::new(scenario),
         path: preset.is_none().then(|| PathBuf::from(scene)),
         preset,

@@ -63,6 +63,9 @@ fn held_back(checks: &Checks) -> Option<&'static str> {
         (false, true) => Some(
             "The scene was edited: its notes and theory do not apply to it as it is now, and are not shown. Undo (Ctrl+Z) or open it again to see them.",
         ),
+        (false, false) if checks.mixed => Some(
+            "The run went partly through an edited scene: its predictions are judged again once it starts anew (Reset).",
+        ),
         (false, false) => None,
     }
 }
@@ -98,6 +101,7 @@ fn card(
     let clock = frame.clock;
     let palette = theme::palette(ui);
     let (icon, color, word) = match verdict {
+        _ if edited && checks.mixed => (Icon::Pencil, palette.weak, "not judged"),
         _ if edited => (Icon::Pencil, palette.weak, "does not apply"),
         Verdict::Pending => (Icon::Hourglass, palette.weak, "waits"),
         Verdict::Right(_) => (Icon::CircleCheck, palette.right, "agrees"),

@@ -18,16 +18,29 @@ pub struct Checks {
     pub edited: bool,
     /// Δt or the method is another one: predictions still apply, but their tolerances were made for the one before.
     pub other_steps: bool,
+    /// The run went partly through other physics than that of the scene as it is now: it is not judged until it starts anew.
+    pub mixed: bool,
     /// Which notes, theories and predictions hold for the scene as it is now.
     pub claims: Claims,
 }
 
 impl Checks {
-    /// Whether a prediction holds for the scene as it is now.
+    /// Whether a prediction holds for the scene as it is now, and for all of its run.
     #[must_use]
     pub fn holds(&self, place: usize) -> bool {
-        self.claims.expectations.get(place).copied().unwrap_or(!self.edited)
+        !self.mixed && self.claims.expectations.get(place).copied().unwrap_or(!self.edited)
     }
+}
+
+/// What was seen of a run while the physics was edited.
+#[derive(Debug, Default)]
+struct RunSeen {
+    /// Its number ([`crate::engine::Frame::run`]).
+    run: u64,
+    /// The step at which it was first seen with edited physics, since it was last seen without.
+    edited_at: Option<u64>,
+    /// Whether it took steps with edited physics.
+    mixed: bool,
 }
 
 /// A scene file under edit.
@@ -39,6 +52,10 @@ pub struct Document {
     committed: SceneFile,
     /// The draft as of the last save.
     saved: SceneFile,
+    /// The scene that notes, theories and predictions were written for, where it was opened with other values.
+    original: Option<Box<SceneFile>>,
+    /// How the run went through edits.
+    run: RunSeen,
     /// Where it is saved, if it has a file.
     path: Option<PathBuf>,
     /// The preset that it began as.
@@ -68,6 +85,31 @@ impl Document {
             opened: self.revision + 1,
             ..Self::default()
         };
+    }
+
+    /// What was opened is `original` with other values: what that says of itself is said of its own physics.
+    pub fn set_original(&mut self, original: Option<SceneFile>) {
+        self.original = original.map(Box::new);
+    }
+
+    /// Takes note of where the run stands: steps that it takes with edited physics stay in it after the edit is taken back.
+    pub fn follow(&mut self, run: u64, steps: u64) {
+        if self.run.run != run {
+            self.run = RunSeen {
+                run,
+                ..RunSeen::default()
+            };
+        }
+        // What cannot be run is not what runs.
+        let edited = self.faults.is_none() && physics(&self.committed) != physics(self.claimed());
+        let since = self.run.edited_at;
+        self.run.mixed |= since.is_some_and(|since| since != steps);
+        self.run.edited_at = edited.then(|| since.unwrap_or(steps));
+    }
+
+    /// The scene that notes, theories and predictions belong to.
+    fn claimed(&self) -> &SceneFile {
+        self.original.as_deref().unwrap_or(&self.saved)
     }
 
     /// Tells one scene that was opened from the next: an answer about one is none about another.
@@ -128,7 +170,7 @@ impl Document {
     /// How the predictions of the scene stand to what runs. What the user wrote since it was opened or saved is said of the scene as it is now.
     #[must_use]
     pub fn checks(&self) -> Checks {
-        let (now, then) = (&self.committed, &self.saved);
+        let (now, then) = (&self.committed, self.claimed());
         let edited = physics(now) != physics(then);
         let moved = |name: &str| {
             let of = |file: &SceneFile| file.detectors.iter().find(|detector| detector.name == name).cloned();
@@ -147,6 +189,7 @@ impl Document {
             own_step: self.has_own_step(),
             edited,
             other_steps: now.time.step != then.time.step || now.solver != then.solver,
+            mixed: self.run.mixed,
             claims: Claims {
                 notes: notes.collect(),
                 theories: theories.collect(),
@@ -261,6 +304,7 @@ impl Document {
         let changed = self.touch();
         self.gesture = false;
         self.saved = file;
+        self.original = None;
         changed
     }
 
@@ -273,6 +317,7 @@ impl Document {
     /// What was written, and where.
     pub fn mark_saved(&mut self, file: SceneFile, path: PathBuf) {
         self.saved = file;
+        self.original = None;
         self.path = Some(path);
     }
 }
@@ -382,6 +427,66 @@ mod tests {
         document.mark_unsaved();
         let claims = document.checks().claims;
         assert!(every(&claims.notes, false) && every(&claims.expectations, false));
+    }
+
+    /// Steps through another medium stay in a run, whatever is taken back; another run has none.
+    #[test]
+    fn runs_that_went_through_edits_are_not_judged() {
+        let text = crate::scene::presets::find("rabi").unwrap().text;
+        let (file, _) = solver::read_scene_text(text, None, &[]).unwrap();
+        let mut document = Document::default();
+        document.open(file, None, None);
+        let edit = |document: &mut Document| {
+            document.draft.packets[0].momentum[0] *= 1.5;
+            assert!(document.touch());
+            document.end_gesture();
+        };
+        document.follow(1, 0);
+        document.follow(1, 10);
+        assert!(document.checks().holds(0));
+        // Taken back before a step was taken.
+        edit(&mut document);
+        document.follow(1, 10);
+        assert!(!document.checks().holds(0) && document.undo());
+        document.follow(1, 10);
+        document.follow(1, 20);
+        assert!(document.checks().holds(0));
+        edit(&mut document);
+        document.follow(1, 20);
+        document.follow(1, 30);
+        assert!(document.undo());
+        document.follow(1, 40);
+        let checks = document.checks();
+        assert!(!checks.edited && checks.mixed && !checks.holds(0), "{checks:?}");
+        assert!(checks.claims.expectations.iter().all(|holds| *holds));
+        document.follow(2, 0);
+        document.follow(2, 10);
+        assert!(document.checks().holds(0));
+        // Steps between two looks count as well.
+        edit(&mut document);
+        document.follow(2, 10);
+        assert!(document.undo());
+        document.follow(2, 11);
+        assert!(!document.checks().holds(0));
+    }
+
+    /// A scene that was opened with other values keeps what it says of itself for its own physics.
+    #[test]
+    fn values_that_a_scene_is_opened_with_may_be_other_physics() {
+        for (set, holds) in [("packet.0.momentum=[1.8, 0.0, 0.0]", false), ("time.end=1.0", true)] {
+            let opened = crate::app::background::read("rabi", &[set.to_owned()]);
+            let Ok(opened) = opened else {
+                panic!("{set}: {:?}", opened.err());
+            };
+            let mut document = Document::default();
+            document.open(opened.file, opened.path, opened.preset);
+            document.set_original(opened.original);
+            assert!(!document.is_modified(), "{set}");
+            let checks = document.checks();
+            assert!(checks.edited != holds && checks.holds(0) == holds, "{set}: {checks:?}");
+            assert!(checks.claims.notes.iter().all(|note| *note == holds), "{set}");
+        }
+        assert!(crate::app::background::read("rabi", &[]).unwrap().original.is_none());
     }
 
     #[test]

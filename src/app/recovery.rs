@@ -119,6 +119,7 @@ pub fn read(path: &Path) -> Result<Opened, crate::scene::Faults> {
     let (file, scenario) = crate::solver::read_scene_text(&text, origin.as_deref(), &[])?;
     Ok(Opened {
         file,
+        original: None,
         scenario: std::sync::Arc::new(scenario),
         path: origin,
         preset: None,

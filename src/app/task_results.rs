@@ -254,6 +254,7 @@ impl App {
             self.settings.tab = LeftTab::Lesson;
         }
         self.document.open(opened.file, opened.path, opened.preset);
+        self.document.set_original(opened.original);
         // What was wished for the scene before is not of this one.
         self.begins_anew = false;
         self.frame_history.leave();
@@ -267,6 +268,10 @@ impl App {
         self.view.tools.start_over(&self.document.draft);
         self.history.clear();
         self.notices.clear("The scene cannot be opened");
+        if self.document.checks().edited {
+            // What the scene says of itself is not said of it with other values.
+            self.check();
+        }
     }
 
     /// The open scene's file was written by another program: it is taken over, as an edit that can be undone, unless edits would be lost.

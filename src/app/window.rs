@@ -491,6 +491,8 @@ impl eframe::App for App {
         self.overlays(&ctx, &mut wishes);
         self.grant(&ctx, wishes);
         self.submit_edit(&ctx);
+        let shown = self.worker.last_frame();
+        self.document.follow(shown.run, shown.clock.steps);
         self.keep_safe(&ctx);
         self.guard_close(&ctx);
         self.submit_comparison();

@@ -110,6 +110,7 @@ pub fn connect_with(
     let Remote { worker, file, scenario } = crate::remote::connect(address, token, &remote_folder(), wake)?;
     let opened = Opened {
         file,
+        original: None,
         scenario,
         path: None,
         preset: None,
