@@ -25,12 +25,6 @@ struct View {
 // Phases as hues in mode 1, values from low to high in mode 0.
 @group(0) @binding(3) var table: texture_2d<f32>;
 
-@vertex
-fn vertex(@builtin(vertex_index) index: u32) -> @builtin(position) vec4f {
-    let corner = vec2f(f32((index << 1u) & 2u), f32(index & 2u));
-    return vec4f(corner * 2.0 - 1.0, 0.0, 1.0);
-}
-
 const PLAIN: vec3f = vec3f(0.29, 0.50, 0.78);
 
 struct Sample {

@@ -14,18 +14,6 @@ struct View {
 @group(0) @binding(0) var<uniform> view: View;
 @group(0) @binding(1) var picture: texture_2d<f32>;
 
-@vertex
-fn vertex(@builtin(vertex_index) index: u32) -> @builtin(position) vec4f {
-    let corner = vec2f(f32((index << 1u) & 2u), f32(index & 2u));
-    return vec4f(corner * 2.0 - 1.0, 0.0, 1.0);
-}
-
-fn to_linear(color: vec3f) -> vec3f {
-    let low = color / 12.92;
-    let high = pow((color + 0.055) / 1.055, vec3f(2.4));
-    return select(high, low, color <= vec3f(0.04045));
-}
-
 @fragment
 fn fragment(@builtin(position) pixel: vec4f) -> @location(0) vec4f {
     let at = view.origin + view.step * pixel.xy - 0.5;

@@ -32,13 +32,6 @@ struct View {
 @group(0) @binding(3) var table: texture_2d<f32>;
 @group(0) @binding(4) var hues: texture_2d<f32>;
 
-@vertex
-fn vertex(@builtin(vertex_index) index: u32) -> @builtin(position) vec4f {
-    // One triangle that covers the viewport.
-    let corner = vec2f(f32((index << 1u) & 2u), f32(index & 2u));
-    return vec4f(corner * 2.0 - 1.0, 0.0, 1.0);
-}
-
 // A value moved along the brightness scale, so that the ends of the range stay where they are.
 fn scaled(value: f32) -> f32 {
     if view.gamma == 1.0 {
@@ -60,18 +53,6 @@ fn value_color(value: f32) -> vec3f {
 fn phase_color(turn: f32) -> vec3f {
     let entry = i32(floor(fract(turn) * 256.0 + 0.5)) & 255;
     return textureLoad(hues, vec2i(entry, 0), 0).rgb;
-}
-
-fn to_linear(color: vec3f) -> vec3f {
-    let low = color / 12.92;
-    let high = pow((color + 0.055) / 1.055, vec3f(2.4));
-    return select(high, low, color <= vec3f(0.04045));
-}
-
-fn to_gamma(color: vec3f) -> vec3f {
-    let low = color * 12.92;
-    let high = 1.055 * pow(color, vec3f(1.0 / 2.4)) - 0.055;
-    return select(high, low, color <= vec3f(0.0031308));
 }
 
 @fragment

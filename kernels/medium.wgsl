@@ -23,12 +23,6 @@ struct View {
 @group(0) @binding(0) var<uniform> view: View;
 @group(0) @binding(1) var medium: texture_2d<f32>;
 
-@vertex
-fn vertex(@builtin(vertex_index) index: u32) -> @builtin(position) vec4f {
-    let corner = vec2f(f32((index << 1u) & 2u), f32(index & 2u));
-    return vec4f(corner * 2.0 - 1.0, 0.0, 1.0);
-}
-
 fn texel(at: vec2i) -> vec2f {
     return textureLoad(medium, clamp(at, vec2i(0), vec2i(view.size) - 1), 0).rg;
 }

@@ -42,12 +42,6 @@ struct View {
 // Colour and opacity of a step.
 @group(0) @binding(4) var table: texture_2d<f32>;
 
-@vertex
-fn vertex(@builtin(vertex_index) index: u32) -> @builtin(position) vec4f {
-    let corner = vec2f(f32((index << 1u) & 2u), f32(index & 2u));
-    return vec4f(corner * 2.0 - 1.0, 0.0, 1.0);
-}
-
 fn field_at(place: vec3f) -> vec2f {
     return textureSampleLevel(field, linear, place, 0.0).rg;
 }
@@ -201,18 +195,6 @@ fn slices(ray: vec3f) -> vec4f {
         }
     }
     return vec4f(color, 1.0);
-}
-
-fn to_linear(color: vec3f) -> vec3f {
-    let low = color / 12.92;
-    let high = pow((color + 0.055) / 1.055, vec3f(2.4));
-    return select(high, low, color <= vec3f(0.04045));
-}
-
-fn to_gamma(color: vec3f) -> vec3f {
-    let low = color * 12.92;
-    let high = 1.055 * pow(color, vec3f(1.0 / 2.4)) - 0.055;
-    return select(high, low, color <= vec3f(0.0031308));
 }
 
 @fragment

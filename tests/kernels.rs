@@ -4,6 +4,7 @@
 
 use naga::valid::{Capabilities, ValidationFlags, Validator};
 use ripplon::backend::wgpu::expanded;
+use ripplon::render::{curve, enlarge, field, medium, volume};
 use std::path::Path;
 
 fn check(name: &str, source: &str) -> naga::Module {
@@ -42,7 +43,8 @@ fn compiled(name: &str, text: &str) -> Vec<String> {
     let whole_steps = ["trotter.wgsl", "trotter_steps.wgsl", "along.wgsl"];
     match name {
         // Heads
-        "trotter" | "trotter_steps" | "along" | "fdtd" | "fdtd_sites" | "oscillators" => Vec::new(),
+        "trotter" | "trotter_steps" | "along" | "fdtd" | "fdtd_sites" | "oscillators" | "drawn" => Vec::new(),
+        "curve" | "enlarge" | "field" | "medium" | "volume" => vec![with(&["drawn.wgsl"])],
         "trotter_sweeps" => vec![with(&["trotter.wgsl"])],
         "fdtd_step" => [0, 1]
             .map(|operates| expanded(&with(&["fdtd.wgsl", "fdtd_sites.wgsl"]), &[("OPERATES", operates)]))
@@ -98,49 +100,26 @@ fn every_shader_is_valid() {
     assert!(checked > 48, "not all shaders were found: {checked}");
 }
 
+/// Drawables: their names, shaders and bytes of uniforms.
+const DRAWABLES: [(&str, &str, usize); 5] = [
+    ("curve", curve::SOURCE, curve::UNIFORM_BYTES),
+    ("enlarge", enlarge::SOURCE, enlarge::UNIFORM_BYTES),
+    ("field", field::SOURCE, field::UNIFORM_BYTES),
+    ("medium", medium::SOURCE, medium::UNIFORM_BYTES),
+    ("volume", volume::SOURCE, volume::UNIFORM_BYTES),
+];
+
 #[test]
 fn every_shader_is_used_by_its_drawable() {
-    for (name, source) in [
-        ("field", ripplon::render::field::SOURCE),
-        ("medium", ripplon::render::medium::SOURCE),
-        ("curve", ripplon::render::curve::SOURCE),
-        ("enlarge", ripplon::render::enlarge::SOURCE),
-        ("volume", ripplon::render::volume::SOURCE),
-    ] {
+    for (name, source, _) in DRAWABLES {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("kernels/{name}.wgsl"));
-        assert_eq!(std::fs::read_to_string(path).unwrap(), source);
+        assert_eq!(compiled(name, &std::fs::read_to_string(path).unwrap()), [source]);
     }
 }
 
 #[test]
 fn uniforms_have_the_size_that_is_written() {
-    for (name, source, bytes) in [
-        (
-            "field",
-            ripplon::render::field::SOURCE,
-            ripplon::render::field::UNIFORM_BYTES,
-        ),
-        (
-            "medium",
-            ripplon::render::medium::SOURCE,
-            ripplon::render::medium::UNIFORM_BYTES,
-        ),
-        (
-            "curve",
-            ripplon::render::curve::SOURCE,
-            ripplon::render::curve::UNIFORM_BYTES,
-        ),
-        (
-            "enlarge",
-            ripplon::render::enlarge::SOURCE,
-            ripplon::render::enlarge::UNIFORM_BYTES,
-        ),
-        (
-            "volume",
-            ripplon::render::volume::SOURCE,
-            ripplon::render::volume::UNIFORM_BYTES,
-        ),
-    ] {
+    for (name, source, bytes) in DRAWABLES {
         let module = naga::front::wgsl::parse_str(source).unwrap();
         let (_, uniforms) = module
             .global_variables

@@ -7,7 +7,10 @@ use crate::solver::FieldImage;
 use eframe::egui_wgpu::RenderState;
 
 /// The shader.
-pub const SOURCE: &str = include_str!("../../kernels/curve.wgsl");
+pub const SOURCE: &str = concat!(
+    include_str!("../../kernels/drawn.wgsl"),
+    include_str!("../../kernels/curve.wgsl")
+);
 
 /// Bytes of its uniforms.
 pub const UNIFORM_BYTES: usize = size_of::<Uniforms>();

@@ -5,7 +5,10 @@ use super::gpu::Pipeline;
 use eframe::egui_wgpu::RenderState;
 
 /// The shader.
-pub const SOURCE: &str = include_str!("../../kernels/enlarge.wgsl");
+pub const SOURCE: &str = concat!(
+    include_str!("../../kernels/drawn.wgsl"),
+    include_str!("../../kernels/enlarge.wgsl")
+);
 
 /// Bytes of its uniforms.
 pub const UNIFORM_BYTES: usize = size_of::<Uniforms>();

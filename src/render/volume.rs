@@ -14,7 +14,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The shader.
-pub const SOURCE: &str = include_str!("../../kernels/volume.wgsl");
+pub const SOURCE: &str = concat!(
+    include_str!("../../kernels/drawn.wgsl"),
+    include_str!("../../kernels/volume.wgsl")
+);
 
 /// Bytes of its uniforms.
 pub const UNIFORM_BYTES: usize = size_of::<Uniforms>();
