@@ -128,11 +128,7 @@ pub(super) fn run(args: &BenchArgs) -> anyhow::Result<()> {
     }
     let cases = chosen(args)?;
     // A file that cannot be written is found out now.
-    let wanted = [("--json", &args.json), ("--plot", &args.plot)];
-    let outputs: Vec<_> = wanted
-        .iter()
-        .filter_map(|(option, path)| Some((*option, path.as_deref()?)))
-        .collect();
+    let outputs = named::given([("--json", &args.json), ("--plot", &args.plot)]);
     named::check(&outputs, &[])?;
     let seconds = if args.quick { 0.5 } else { 3.0 };
     let machines = Machines::measure(&cases, args.quick)?;

@@ -38,10 +38,7 @@ pub struct DispersionArgs {
 
 pub(super) fn run(args: &DispersionArgs) -> anyhow::Result<()> {
     let scenario = scene::load(&args.scene)?;
-    let outputs: Vec<named::Output<'_>> = [("--plot", &args.plot), ("--csv", &args.csv)]
-        .into_iter()
-        .filter_map(|(option, path)| Some((option, path.as_deref()?)))
-        .collect();
+    let outputs = named::given([("--plot", &args.plot), ("--csv", &args.csv)]);
     named::check(&outputs, &named::inputs(&args.scene, &scenario))?;
     let interrupt = Interrupt::listen()?;
     let bar = super::run::progress_bar(0);

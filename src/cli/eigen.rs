@@ -48,10 +48,7 @@ pub struct EigenArgs {
 
 pub(super) fn run(args: &EigenArgs) -> anyhow::Result<()> {
     let scenario = scene::load(&args.scene)?;
-    let outputs: Vec<named::Output<'_>> = [("--csv", &args.csv), ("--save", &args.save)]
-        .into_iter()
-        .filter_map(|(option, path)| Some((option, path.as_deref()?)))
-        .collect();
+    let outputs = named::given([("--csv", &args.csv), ("--save", &args.save)]);
     named::check(&outputs, &named::inputs(&args.scene, &scenario))?;
     match args.from {
         From::Hamiltonian => of_hamiltonian(args, &scenario),

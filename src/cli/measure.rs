@@ -71,10 +71,7 @@ fn region(text: &str) -> Result<[Vec<f64>; 2], String> {
 
 pub(super) fn run(args: &MeasureArgs) -> anyhow::Result<()> {
     let scenario = scene::load(&args.scene)?;
-    let outputs: Vec<named::Output<'_>> = [("--csv", &args.csv), ("--plot", &args.plot), ("--save", &args.save)]
-        .into_iter()
-        .filter_map(|(option, path)| Some((option, path.as_deref()?)))
-        .collect();
+    let outputs = named::given([("--csv", &args.csv), ("--plot", &args.plot), ("--save", &args.save)]);
     named::check(&outputs, &named::inputs(&args.scene, &scenario))?;
     let measurement = apparatus(args, &scenario)?;
     let Some(at) = args.at.or(scenario.time().end) else {

@@ -9,6 +9,14 @@ use std::path::{Path, PathBuf};
 /// A file to be written, with the option that names it.
 pub(super) type Output<'a> = (&'a str, &'a Path);
 
+/// Of options that may name a file those that do.
+pub(super) fn given<'a, const N: usize>(options: [(&'a str, &'a Option<PathBuf>); N]) -> Vec<Output<'a>> {
+    let files = options.into_iter();
+    files
+        .filter_map(|(option, path)| Some((option, path.as_deref()?)))
+        .collect()
+}
+
 /// The files that a run of a scene reads.
 pub(super) fn inputs(args: &SceneArgs, scenario: &Scenario) -> Vec<PathBuf> {
     let mut files = scenario.file().files(scenario.origin());

@@ -1,7 +1,7 @@
 //! The files that `ripplon run` writes.
 
 use super::InputError;
-use super::named::Output;
+use super::named::{self, Output};
 use super::run::RunArgs;
 #[cfg(feature = "hdf5")]
 use super::series::Series;
@@ -46,7 +46,7 @@ struct Forget {
 impl Outputs {
     /// The files that are asked for, with their options.
     pub(super) fn named(args: &RunArgs) -> Vec<Output<'_>> {
-        let all = [
+        let files = named::given([
             ("--save", &args.save),
             ("--observables", &args.observables),
             ("--detectors", &args.detectors),
@@ -54,10 +54,8 @@ impl Outputs {
             ("--trajectories", &args.trajectories),
             ("--gains", &args.gains),
             ("--checkpoint", &args.checkpoint),
-        ];
-        let files = all
-            .into_iter()
-            .filter_map(|(option, path)| Some((option, path.as_deref()?)));
+        ])
+        .into_iter();
         #[cfg(feature = "hdf5")]
         let files = files.chain(args.series.named());
         files.collect()

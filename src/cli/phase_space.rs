@@ -1,7 +1,7 @@
 //! What `ripplon run` writes of ψ at the end beside the field: Wigner's and Husimi's functions of a line, and the marginals of any grid.
 
 use super::InputError;
-use super::named::Output;
+use super::named::{self, Output};
 use crate::engine::Engine;
 use crate::export::csv::CsvWriter;
 use crate::export::plot::{Ground, Plot};
@@ -42,14 +42,11 @@ fn width(text: &str) -> Result<f64, String> {
 impl PhaseSpaceArgs {
     /// The files that are asked for, with their options.
     pub(super) fn named(&self) -> Vec<Output<'_>> {
-        let all = [
+        named::given([
             ("--wigner", &self.wigner),
             ("--husimi", &self.husimi),
             ("--marginals", &self.marginals),
-        ];
-        all.into_iter()
-            .filter_map(|(option, path)| Some((option, path.as_deref()?)))
-            .collect()
+        ])
     }
 
     /// Refuses what the scene does not have, before the run rather than after it.

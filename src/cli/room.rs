@@ -47,11 +47,7 @@ pub struct RoomArgs {
 
 pub(super) fn run(args: &RoomArgs) -> anyhow::Result<()> {
     let scenario = scene::load(&args.scene)?;
-    let files = [("--csv", &args.csv), ("--plot", &args.plot), ("--wav", &args.wav)];
-    let outputs: Vec<named::Output<'_>> = files
-        .into_iter()
-        .filter_map(|(option, path)| Some((option, path.as_deref()?)))
-        .collect();
+    let outputs = named::given([("--csv", &args.csv), ("--plot", &args.plot), ("--wav", &args.wav)]);
     let mut inputs = named::inputs(&args.scene, &scenario);
     inputs.extend(args.dry.clone());
     inputs.extend(scenario.room().and_then(|room| room.dry.clone()));

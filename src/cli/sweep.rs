@@ -59,10 +59,7 @@ pub(super) fn run(args: &SweepArgs) -> anyhow::Result<()> {
         sweep,
     };
     let table = Table::of(&plan);
-    let outputs: Vec<named::Output<'_>> = [("--csv", &args.csv), ("--plot", &args.plot)]
-        .into_iter()
-        .filter_map(|(option, path)| Some((option, path.as_deref()?)))
-        .collect();
+    let outputs = named::given([("--csv", &args.csv), ("--plot", &args.plot)]);
     named::check(&outputs, &named::inputs(&args.scene, &scenario))?;
     if args.plot.is_some() && lines_of(&plan.sweep) > MOST_LINES {
         let message = format!(

@@ -26,11 +26,7 @@ pub(super) fn run(args: &BenchArgs) -> anyhow::Result<()> {
         .into());
     }
     let cases = cases(args)?;
-    let wanted = [("--json", &args.json), ("--plot", &args.plot)];
-    let outputs: Vec<_> = wanted
-        .iter()
-        .filter_map(|(option, path)| Some((*option, path.as_deref()?)))
-        .collect();
+    let outputs = named::given([("--json", &args.json), ("--plot", &args.plot)]);
     named::check(&outputs, &[])?;
     let costs = Costs::measure();
     say!("{}", preamble(costs));
