@@ -37,7 +37,9 @@ pub(in crate::solver) trait Resident: Send {
     /// Takes steps, after each of which transducers act and detectors record.
     fn take_steps(&mut self, clock: &RunClock, steps: u64, taps: &mut Taps) -> Result<(), SolverError>;
     /// See [`Stepper::apply_transducers`].
-    fn drive_sites(&mut self, clock: &RunClock, taps: &mut Taps) -> Result<(), SolverError>;
+    fn drive_sites(&mut self, clock: &RunClock, taps: &mut Taps) -> Result<(), SolverError> {
+        self.on_host(|host| host.apply_transducers(clock, taps))
+    }
     /// See [`Stepper::pace`].
     fn wait(&mut self) -> Result<(), SolverError>;
     /// See [`Stepper::keep_velocity`].
@@ -47,9 +49,13 @@ pub(in crate::solver) trait Resident: Send {
     /// See [`Stepper::image`].
     fn picture(&mut self, request: &ImageRequest, image: &mut FieldImage) -> Result<(), SolverError>;
     /// See [`Stepper::begin_image`].
-    fn begin_picture(&mut self, request: &ImageRequest) -> Result<bool, SolverError>;
+    fn begin_picture(&mut self, _request: &ImageRequest) -> Result<bool, SolverError> {
+        Ok(false)
+    }
     /// See [`Stepper::take_image`].
-    fn take_picture(&mut self, image: &mut FieldImage) -> Result<bool, SolverError>;
+    fn take_picture(&mut self, _image: &mut FieldImage) -> Result<bool, SolverError> {
+        Ok(false)
+    }
     /// See [`Stepper::field`].
     fn pressure(&mut self) -> Result<FieldData, SolverError>;
 }

@@ -13,7 +13,7 @@ use crate::solver::device::rows::unpadded;
 use crate::solver::method::Backend;
 use crate::solver::resident::Resident;
 use crate::solver::row_numbers::NUMBERS;
-use crate::solver::stepper::{Parts, Stepper};
+use crate::solver::stepper::Parts;
 use crate::solver::windows::Windowed;
 use crate::solver::{FieldImage, ImageRequest, SolverError, Taps};
 use std::ops::Range;
@@ -111,10 +111,6 @@ impl<T: OnCuda> Resident for Cuda<T> {
 
     fn take_steps(&mut self, clock: &RunClock, steps: u64, taps: &mut Taps) -> Result<(), SolverError> {
         self.go(clock, steps, taps)
-    }
-
-    fn drive_sites(&mut self, clock: &RunClock, taps: &mut Taps) -> Result<(), SolverError> {
-        self.on_host(|host| host.apply_transducers(clock, taps))
     }
 
     fn wait(&mut self) -> Result<(), SolverError> {

@@ -14,7 +14,7 @@ use crate::solver::acoustic::medium::allocate_aligned;
 use crate::solver::clock::RunClock;
 use crate::solver::method::Backend;
 use crate::solver::resident::Resident;
-use crate::solver::stepper::{Parts, Stepper};
+use crate::solver::stepper::Parts;
 use crate::solver::{FieldImage, ImageRequest, SolverError, Taps};
 
 impl Resident for Wgpu {
@@ -107,10 +107,6 @@ impl Resident for Wgpu {
         self.go(clock, steps, taps)
     }
 
-    fn drive_sites(&mut self, clock: &RunClock, taps: &mut Taps) -> Result<(), SolverError> {
-        self.on_host(|host| host.apply_transducers(clock, taps))
-    }
-
     fn wait(&mut self) -> Result<(), SolverError> {
         self.stream.finish().map_err(SolverError::from)
     }
@@ -148,14 +144,6 @@ impl Resident for Wgpu {
         Ok(self
             .beside
             .draw(&self.stream, [nx, ny], &plane, largest, request, image)?)
-    }
-
-    fn begin_picture(&mut self, _request: &ImageRequest) -> Result<bool, SolverError> {
-        Ok(false)
-    }
-
-    fn take_picture(&mut self, _image: &mut FieldImage) -> Result<bool, SolverError> {
-        Ok(false)
     }
 
     fn pressure(&mut self) -> Result<FieldData, SolverError> {

@@ -145,14 +145,6 @@ impl Resident for Wgpu {
         Ok(self.beside.draw(&self.stream, size, &plane, largest, request, image)?)
     }
 
-    fn begin_picture(&mut self, _request: &ImageRequest) -> Result<bool, SolverError> {
-        Ok(false)
-    }
-
-    fn take_picture(&mut self, _image: &mut FieldImage) -> Result<bool, SolverError> {
-        Ok(false)
-    }
-
     fn pressure(&mut self) -> Result<FieldData, SolverError> {
         let mut all = vec![0.0f32; sites(&self.host.springs.layout)];
         self.stream.download("the pressure", &self.q_and_p()[0], 0, &mut all)?;
