@@ -3,7 +3,7 @@
 use super::meter::{process_memory, thread_time};
 use super::{App, AppOptions};
 use crate::platform::Instant;
-use crate::render::headless;
+use crate::render::{gpu, headless};
 use eframe::App as _;
 use eframe::egui_wgpu::{RenderState, ScreenDescriptor, wgpu};
 use egui::{Event, Pos2, Rect, Vec2};
@@ -56,20 +56,8 @@ impl Offscreen {
             ..AppOptions::default()
         };
         let app = App::new(&cc, options, started).map_err(|error| error.to_string())?;
-        let texture = render.device.create_texture(&wgpu::TextureDescriptor {
-            label: Some("window without a display"),
-            size: wgpu::Extent3d {
-                width: size[0],
-                height: size[1],
-                depth_or_array_layers: 1,
-            },
-            mip_level_count: 1,
-            sample_count: 1,
-            dimension: wgpu::TextureDimension::D2,
-            format: render.target_format,
-            usage: wgpu::TextureUsages::RENDER_ATTACHMENT,
-            view_formats: &[],
-        });
+        let (format, usage) = (render.target_format, wgpu::TextureUsages::RENDER_ATTACHMENT);
+        let texture = gpu::texture(&render.device, "window without a display", format, size, usage);
         Ok(Self {
             ctx,
             app: app.paused().with_own_dialogues().with_all_panels(),

@@ -1,7 +1,7 @@
 //! A picture that was drawn at another resolution, laid over the window.
 
 use super::Placement;
-use super::gpu::Pipeline;
+use super::gpu::{self, Pipeline};
 use eframe::egui_wgpu::RenderState;
 
 /// The shader.
@@ -56,22 +56,10 @@ impl Enlarged {
         {
             return view.clone();
         }
-        let texture = render.device.create_texture(&wgpu::TextureDescriptor {
-            label: Some("picture in space"),
-            size: wgpu::Extent3d {
-                width: size[0],
-                height: size[1],
-                depth_or_array_layers: 1,
-            },
-            mip_level_count: 1,
-            sample_count: 1,
-            dimension: wgpu::TextureDimension::D2,
-            format: FORMAT,
-            usage: wgpu::TextureUsages::TEXTURE_BINDING
-                | wgpu::TextureUsages::RENDER_ATTACHMENT
-                | wgpu::TextureUsages::COPY_SRC,
-            view_formats: &[],
-        });
+        let usage = wgpu::TextureUsages::TEXTURE_BINDING
+            | wgpu::TextureUsages::RENDER_ATTACHMENT
+            | wgpu::TextureUsages::COPY_SRC;
+        let texture = gpu::texture(&render.device, "picture in space", FORMAT, size, usage);
         let view = texture.create_view(&wgpu::TextureViewDescriptor::default());
         let bind_group = self.pipeline.bind_views(&render.device, std::slice::from_ref(&view));
         self.target = Some((view.clone(), bind_group, size));

@@ -19,7 +19,7 @@ impl Texture {
     /// A texture with room for one texel.
     fn new(device: &wgpu::Device, format: wgpu::TextureFormat, label: &'static str) -> Self {
         Self {
-            texture: create(device, format, label, [1, 1]),
+            texture: texture(device, label, format, [1, 1], UPLOADED),
             format,
             label,
             upload: Upload::default(),
@@ -34,12 +34,8 @@ impl Texture {
         if grows {
             let most = render.device.limits().max_texture_dimension_2d as usize;
             let room = |need: usize, have: usize| (need.max(have).next_multiple_of(256).min(most)) as u32;
-            self.texture = create(
-                &render.device,
-                self.format,
-                self.label,
-                [room(size[0], width), room(size[1], height)],
-            );
+            let room = [room(size[0], width), room(size[1], height)];
+            self.texture = texture(&render.device, self.label, self.format, room, UPLOADED);
         }
         let rows = (bytemuck::cast_slice(texels), size[0] * size_of::<T>());
         let size = size.map(|side| side as u32);
@@ -52,11 +48,17 @@ impl Texture {
     }
 }
 
-fn create(
+/// What a texture is used for that is uploaded into and read by shaders.
+pub(super) const UPLOADED: wgpu::TextureUsages =
+    wgpu::TextureUsages::TEXTURE_BINDING.union(wgpu::TextureUsages::COPY_DST);
+
+/// A texture of this many texels across and down.
+pub fn texture(
     device: &wgpu::Device,
+    label: &str,
     format: wgpu::TextureFormat,
-    label: &'static str,
     [width, height]: [u32; 2],
+    usage: wgpu::TextureUsages,
 ) -> wgpu::Texture {
     device.create_texture(&wgpu::TextureDescriptor {
         label: Some(label),
@@ -69,7 +71,7 @@ fn create(
         sample_count: 1,
         dimension: wgpu::TextureDimension::D2,
         format,
-        usage: wgpu::TextureUsages::TEXTURE_BINDING | wgpu::TextureUsages::COPY_DST,
+        usage,
         view_formats: &[],
     })
 }

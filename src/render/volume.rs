@@ -90,7 +90,7 @@ impl Solid {
             sample_count: 1,
             dimension: wgpu::TextureDimension::D3,
             format,
-            usage: wgpu::TextureUsages::TEXTURE_BINDING | wgpu::TextureUsages::COPY_DST,
+            usage: gpu::UPLOADED,
             view_formats: &[],
         });
         Self {
@@ -154,20 +154,8 @@ impl VolumePicture {
         });
         let field = Solid::new(device, "volume", wgpu::TextureFormat::R16Float, [1; 3]);
         let medium = Solid::new(device, "medium in space", wgpu::TextureFormat::Rg8Snorm, [1; 3]);
-        let table = device.create_texture(&wgpu::TextureDescriptor {
-            label: Some("colour and opacity"),
-            size: wgpu::Extent3d {
-                width: 256,
-                height: 1,
-                depth_or_array_layers: 1,
-            },
-            mip_level_count: 1,
-            sample_count: 1,
-            dimension: wgpu::TextureDimension::D2,
-            format: wgpu::TextureFormat::Rgba32Float,
-            usage: wgpu::TextureUsages::TEXTURE_BINDING | wgpu::TextureUsages::COPY_DST,
-            view_formats: &[],
-        });
+        let format = wgpu::TextureFormat::Rgba32Float;
+        let table = gpu::texture(device, "colour and opacity", format, [256, 1], gpu::UPLOADED);
         let bind_group = bind(
             device,
             &layout,
