@@ -23,7 +23,8 @@ const MOST: usize = 1024;
 /// The panel's state.
 #[derive(Default)]
 pub struct DispersionPanel {
-    open: bool,
+    /// Whether it is shown.
+    pub open: bool,
     run: SideRun<f64, DispersionReport>,
     /// How much of the run is done, of 1.
     done: f64,
@@ -33,17 +34,6 @@ pub struct DispersionPanel {
 }
 
 impl DispersionPanel {
-    /// Opens or closes it.
-    pub fn toggle(&mut self) {
-        self.open = !self.open;
-    }
-
-    /// Whether it is open.
-    #[must_use]
-    pub fn is_open(&self) -> bool {
-        self.open
-    }
-
     /// What was found last.
     #[must_use]
     pub fn report(&self) -> Option<&DispersionReport> {

@@ -32,7 +32,8 @@ struct Shown {
 
 /// The panel's state.
 pub struct LevelsPanel {
-    open: bool,
+    /// Whether it is shown.
+    pub open: bool,
     wanted: usize,
     run: SideRun<Round, (Grid, Levels)>,
     /// How far the search is.
@@ -56,17 +57,6 @@ impl Default for LevelsPanel {
 }
 
 impl LevelsPanel {
-    /// Opens or closes it.
-    pub fn toggle(&mut self) {
-        self.open = !self.open;
-    }
-
-    /// Whether it is open.
-    #[must_use]
-    pub fn is_open(&self) -> bool {
-        self.open
-    }
-
     /// The energies found, rising.
     #[must_use]
     pub fn energies(&self) -> Vec<f64> {

@@ -24,7 +24,8 @@ const LOWEST: f64 = -70.0;
 /// The panel's state.
 #[derive(Default)]
 pub struct RoomPanel {
-    open: bool,
+    /// Whether it is shown.
+    pub open: bool,
     /// What playing said last.
     said: Option<String>,
     run: SideRun<f64, RoomReport>,
@@ -34,17 +35,6 @@ pub struct RoomPanel {
 }
 
 impl RoomPanel {
-    /// Opens or closes it.
-    pub fn toggle(&mut self) {
-        self.open = !self.open;
-    }
-
-    /// Whether it is open.
-    #[must_use]
-    pub fn is_open(&self) -> bool {
-        self.open
-    }
-
     /// What was found last.
     #[must_use]
     pub fn report(&self) -> Option<&RoomReport> {

@@ -30,7 +30,8 @@ enum Progress {
 /// The panel's state.
 #[derive(Default)]
 pub struct SweepPanel {
-    open: bool,
+    /// Whether it is shown.
+    pub open: bool,
     run: SideRun<Progress, ()>,
     /// When it was begun.
     since: Option<Instant>,
@@ -44,17 +45,6 @@ pub struct SweepPanel {
 }
 
 impl SweepPanel {
-    /// Opens or closes it.
-    pub fn toggle(&mut self) {
-        self.open = !self.open;
-    }
-
-    /// Whether it is open.
-    #[must_use]
-    pub fn is_open(&self) -> bool {
-        self.open
-    }
-
     /// The runs that are done.
     #[must_use]
     pub fn points(&self) -> &[SweepPoint] {

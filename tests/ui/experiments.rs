@@ -41,12 +41,12 @@ fn escape_closes_the_panels_of_runs_aside() {
     let mut window = Window::open();
     command(&mut window, "sweep");
     command(&mut window, "levels");
-    assert!(window.app().sweep().is_open() && window.app().levels().is_open());
+    assert!(window.app().sweep().open && window.app().levels().open);
     window.key(Key::Escape);
-    let open = [window.app().sweep().is_open(), window.app().levels().is_open()];
+    let open = [window.app().sweep().open, window.app().levels().open];
     assert_eq!(open.iter().filter(|open| **open).count(), 1);
     window.key(Key::Escape);
-    assert!(!window.app().sweep().is_open() && !window.app().levels().is_open());
+    assert!(!window.app().sweep().open && !window.app().levels().open);
 }
 
 #[test]
@@ -54,7 +54,7 @@ fn a_sweep_grows_and_a_run_of_it_is_opened() {
     let mut window = Window::open();
     window.show_scene(LINE);
     command(&mut window, "sweep");
-    window.wait("the panel", |app| app.sweep().is_open());
+    window.wait("the panel", |app| app.sweep().open);
     window.press(Role::Button, "Run the sweep");
     window.wait("three runs", |app| {
         app.sweep().points().len() == 3 && !app.sweep().is_running()
@@ -76,7 +76,7 @@ fn a_state_of_the_list_becomes_the_first() {
     let mut window = Window::open();
     window.show_scene(LINE);
     command(&mut window, "levels");
-    window.wait("the panel", |app| app.levels().is_open());
+    window.wait("the panel", |app| app.levels().open);
     window.press(Role::Button, "Find levels");
     window.wait("ten levels", |app| app.levels().energies().len() == 10);
     // A box of 64 sites: E = 2J(1 − cos(πn/65)).
@@ -149,7 +149,7 @@ fn a_room_is_listened_to() {
     let mut window = Window::open();
     window.show_scene(TUBE);
     command(&mut window, "room acoustics");
-    window.wait("the panel", |app| app.room().is_open());
+    window.wait("the panel", |app| app.room().open);
     window.press(Role::Button, "Listen to the room");
     window.wait("the decay", |app| {
         app.room().report().is_some() || app.room().fault().is_some()
@@ -172,7 +172,7 @@ fn a_dispersion_is_recorded() {
          [solver]\nmethod = \"trotter\"\norder = 4\n[[packet]]\ncenter = [32.0]\nwidth = [1.0]\n",
     );
     command(&mut window, "dispersion");
-    window.wait("the panel", |app| app.dispersion().is_open());
+    window.wait("the panel", |app| app.dispersion().open);
     window.press(Role::Button, "Record the dispersion");
     window.wait("the spectrum", |app| {
         app.dispersion().report().is_some() || app.dispersion().fault().is_some()
