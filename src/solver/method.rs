@@ -22,6 +22,15 @@ impl Backend {
     /// Every back end, in the order of preference of a scene that leaves it open.
     pub const ALL: [Self; 3] = [Self::Cuda, Self::Wgpu, Self::Cpu];
 
+    /// Those that this build has code for.
+    pub(super) const BUILT: &'static [Self] = &[
+        Self::Cpu,
+        #[cfg(feature = "cuda")]
+        Self::Cuda,
+        #[cfg(feature = "gui")]
+        Self::Wgpu,
+    ];
+
     /// The word in a scene file.
     #[must_use]
     pub fn as_str(self) -> &'static str {

@@ -13,6 +13,9 @@ use crate::scene::Scenario;
 #[cfg(feature = "gui")]
 use std::time::Duration;
 
+/// Below this many sites a launch of most methods on a device costs more than the sites it steps.
+pub(super) const FEWEST_SITES: usize = 1 << 16;
+
 /// Makes a run of a method on a back end.
 pub(super) type Make = fn(Setup, Backend) -> Result<Box<dyn Solver>, SolverError>;
 

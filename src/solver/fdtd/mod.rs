@@ -166,13 +166,7 @@ pub static METHOD: Method = Method {
     memory,
     reach: Some(reach),
     split: Some(split),
-    transducers: &[
-        Backend::Cpu,
-        #[cfg(feature = "cuda")]
-        Backend::Cuda,
-        #[cfg(feature = "gui")]
-        Backend::Wgpu,
-    ],
+    transducers: Backend::BUILT,
     work,
     build,
 };
@@ -352,11 +346,8 @@ fn work(scenario: &Scenario) -> Work {
     }
 }
 
-/// Below this a launch on a device costs more than the sites it steps.
-const FEWEST_ON_DEVICE: usize = 1 << 16;
-
 fn build(scenario: &Scenario) -> Result<Box<dyn Solver>, SolverError> {
-    placed::build(&METHOD, scenario, FEWEST_ON_DEVICE, make)
+    placed::build(&METHOD, scenario, placed::FEWEST_SITES, make)
 }
 
 fn make(setup: Setup, backend: Backend) -> Result<Box<dyn Solver>, SolverError> {
