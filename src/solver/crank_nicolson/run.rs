@@ -12,6 +12,7 @@ use crate::grid::Grid;
 use crate::physics::{Observables, Quantum, StateSums};
 use crate::scene::Scenario;
 use crate::solver::clock::RunClock;
+use crate::solver::quantum::on_host::constants;
 use crate::solver::setup::{Choice, Number, Setup};
 use crate::solver::stepper::{Parts, Plane as StatePlane, Stepper};
 use crate::solver::{FieldImage, ImageRequest, SolverError, Taps};
@@ -50,16 +51,10 @@ pub(super) fn on_processor<T: Vectors>(
     Ok(Box::new(Partitioned::new(hamiltonian, blocks, choice.levels, level)))
 }
 
-/// The constants of a scene, which the table admits only if it is quantum.
-fn constants(scenario: &Scenario) -> Result<Quantum, SolverError> {
-    let quantum = scenario.model().quantum();
-    quantum.ok_or_else(|| SolverError::Unsupported("crank-nicolson steps quantum scenes only".to_owned()))
-}
-
 impl<T: Number> CrankNicolson<T> {
     /// ψ at t = 0 on the back end of `make`.
     pub(super) fn new(setup: &Setup, make: Make<T>) -> Result<Self, SolverError> {
-        let quantum = constants(&setup.scenario)?;
+        let quantum = constants(setup)?;
         let mut stepper = Self {
             propagator: make(&setup.scenario, &setup.choice, quantum)?,
             scenario: setup.scenario.clone(),
@@ -139,7 +134,7 @@ impl<T: Number> Stepper for CrankNicolson<T> {
 
     fn set_medium(&mut self, setup: &Setup, clock: &RunClock) -> Result<(), SolverError> {
         let psi = self.gather()?;
-        let quantum = constants(&setup.scenario)?;
+        let quantum = constants(setup)?;
         let mut propagator = (self.make)(&setup.scenario, &self.choice, quantum)?;
         propagator.set_step(clock.time_step());
         propagator.change(&|site, value| *value = psi[site]);

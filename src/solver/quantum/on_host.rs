@@ -98,7 +98,7 @@ impl<T: Real, P: Propagator<T>> OnHost<T, P> {
 }
 
 /// The constants of a scene, which the table admits only if it is quantum.
-fn constants(setup: &Setup) -> Result<Quantum, SolverError> {
+pub(in crate::solver) fn constants(setup: &Setup) -> Result<Quantum, SolverError> {
     let quantum = setup.scenario.model().quantum();
     quantum.ok_or_else(|| SolverError::Unsupported(format!("{} steps quantum scenes only", setup.method.id)))
 }
