@@ -1,6 +1,7 @@
 //! Operations on single sites of a plane of sound between two steps (`kernels/sound.wgsl`): signals are added, sites are overwritten, sites are gathered.
 
 use super::{grow, narrow};
+use crate::backend::wgpu::Binding::{Read, Table, Write};
 use crate::backend::wgpu::{Bind, Binding, Buffer, Kernel, Stream, WgpuError};
 use crate::solver::transducers::{Act, Transducers};
 use bytemuck::{Pod, Zeroable};
@@ -9,13 +10,7 @@ use num_complex::Complex64;
 /// The kernels for sound.
 pub(super) const SOURCE: (&str, &str) = ("sound", include_str!("../../../kernels/sound.wgsl"));
 /// What operations are given: their moment, a plane, records, places, values.
-const OPERATE: [Binding; 5] = [
-    Binding::Table(1),
-    Binding::Write,
-    Binding::Write,
-    Binding::Read,
-    Binding::Read,
-];
+const OPERATE: [Binding; 5] = [Table(1), Write, Write, Read, Read];
 /// Steps between two visits of the host at most.
 pub(in crate::solver) const BATCH: usize = 256;
 /// Numbers of a batch that come back at most.

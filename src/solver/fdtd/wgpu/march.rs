@@ -4,6 +4,7 @@ use super::super::run::Fdtd;
 use super::super::stencil::COEFFICIENTS;
 use super::medium::single;
 use crate::backend::wgpu::Binding;
+use crate::backend::wgpu::Binding::{Read, Uniform, Write};
 use crate::solver::adapter::whole;
 use bytemuck::{Pod, Zeroable};
 use std::ops::Range;
@@ -11,13 +12,7 @@ use std::ops::Range;
 /// The kernel's text.
 pub(super) const SOURCE: &str = include_str!("../../../../kernels/fdtd_march.wgsl");
 /// What it is given.
-pub(super) const BINDINGS: [Binding; 5] = [
-    Binding::Uniform,
-    Binding::Read,
-    Binding::Write,
-    Binding::Read,
-    Binding::Read,
-];
+pub(super) const BINDINGS: [Binding; 5] = [Uniform, Read, Write, Read, Read];
 /// Columns of a thread; threads of a block along x, and across.
 const COLUMNS: usize = 4;
 const THREADS: [usize; 2] = [32, 4];

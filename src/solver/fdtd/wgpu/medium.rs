@@ -4,6 +4,7 @@ use super::super::lattice::Lattice;
 use super::super::run::Fdtd;
 use super::super::stencil::{COEFFICIENTS, FLUX};
 use super::march::{self, Core};
+use crate::backend::wgpu::Binding::{Read, Uniform, Write};
 use crate::backend::wgpu::{Bind, Binding, Buffer, Kernel, Stream, WgpuError, expanded};
 use crate::grid::Edge;
 use crate::solver::adapter::{blocks, whole};
@@ -16,20 +17,11 @@ pub(super) const SOURCE: &str = concat!(
     include_str!("../../../../kernels/fdtd_step.wgsl"),
 );
 /// What it is given either way: constants, both levels, speeds, densities, walls, absorption, layers.
-pub(super) const STEP: [Binding; 8] = [
-    Binding::Uniform,
-    Binding::Read,
-    Binding::Write,
-    Binding::Read,
-    Binding::Read,
-    Binding::Read,
-    Binding::Read,
-    Binding::Write,
-];
+pub(super) const STEP: [Binding; 8] = [Uniform, Read, Write, Read, Read, Read, Read, Write];
 /// With a list of sites.
 const BINDINGS: [Binding; 9] = {
     let [a, b, c, d, e, f, g, h] = STEP;
-    [a, b, c, d, e, f, g, h, Binding::Read]
+    [a, b, c, d, e, f, g, h, Read]
 };
 /// Threads of a block that works off a list of sites.
 const LISTED: usize = 256;

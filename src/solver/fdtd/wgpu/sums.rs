@@ -2,6 +2,7 @@
 
 use super::Wgpu;
 use super::medium::Medium;
+use crate::backend::wgpu::Binding::{Read, Table, Uniform, Write};
 use crate::backend::wgpu::{Bind, Binding, Buffer, Kernel, Stream, WgpuError, expanded};
 use crate::physics::{Measure, Observables};
 use crate::solver::Taps;
@@ -19,16 +20,7 @@ const SOURCE: &str = concat!(
     include_str!("../../../../kernels/fdtd_sums.wgsl"),
 );
 /// What they are given.
-const BINDINGS: [Binding; 8] = [
-    Binding::Uniform,
-    Binding::Read,
-    Binding::Write,
-    Binding::Read,
-    Binding::Read,
-    Binding::Read,
-    Binding::Write,
-    Binding::Table(1),
-];
+const BINDINGS: [Binding; 8] = [Uniform, Read, Write, Read, Read, Read, Write, Table(1)];
 /// Columns and rows of a number.
 const PATCH: usize = 64;
 /// Numbers of `moments` for a patch.

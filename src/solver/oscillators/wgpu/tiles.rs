@@ -5,6 +5,7 @@ use super::super::run::Oscillators;
 use super::super::scheme::Part;
 use super::super::springs::Table;
 use super::medium::{Medium, ends, first_odd, pairs};
+use crate::backend::wgpu::Binding::{Read, Uniform, Write};
 use crate::backend::wgpu::{Bind, Binding, Buffer, Device, Kernel, Stream, WgpuError, expanded};
 use crate::solver::adapter::tile::{ACROSS, COLUMNS, DOWN, MOST_STEPS, tile};
 use crate::solver::adapter::whole;
@@ -18,16 +19,7 @@ const SOURCE: &str = concat!(
     include_str!("../../../../kernels/along.wgsl"),
     include_str!("../../../../kernels/oscillators_block.wgsl"),
 );
-const BINDINGS: [Binding; 8] = [
-    Binding::Uniform,
-    Binding::Read,
-    Binding::Read,
-    Binding::Write,
-    Binding::Write,
-    Binding::Read,
-    Binding::Read,
-    Binding::Read,
-];
+const BINDINGS: [Binding; 8] = [Uniform, Read, Read, Write, Write, Read, Read, Read];
 /// Sites on every side that a sub-step takes from what a tile can write.
 const HALO: usize = 2;
 

@@ -2,6 +2,7 @@
 
 use super::Wgpu;
 use super::looks::SOURCE;
+use crate::backend::wgpu::Binding::{Read, Uniform, Write};
 use crate::backend::wgpu::{Bind, Binding, Buffer, Kernel, WgpuError};
 use crate::solver::adapter::{Launches, blocks, narrow, put_in, whole};
 use crate::solver::trotter::naive::Turn;
@@ -10,13 +11,7 @@ use crate::solver::trotter::scheme::{Scheme, Sweep};
 use bytemuck::{Pod, Zeroable};
 use num_complex::Complex;
 
-const TURN: [Binding; 5] = [
-    Binding::Uniform,
-    Binding::Write,
-    Binding::Read,
-    Binding::Read,
-    Binding::Read,
-];
+const TURN: [Binding; 5] = [Uniform, Write, Read, Read, Read];
 /// Threads of a block of all kernels but `turn`.
 const THREADS: usize = 256;
 

@@ -1,6 +1,7 @@
 //! Sums and largest values over regions, made on the adapter after every step (`kernels/trotter_sums.wgsl`).
 
 use super::gathered::STEPS;
+use crate::backend::wgpu::Binding::{Read, Table, Write};
 use crate::backend::wgpu::{Bind, Binding, Buffer, Kernel, Stream, WgpuError};
 use crate::grid::Grid;
 use crate::solver::adapter::narrow;
@@ -10,13 +11,7 @@ use bytemuck::{Pod, Zeroable};
 use std::sync::Arc;
 
 const SOURCE: (&str, &str) = ("trotter_sums", include_str!("../../../../kernels/trotter_sums.wgsl"));
-const BINDINGS: [Binding; 5] = [
-    Binding::Table(1),
-    Binding::Read,
-    Binding::Read,
-    Binding::Read,
-    Binding::Write,
-];
+const BINDINGS: [Binding; 5] = [Table(1), Read, Read, Read, Write];
 /// Rows of a number.
 const ROWS: usize = 64;
 
