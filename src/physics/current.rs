@@ -211,10 +211,8 @@ mod tests {
     fn quantum(flux: f64) -> Quantum {
         Quantum {
             hopping: 0.7,
-            diagonal: 0.0,
-            mass: None,
-            interaction: 0.0,
             flux,
+            ..Quantum::default()
         }
     }
 

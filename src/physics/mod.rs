@@ -76,7 +76,7 @@ fn word_in<T: Copy + PartialEq>(all: &[(&'static str, T)], value: T) -> &'static
 
 /// The constants of a quantum scene, ħ = 1:
 /// H = −J Σ(|i⟩⟨j| + h.c.) + `diagonal` + U + g|ψ|².
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Quantum {
     /// Hopping J; 1/(2 m a²) where the scene gives a mass.
     pub hopping: f64,

@@ -246,10 +246,7 @@ fn currents_add_up_to_the_mean_velocity() {
     };
     let model = ripplon::physics::Quantum {
         hopping: 1.0,
-        diagonal: 0.0,
-        mass: None,
-        interaction: 0.0,
-        flux: 0.0,
+        ..ripplon::physics::Quantum::default()
     };
     let start = initial_state(&grid, &Initial::Packets(vec![packet]));
     let psi = FieldData::Complex128(Lattice::with_potential(&grid, &model, &[0.0; 200]).propagate(&start, 5.0));

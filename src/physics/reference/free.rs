@@ -121,9 +121,7 @@ mod tests {
         let quantum = Quantum {
             hopping: 0.8,
             diagonal: 1.5,
-            mass: None,
-            interaction: 0.0,
-            flux: 0.0,
+            ..Quantum::default()
         };
         let grid = Grid::new(&[10, 7, 3], 1.0).with_edges([Edge::Periodic, Edge::Wall, Edge::Wall], 0);
         let packet = Packet {

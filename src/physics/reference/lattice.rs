@@ -522,9 +522,8 @@ mod tests {
         let quantum = Quantum {
             hopping: 0.7,
             diagonal: 0.3,
-            mass: None,
-            interaction: 0.0,
             flux: 0.125,
+            ..Quantum::default()
         };
         let grid = Grid::new(&[6, 8, 3], 1.0).with_edges([Edge::Wall, Edge::Periodic, Edge::Wall], 0);
         let potential: Vec<f64> = (0..grid.sites() as u32).map(|n| f64::from(n * 37 % 11) * 0.2).collect();

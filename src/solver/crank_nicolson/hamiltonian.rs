@@ -144,9 +144,7 @@ impl<T: Real> Hamiltonian<T> {
             quantum: Quantum {
                 hopping: 1.0,
                 diagonal: 2.0,
-                mass: None,
-                interaction: 0.0,
-                flux: 0.0,
+                ..Quantum::default()
             },
             imaginary: false,
             periodic: false,

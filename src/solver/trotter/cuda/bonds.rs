@@ -246,10 +246,8 @@ mod tests {
     fn bonds(grid: &Grid) -> Bonds {
         let quantum = Quantum {
             hopping: 1.0,
-            diagonal: 0.0,
-            mass: None,
-            interaction: 0.0,
             flux: 0.05,
+            ..Quantum::default()
         };
         let layers = vec![layer(Sets::Hopping, 0.3), layer(Sets::Flux, 0.2)];
         Bonds::of(&quantum, &Medium::new(grid.clone(), layers)).unwrap()

@@ -210,10 +210,7 @@ mod tests {
         let grid = Grid::new(&[8, 6], 1.0).with_edges([Edge::Periodic, Edge::Wall, Edge::Wall], 0);
         let quantum = Quantum {
             hopping: 1.0,
-            diagonal: 0.0,
-            mass: None,
-            interaction: 0.0,
-            flux: 0.0,
+            ..Quantum::default()
         };
         let layer = Layer {
             pole: None,
