@@ -12,11 +12,10 @@ mod transduced;
 
 use device::{build, skip};
 use ripplon::field::Precision;
-use ripplon::scene::Scenario;
 use ripplon::solver::Taps;
 use rooms::{
-    ALL, BESIDE_EDGES, Case, DAMPED, DETECTORS, REGIONS, SOURCES, SPEED, WALLS, Way, cases, check_checkpoints,
-    check_pictures, differences, different_bits, tolerance,
+    ALL, BESIDE_EDGES, Case, DAMPED, DETECTORS, REGIONS, SPEED, WALLS, cases, check_checkpoints, check_pictures,
+    differences, different_bits, fdtd as scene, tolerance,
 };
 use transduced::{ACTS, Score, compare};
 
@@ -80,20 +79,6 @@ fn rooms() -> Vec<Case> {
             &[2],
         ),
     ]
-}
-
-fn scene(case: &Case, order: u32, backend: &str, precision: &str, variant: &str, detectors: &str) -> Scenario {
-    let sounds = format!("{SOURCES}{detectors}");
-    let way = Way {
-        method: "fdtd",
-        order,
-        backend,
-        precision,
-        variant,
-        more: "",
-        sounds: &sounds,
-    };
-    rooms::scene(case, &way)
 }
 
 #[test]

@@ -192,6 +192,21 @@ pub fn scene(case: &Case, way: &Way) -> Scenario {
     }
 }
 
+/// The same by finite differences with [`SOURCES`].
+pub fn fdtd(case: &Case, order: u32, backend: &str, precision: &str, variant: &str, detectors: &str) -> Scenario {
+    let sounds = format!("{SOURCES}{detectors}");
+    let way = Way {
+        method: "fdtd",
+        order,
+        backend,
+        precision,
+        variant,
+        more: "",
+        sounds: &sounds,
+    };
+    scene(case, &way)
+}
+
 /// Noise, the same in every run.
 pub fn random(sites: usize) -> FieldData {
     ripplon::engine::bench::random_field(Equation::Acoustic, Precision::Double, sites, 5)

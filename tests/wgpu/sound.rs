@@ -2,26 +2,11 @@
 
 use super::adapter::skip;
 use super::rooms::{
-    self, ALL, BESIDE_EDGES, Case, DETECTORS, REGIONS, SOURCES, WALLS, Way, cases, check_checkpoints, check_pictures,
-    differences, tolerance,
+    self, ALL, BESIDE_EDGES, Case, DETECTORS, REGIONS, WALLS, cases, check_checkpoints, check_pictures, differences,
+    fdtd as scene, tolerance,
 };
 use super::transduced::{ACTS, Score, compare};
 use ripplon::field::Precision;
-use ripplon::scene::Scenario;
-
-fn scene(case: &Case, order: u32, backend: &str, precision: &str, variant: &str, detectors: &str) -> Scenario {
-    let sounds = format!("{SOURCES}{detectors}");
-    let way = Way {
-        method: "fdtd",
-        order,
-        backend,
-        precision,
-        variant,
-        more: "",
-        sounds: &sounds,
-    };
-    rooms::scene(case, &way)
-}
 
 /// Grids with a core that has a kernel of its own, with what it leaves to the other one: layers, walls, edges.
 fn with_cores() -> Vec<Case> {
