@@ -154,41 +154,48 @@ fn faces_take_what_the_flux_form_says() {
     }
 }
 
+pub const COURANT: f64 = 0.8;
+
+/// What the end of a tube sends back of a pulse, where a layer of impedance with these keys stands: of some numbers of sites a wavelength, (the number, ka/2, ω in radians a step, R).
+pub fn reflections(impedance: &str, steps: u16) -> [(f64, f64, f64, Complex64); 3] {
+    let (sites, heard) = (1600usize, 1300usize);
+    let text = format!(
+        "[grid]\nsize = [{sites}]\nspacing = {SPACING}\nedges = \"wall\"\n[acoustic]\nspeed = {SPEED}\n[time]\nstep = {:e}\n[solver]\nmethod = \"fdtd\"\nprecision = \"double\"\n\
+         [[pulse]]\ncenter = [{}]\nwidth = {}\n[[layer]]\nsets = \"impedance\"\nshape = \"box\"\nmin = [{}]\nmax = [{}]\n{impedance}\n\
+         [[detector]]\nname = \"a\"\nat = [{}]\n",
+        step(COURANT),
+        1000.0 * SPACING,
+        8.0 * SPACING,
+        1500.0 * SPACING,
+        1600.0 * SPACING,
+        heard as f64 * SPACING
+    );
+    let scenario = scene(&text);
+    let mut taps = Taps::new(scenario.grid(), scenario.detectors());
+    // The pulse passes after 300 sites, 375 steps, comes back after 300 sites more to the face and back, at 900 sites; what went left arrives after 2300.
+    build(&scenario).advance(steps.into(), &mut taps).unwrap();
+    let record = taps.values(0);
+    let spectrum = |from: usize, to: usize, omega: f64| -> Complex64 {
+        (from..to).map(|n| record[n] * Complex64::cis(omega * n as f64)).sum()
+    };
+    [12.0, 20.0, 40.0].map(|points| {
+        let ka = TAU / points;
+        // sin(ωΔt/2) = σ sin(ka/2).
+        let omega = 2.0 * (COURANT * (ka / 2.0).sin()).asin();
+        let back = spectrum(750, steps.into(), omega) / spectrum(0, 750, omega);
+        // From the detector to the face, half a site beyond the last, and back.
+        let way = 2.0 * ((sites - 1 - heard) as f64 + 0.5);
+        (points, ka / 2.0, omega, back * Complex64::cis(-ka * way))
+    })
+}
+
 /// A pulse in a tube against its end, in the frequency domain: R = (ξ − C e^(−iθ))/(ξ + C e^(iθ)), θ = ka/2, C = cos(ωΔt/2), of the scheme; and (ξ − 1)/(ξ + 1) within what that formula differs from it by. The pulse is
 /// a Gaussian of 8 sites: its spectrum at 12 sites a wavelength is e^(−8.8) of its peak, and rounding 1e-12 of that.
 #[test]
 fn an_end_sends_back_what_the_scheme_says() {
-    let (sites, heard, courant) = (1600usize, 1300usize, 0.8);
-    let width = 8.0 * SPACING;
     for xi in [0.2, 1.0, 5.0, 40.0] {
-        let text = format!(
-            "[grid]\nsize = [{sites}]\nspacing = {SPACING}\nedges = \"wall\"\n[acoustic]\nspeed = {SPEED}\n[time]\nstep = {:e}\n[solver]\nmethod = \"fdtd\"\nprecision = \"double\"\n\
-             [[pulse]]\ncenter = [{}]\nwidth = {width}\n[[layer]]\nsets = \"impedance\"\nshape = \"box\"\nmin = [{}]\nmax = [{}]\nvalue = {xi}\n\
-             [[detector]]\nname = \"a\"\nat = [{}]\n",
-            step(courant),
-            1000.0 * SPACING,
-            1500.0 * SPACING,
-            1600.0 * SPACING,
-            heard as f64 * SPACING
-        );
-        let scenario = scene(&text);
-        let mut solver = build(&scenario);
-        let mut taps = Taps::new(scenario.grid(), scenario.detectors());
-        // The pulse passes after 300 sites, 375 steps, comes back after 300 sites more to the face and back, at 900 sites; what went left arrives after 2300.
-        solver.advance(1500, &mut taps).unwrap();
-        let record = taps.values(0);
-        let spectrum = |from: usize, to: usize, omega: f64| -> Complex64 {
-            (from..to).map(|n| record[n] * Complex64::cis(omega * n as f64)).sum()
-        };
-        for points in [12.0, 20.0, 40.0] {
-            let ka = TAU / points;
-            // sin(ωΔt/2) = σ sin(ka/2); ω in radians a step.
-            let omega = 2.0 * (courant * (ka / 2.0).sin()).asin();
-            let back = spectrum(750, 1500, omega) / spectrum(0, 750, omega);
-            // From the detector to the face, half a site beyond the last, and back.
-            let way = 2.0 * ((sites - 1 - heard) as f64 + 0.5);
-            let measured = back * Complex64::cis(-ka * way);
-            let (theta, c) = (ka / 2.0, (omega / 2.0).cos());
+        for (points, theta, omega, measured) in reflections(&format!("value = {xi}"), 1500) {
+            let c = (omega / 2.0).cos();
             let exact = (xi - c * Complex64::cis(-theta)) / (xi + c * Complex64::cis(theta));
             assert!(
                 (measured - exact).norm() < 1e-6,
