@@ -1,44 +1,27 @@
 //! What the presets of experiments predict, from exact solutions.
 
-use super::{moments, packets, quantum};
+use super::{Axis, moments, quantum};
 use num_complex::Complex64;
-use ripplon::grid::Grid;
-use ripplon::physics::reference::{Lattice, chain, initial_state, transfer};
-use ripplon::physics::{Initial, Packet};
+use ripplon::physics::Packet;
+use ripplon::physics::reference::{chain, transfer};
 use ripplon::scene::Scenario;
 use std::f64::consts::TAU;
 
-/// One axis of a packet in a harmonic trap, exactly: mean and spread of place and momentum, and the overlap with the start.
-struct Oscillator {
-    lattice: Lattice,
-    start: Vec<Complex64>,
-}
-
-/// What is measured of one axis.
+/// What is measured of one axis: mean and spread of place and momentum, and the overlap with the start.
 struct AxisMeasures {
     place: (f64, f64),
     momentum: (f64, f64),
     overlap: Complex64,
 }
 
-impl Oscillator {
+impl Axis {
+    /// The axis in a harmonic trap.
     #[expect(clippy::cast_precision_loss, reason = "site numbers")]
-    fn new(scenario: &Scenario, axis: usize, stiffness: f64) -> Self {
+    fn trapped(scenario: &Scenario, axis: usize, stiffness: f64) -> Self {
         let sites = scenario.grid().size()[axis];
-        let grid = Grid::new(&[sites], 1.0);
-        let packet = packets(scenario)[0];
         let middle = (sites - 1) as f64 / 2.0;
         let potential: Vec<f64> = (0..sites).map(|n| stiffness * (n as f64 - middle).powi(2)).collect();
-        let along = Packet {
-            center: [packet.center[axis], 0.0, 0.0],
-            width: [packet.width[axis], 1.0, 1.0],
-            momentum: [packet.momentum[axis], 0.0, 0.0],
-            weight: 1.0,
-        };
-        Self {
-            start: initial_state(&grid, &Initial::Packets(vec![along])),
-            lattice: Lattice::with_potential(&grid, &quantum(scenario), &potential),
-        }
+        Self::with_potential(scenario, axis, &potential)
     }
 
     /// The momentum distribution by the plain sum Σ ψₙ e^{−ikn}.
@@ -75,7 +58,7 @@ impl Oscillator {
 /// ½mω² = ¼·0.02² along both axes, which separate.
 pub fn squeezed(scenario: &Scenario, at: &[f64]) -> Vec<f64> {
     let stiffness = 0.25 * 0.02 * 0.02;
-    let axes = [0, 1].map(|axis| Oscillator::new(scenario, axis, stiffness));
+    let axes = [0, 1].map(|axis| Axis::trapped(scenario, axis, stiffness));
     let now = |time: f64| axes.each_ref().map(|axis| axis.at(time));
     let survival = |time: f64| {
         let [x, y] = now(time);
