@@ -4,6 +4,7 @@ use super::theme;
 use super::widgets::card;
 use crate::grid::Edge;
 use crate::physics::Sets;
+use crate::physics::noise::scramble;
 use crate::scene::SceneFile;
 use crate::scene::file::{EdgesFile, SignalFile, ValueFile};
 use egui::{Align2, vec2};
@@ -125,11 +126,8 @@ impl Riddle {
     pub fn of(file: &SceneFile, draw: u64) -> Option<Self> {
         let all = faults(file);
         let count = all.len() as u64;
-        // Bits of a number that was counted up are not evenly spread: SplitMix64 (Steele, Lea, Flood 2014) spreads them.
-        let mut bits = draw.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        bits = (bits ^ (bits >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        bits = (bits ^ (bits >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        bits ^= bits >> 31;
+        // Bits of a number that was counted up are not evenly spread.
+        let bits = scramble(draw);
         let fault = usize::try_from((bits >> 1).checked_rem(count)?).ok()?;
         Some(Self {
             fault,

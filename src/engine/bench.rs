@@ -10,6 +10,7 @@ use crate::backend::ceilings::Ceilings;
 use crate::backend::ranks;
 use crate::field::{FieldData, Precision, Real};
 use crate::physics::Equation;
+use crate::physics::noise::Noise;
 use crate::platform::Instant;
 use crate::scene::Scenario;
 use crate::solver::{self, Backend, Clock, ImageRequest, Kind, METHODS, Method, Solver, SolverError, Taps, Work};
@@ -198,17 +199,8 @@ pub fn random_field(equation: Equation, precision: Precision, sites: usize, seed
 }
 
 fn random<T: Real>(equation: Equation, sites: usize, seed: u64) -> FieldData {
-    let mut state = seed;
-    // SplitMix64 (Steele, Lea & Flood 2014, doi:10.1145/2660193.2660195); the upper 53 bits as −1/2…1/2.
-    let mut next = || {
-        state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = state;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        #[expect(clippy::cast_precision_loss, reason = "53 bits are exact")]
-        let unit = ((z ^ (z >> 31)) >> 11) as f64 / (1u64 << 53) as f64;
-        unit - 0.5
-    };
+    let mut noise = Noise::new(seed);
+    let mut next = || 0.5 * noise.signed();
     // A uniform number in −1/2…1/2 has variance 1/12, a complex one 1/6.
     #[expect(clippy::cast_precision_loss, reason = "numbers of sites")]
     let scale = (6.0 / sites as f64).sqrt();

@@ -326,6 +326,7 @@ impl Lines {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::physics::noise::Noise;
 
     fn record(exact: &[(f64, f64)], step: f64, steps: u32) -> Vec<Complex64> {
         (0..=steps)
@@ -371,11 +372,8 @@ mod tests {
     /// Rounding of single precision makes no lines; nor does a wave of one energy have side lobes.
     #[test]
     fn one_energy_is_one_line() {
-        let mut state = 7u64;
-        let mut noise = || {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-            1e-7 * (f64::from((state >> 32) as u32) / f64::from(u32::MAX) - 0.5)
-        };
+        let mut noise = Noise::new(7);
+        let mut noise = || 0.5e-7 * noise.signed();
         let mut record = record(&[(0.7, 1.0)], 0.05, 1000);
         for value in &mut record {
             *value += Complex64::new(noise(), noise());

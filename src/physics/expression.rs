@@ -10,6 +10,7 @@
 pub mod constants;
 mod parse;
 
+use super::noise::scramble;
 use std::fmt;
 use std::sync::Arc;
 
@@ -195,14 +196,6 @@ fn power(a: f64, b: f64) -> f64 {
     } else {
         a.powf(b)
     }
-}
-
-/// The finaliser of SplitMix64 (Steele, Lea & Flood 2014, doi:10.1145/2660193.2660195).
-fn scramble(mut bits: u64) -> u64 {
-    bits = bits.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    bits ^ (bits >> 31)
 }
 
 /// A number in [0, 1) that looks random and is the same on every machine.

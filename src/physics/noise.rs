@@ -1,10 +1,19 @@
-//! Gaussian noise that is the same on every machine.
+//! Uniform and Gaussian noise that is the same on every machine.
 
 use std::f64::consts::TAU;
 
-/// Normally distributed numbers of mean 0 and variance 1, from a seed.
-///
-/// SplitMix64 (Steele, Lea, Flood 2014, doi:10.1145/2660193.2660195) through the transform of Box and Muller (1958, doi:10.1214/aoms/1177706645).
+/// What SplitMix64 counts up by.
+const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
+
+/// The number that SplitMix64 (Steele, Lea & Flood 2014, doi:10.1145/2660193.2660195) makes in this state: bits that look random.
+pub(crate) fn scramble(state: u64) -> u64 {
+    let mut bits = state.wrapping_add(STEP);
+    bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    bits ^ (bits >> 31)
+}
+
+/// Random numbers from a seed, by SplitMix64.
 #[derive(Clone, Debug)]
 pub struct Noise {
     state: u64,
@@ -21,18 +30,26 @@ impl Noise {
         }
     }
 
+    /// The next whole number below 2⁵³.
+    fn next(&mut self) -> u64 {
+        let bits = scramble(self.state);
+        self.state = self.state.wrapping_add(STEP);
+        bits >> 11
+    }
+
     /// From (0, 1].
     #[expect(clippy::cast_precision_loss, reason = "53 bits")]
     pub fn uniform(&mut self) -> f64 {
-        self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.state;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^= z >> 31;
-        ((z >> 11) + 1) as f64 / (1u64 << 53) as f64
+        (self.next() + 1) as f64 / (1u64 << 53) as f64
     }
 
-    /// The next normally distributed number.
+    /// From [−1, 1).
+    #[expect(clippy::cast_precision_loss, reason = "53 bits")]
+    pub fn signed(&mut self) -> f64 {
+        self.next() as f64 / (1u64 << 52) as f64 - 1.0
+    }
+
+    /// Normally distributed, of mean 0 and variance 1, by the transform of Box and Muller (1958, doi:10.1214/aoms/1177706645).
     pub fn normal(&mut self) -> f64 {
         if let Some(spare) = self.spare.take() {
             return spare;

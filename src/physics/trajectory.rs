@@ -122,6 +122,7 @@ mod tests {
     use super::*;
     use crate::field::FieldData;
     use crate::grid::Grid;
+    use crate::physics::noise::Noise;
     use crate::physics::reference::continuum;
     use crate::physics::{Medium, Quantum};
     use num_complex::Complex64;
@@ -137,8 +138,7 @@ mod tests {
             hopping: 1.0 / (2.0 * a * a),
             diagonal: 1.0 / (a * a),
             mass: Some(1.0),
-            interaction: 0.0,
-            flux: 0.0,
+            ..Quantum::default()
         };
         let currents = Currents::of(&quantum, &Medium::new(grid, Vec::new()));
         let at = |t: f64| {
@@ -178,19 +178,11 @@ mod tests {
             (&[13, 14, 15][..], ring, 0.1),
         ] {
             let grid = Grid::new(size, 0.5).with_edges(edges, 0);
-            let mut seed = 1_u64;
-            let mut random = || {
-                seed = seed
-                    .wrapping_mul(6_364_136_223_846_793_005)
-                    .wrapping_add(1_442_695_040_888_963_407);
-                (seed >> 11) as f64 / 2f64.powi(53) - 0.5
-            };
+            let mut noise = Noise::new(1);
+            let mut random = || 0.5 * noise.signed();
             let quantum = Quantum {
                 hopping: 1.0,
-                diagonal: 0.0,
-                mass: None,
-                interaction: 0.0,
-                flux: 0.0,
+                ..Quantum::default()
             };
             let currents = Currents::of(&quantum, &Medium::new(grid.clone(), Vec::new()));
             let mut field =

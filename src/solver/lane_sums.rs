@@ -386,6 +386,7 @@ mod tests {
     use super::*;
 
     use crate::backend::simd::{Kernel, Level};
+    use crate::physics::noise::Noise;
 
     /// Sums as a kernel takes them, at every level: all numbers have the same bits.
     fn at_every_level<const N: usize>(sums: impl Sums<N> + Copy) -> [f64; N] {
@@ -447,29 +448,14 @@ mod tests {
         }
     }
 
-    struct Random(u64);
-
-    impl Random {
-        fn next(&mut self) -> f64 {
-            self.0 = (self.0)
-                .wrapping_mul(6_364_136_223_846_793_005)
-                .wrapping_add(1_442_695_040_888_963_407);
-            (self.0 >> 11) as f64 / 2f64.powi(53) - 0.5
-        }
-
-        fn numbers(&mut self, count: usize) -> Vec<f64> {
-            (0..count).map(|_| self.next()).collect()
-        }
-    }
-
     /// Every sum against the formula, added one by one: both are off by at most n ε times the sum of the moduli.
     #[test]
     fn sums_are_those_of_the_formulas() {
-        let mut random = Random(1);
+        let mut random = Noise::new(1);
         for count in [0, 1, 7, 8, 9, 64, 203] {
-            let parts: Vec<Vec<f64>> = (0..5).map(|_| random.numbers(count)).collect();
+            let parts: Vec<Vec<f64>> = (0..5).map(|_| (0..count).map(|_| random.signed()).collect()).collect();
             let factors: Vec<Complex64> = (0..count)
-                .map(|_| Complex64::new(random.next(), random.next()))
+                .map(|_| Complex64::new(random.signed(), random.signed()))
                 .collect();
             let (psi, chi): (Parts, Parts) = ([&parts[0], &parts[1]], [&parts[2], &parts[3]]);
             let at = |psi: Parts, n: usize| Complex64::new(psi[0][n], psi[1][n]);

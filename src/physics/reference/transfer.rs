@@ -110,6 +110,7 @@ pub fn localisation_length(potential: &[f64], hopping: f64, energy: f64) -> f64 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::physics::noise::Noise;
 
     #[test]
     fn matrix_and_closed_form_agree() {
@@ -155,17 +156,8 @@ mod tests {
         // Uniform disorder of width W: ξ = 24(4J² − ε²)/W² to second order (Thouless 1979), away from ε = 0, where the band centre anomaly
         // gives 105.045 J²/W² (Kappus & Wegner 1981, doi:10.1007/BF01294272). The sample's own scatter is √(2ξ/N) ≈ 1.5 % at
         // N = 1e6: four deviations are allowed.
-        let mut state = 12345u64;
-        let potential: Vec<f64> = (0..1_000_000)
-            .map(|_| {
-                state = state
-                    .wrapping_mul(6364136223846793005)
-                    .wrapping_add(1442695040888963407);
-                #[expect(clippy::cast_precision_loss, reason = "53 bits")]
-                let uniform = (state >> 11) as f64 / (1u64 << 53) as f64;
-                uniform - 0.5
-            })
-            .collect();
+        let mut noise = Noise::new(12345);
+        let potential: Vec<f64> = (0..1_000_000).map(|_| 0.5 * noise.signed()).collect();
         let half = localisation_length(&potential, 1.0, 0.5);
         assert!((half / 90.0 - 1.0).abs() < 0.06, "{half}");
         let centre = localisation_length(&potential, 1.0, 0.0);

@@ -126,6 +126,7 @@ mod tests {
     use super::*;
     use crate::grid::{Edge, Grid};
     use crate::physics::Quantum;
+    use crate::physics::noise::Noise;
     use crate::physics::reference::{distance, norm};
 
     fn lattice(size: &[usize], flux: f64) -> Lattice {
@@ -138,27 +139,19 @@ mod tests {
         let quantum = Quantum {
             hopping: 1.0,
             diagonal: 0.5,
-            mass: None,
-            interaction: 0.0,
             flux,
+            ..Quantum::default()
         };
-        let mut seed = 7u64;
-        let potential: Vec<f64> = (0..grid.sites())
-            .map(|_| {
-                seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-                f64::from((seed >> 40) as u32) / f64::from(1u32 << 23) - 1.0
-            })
-            .collect();
+        let mut noise = Noise::new(7);
+        let potential: Vec<f64> = (0..grid.sites()).map(|_| noise.signed()).collect();
         Lattice::with_potential(&grid, &quantum, &potential)
     }
 
     fn random_state(sites: usize) -> Vec<Complex64> {
-        let mut seed = 99u64;
-        let mut next = || {
-            seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-            f64::from((seed >> 40) as u32) / f64::from(1u32 << 23) - 1.0
-        };
-        (0..sites).map(|_| Complex64::new(next(), next())).collect()
+        let mut noise = Noise::new(99);
+        (0..sites)
+            .map(|_| Complex64::new(noise.signed(), noise.signed()))
+            .collect()
     }
 
     #[test]
@@ -208,10 +201,7 @@ mod tests {
         let grid = Grid::new(&[12], 1.0).with_edges([Edge::Periodic, Edge::Wall, Edge::Wall], 0);
         let quantum = Quantum {
             hopping: 1.0,
-            diagonal: 0.0,
-            mass: None,
-            interaction: 0.0,
-            flux: 0.0,
+            ..Quantum::default()
         };
         let splitting = TrotterSplitting::new(Lattice::with_potential(&grid, &quantum, &[0.0; 12]), 2, false);
         let (dt, k) = (0.4, std::f64::consts::TAU / 12.0);

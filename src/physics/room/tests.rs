@@ -6,6 +6,7 @@
 )]
 
 use super::*;
+use crate::physics::noise::Noise;
 use crate::physics::source::Place;
 use crate::physics::{Signal, Source};
 use std::f64::consts::{PI, TAU};
@@ -44,16 +45,10 @@ fn an_exponential_decay_has_its_time() {
 fn noise_that_decays_has_its_time() {
     let time = 0.9;
     for seed in [3_u64, 11, 2026] {
-        let mut state = seed;
-        let mut uniform = || {
-            state = state
-                .wrapping_mul(6_364_136_223_846_793_005)
-                .wrapping_add(1_442_695_040_888_963_407);
-            ((state >> 11) as f64 + 0.5) / (1_u64 << 53) as f64
-        };
+        let mut random = Noise::new(seed);
         let noise: Vec<f64> = exponential(time, time)
             .iter()
-            .map(|value| value * (-2.0 * uniform().ln()).sqrt() * (TAU * uniform()).cos())
+            .map(|value| value * random.normal())
             .collect();
         let decay = Decay::of(&noise, 1.0 / RATE).unwrap();
         for (line, allowed) in [(decay.edt, 0.13), (decay.t20, 0.05), (decay.t30, 0.025)] {
@@ -170,23 +165,17 @@ fn octaves_begin_where_a_turn_fits_into_the_record() {
 /// A floor 70 dB below, seeded noise: the record ends within 5 dB of it. What of the floor is left in the curve at −35 dB is below 10^(−(65 − 35)/10 − …) ≈ 1e-3 of it, 0.005 dB.
 #[test]
 fn a_floor_of_noise_ends_the_record() {
-    let mut state = 1u64;
-    let mut noise = || {
-        state = state
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1_442_695_040_888_963_407);
-        (state >> 11) as f64 / (1u64 << 52) as f64 - 1.0
-    };
+    let mut noise = Noise::new(1);
     let response: Vec<f64> = exponential(1.0, 3.0)
         .iter()
-        .map(|value| value + 10f64.powf(-3.5) * noise())
+        .map(|value| value + 10f64.powf(-3.5) * noise.signed())
         .collect();
     let decay = Decay::of(&response, 1.0 / RATE).unwrap();
     assert!(decay.cut && decay.range > 55.0, "{}", decay.range);
     assert!((decay.t30.unwrap().time - 1.0).abs() < 0.01, "{:?}", decay.t30);
     let weak: Vec<f64> = exponential(1.0, 3.0)
         .iter()
-        .map(|value| value + 10f64.powf(-1.6) * noise())
+        .map(|value| value + 10f64.powf(-1.6) * noise.signed())
         .collect();
     let refused = Decay::of(&weak, 1.0 / RATE).unwrap().t30.unwrap_err();
     assert!(refused.remedy == Remedy::Louder && refused.to_string().contains("noise"));

@@ -215,6 +215,7 @@ pub fn scatter<T: Real>(
 mod tests {
     use super::*;
     use crate::grid::{Edge, Grid};
+    use crate::physics::noise::Noise;
     use crate::physics::reference::{distance, free};
     use num_complex::Complex64;
 
@@ -224,12 +225,10 @@ mod tests {
     };
 
     fn random(sites: usize) -> Vec<Complex64> {
-        let mut seed = 5u64;
-        let mut next = || {
-            seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-            f64::from((seed >> 40) as u32) / f64::from(1u32 << 23) - 1.0
-        };
-        (0..sites).map(|_| Complex64::new(next(), next())).collect()
+        let mut noise = Noise::new(5);
+        (0..sites)
+            .map(|_| Complex64::new(noise.signed(), noise.signed()))
+            .collect()
     }
 
     #[test]

@@ -4,6 +4,7 @@ use crate::field::FieldData;
 use crate::grid::{Edge, Grid};
 use crate::physics::expression::TIME;
 use crate::physics::layer::Samples;
+use crate::physics::noise::Noise;
 use crate::physics::reference::Lattice;
 use crate::physics::{Bonds, Expression, Initial, Layer, Medium, Mode, Quantum, Sets, Shape, Value};
 use crate::solver::trotter::problem::{self, Problem};
@@ -60,34 +61,34 @@ impl Case {
 
     pub(super) fn problem(&self) -> Problem {
         let grid = self.grid();
-        let mut random = Random(self.size.iter().sum::<usize>() as u64 + 17);
-        let mut layers = vec![array(&grid, Sets::Potential, None, || random.next())];
+        let mut random = Noise::new(self.size.iter().sum::<usize>() as u64 + 17);
+        let mut layers = vec![array(&grid, Sets::Potential, None, || random.signed())];
         if self.walls {
             layers.push(array(&grid, Sets::Wall, None, || {
-                f64::from(u8::from(random.next() > 0.6))
+                f64::from(u8::from(random.signed() > 0.6))
             }));
         }
         if self.absorb {
-            layers.push(array(&grid, Sets::Absorption, None, || random.next().abs()));
+            layers.push(array(&grid, Sets::Absorption, None, || random.signed().abs()));
         }
         if self.drive {
-            layers.push(array(&grid, Sets::Potential, Some("sin(3*t)"), || random.next()));
+            layers.push(array(&grid, Sets::Potential, Some("sin(3*t)"), || random.signed()));
         }
         if self.bonds {
             for axis in 0..grid.rank() {
                 layers.push(Layer {
                     pole: None,
                     axis: Some(axis),
-                    ..array(&grid, Sets::Hopping, None, || random.next())
+                    ..array(&grid, Sets::Hopping, None, || random.signed())
                 });
             }
             // A flux on a torus would have to be whole in every column.
             if grid.rank() > 1 && !grid.is_periodic(1) {
-                layers.push(array(&grid, Sets::Flux, None, || random.next()));
+                layers.push(array(&grid, Sets::Flux, None, || random.signed()));
             }
         }
         if self.uneven {
-            layers.push(array(&grid, Sets::Interaction, None, || 0.4 * random.next()));
+            layers.push(array(&grid, Sets::Interaction, None, || 0.4 * random.signed()));
         }
         let quantum = Quantum {
             hopping: 1.1,
@@ -114,9 +115,9 @@ impl Case {
 
     pub(super) fn initial(&self) -> Initial {
         let grid = self.grid();
-        let mut random = Random(5);
+        let mut random = Noise::new(5);
         let mut values: Vec<Complex64> = (0..grid.sites())
-            .map(|_| Complex64::new(random.next(), random.next()))
+            .map(|_| Complex64::new(random.signed(), random.signed()))
             .collect();
         let lattice = self.lattice();
         for (value, wall) in values.iter_mut().zip(lattice.walls()) {
@@ -159,18 +160,5 @@ pub(super) fn array(grid: &Grid, sets: Sets, drive: Option<&str>, mut value: imp
         value: Value::Number(1.0),
         mode: Mode::Add,
         drive: drive.map(|text| Expression::parse(text, TIME).unwrap()),
-    }
-}
-
-/// Uniform in (−1, 1), seeded.
-pub(super) struct Random(pub(super) u64);
-
-impl Random {
-    pub(super) fn next(&mut self) -> f64 {
-        self.0 = self
-            .0
-            .wrapping_mul(6364136223846793005)
-            .wrapping_add(1442695040888963407);
-        f64::from((self.0 >> 40) as u32) / f64::from(1u32 << 23) - 1.0
     }
 }
