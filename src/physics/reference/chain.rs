@@ -1,7 +1,6 @@
 //! Closed forms on a chain or square lattice, H = −J Σ(|n⟩⟨n+1| + h.c.), ħ = 1. Lengths in sites, k per site.
 
-use num_complex::Complex64;
-use std::f64::consts::{PI, TAU};
+use std::f64::consts::PI;
 
 /// J_0(x) … J_n(x), by downward recurrence (Miller's algorithm), to round-off of the largest.
 ///
@@ -41,21 +40,6 @@ pub fn bessel_j(n: usize, x: f64) -> Vec<f64> {
         }
     }
     all
-}
-
-/// Amplitude at distance n from the one site that was filled at t = 0 on the infinite chain: iⁿ J_n(2Jt).
-#[must_use]
-pub fn one_site(distance: i64, hopping: f64, time: f64) -> Complex64 {
-    let n = distance.unsigned_abs();
-    #[expect(clippy::cast_possible_truncation, reason = "distances fit")]
-    let order = n as usize;
-    let value = bessel_j(order, 2.0 * hopping * time)[order];
-    match n % 4 {
-        0 => Complex64::new(value, 0.0),
-        1 => Complex64::new(0.0, value),
-        2 => Complex64::new(-value, 0.0),
-        _ => Complex64::new(0.0, -value),
-    }
 }
 
 /// Mean and variance of the site of a packet ψ ∝ exp(−(n−n₀)²/4σ² + ik₀n) after t on the infinite chain, σ ≳ 1:
@@ -98,43 +82,12 @@ pub fn box_mode(mode: usize, sites: usize, j: usize) -> f64 {
     (2.0 / length).sqrt() * (PI * turns as f64 / length).sin()
 }
 
-/// Revival time 2(N+1)²/(πJ) of a box of N sites for wavelengths much longer than a site; the k⁴ term of the band blurs it
-/// (use [`super::free`] for exact values).
-#[must_use]
-#[expect(clippy::cast_precision_loss, reason = "sizes are small")]
-pub fn revival_time(hopping: f64, sites: usize) -> f64 {
-    2.0 * ((sites + 1) as f64).powi(2) / (PI * hopping)
-}
-
-/// Bloch oscillation under U = F n (F energy per site): period 2π/F and the span 4J/F that a packet narrow in momentum covers.
-#[must_use]
-pub fn bloch(hopping: f64, force: f64) -> (f64, f64) {
-    (TAU / force, 4.0 * hopping / force)
-}
-
 /// Mean site of a packet exp(−(n−n₀)²/4σ² + ik₀n) under U = F n, exactly on the infinite chain:
 /// k(t) = k₀ − Ft, ⟨n⟩ = n₀ + (2J/F) e^{−1/8σ²} (cos k(t) − cos k₀).
 #[must_use]
 pub fn bloch_mean(n0: f64, sigma: f64, k0: f64, hopping: f64, force: f64, time: f64) -> f64 {
     let average = (-1.0 / (8.0 * sigma * sigma)).exp();
     n0 + 2.0 * hopping / force * average * ((k0 - force * time).cos() - k0.cos())
-}
-
-/// ω_c = 4παJ: cyclotron frequency at the bottom of the band with α flux quanta a plaquette.
-#[must_use]
-pub fn cyclotron_frequency(hopping: f64, flux: f64) -> f64 {
-    4.0 * PI * flux * hopping
-}
-
-/// The n-th Landau level above the bottom of the band (−4J), with the first lattice correction:
-/// ω_c(n + ½) − (ω_c²/32J)·(2n² + 2n + 1).
-///
-/// Source: Harper 1955, doi:10.1088/0370-1298/68/10/304; expansion of 4J − 2J(cos p + cos q), [q, p] = 2πα i.
-#[must_use]
-pub fn landau_level(hopping: f64, flux: f64, level: u32) -> f64 {
-    let omega = cyclotron_frequency(hopping, flux);
-    let n = f64::from(level);
-    omega * (n + 0.5) - omega * omega / (32.0 * hopping) * (2.0 * n * n + 2.0 * n + 1.0)
 }
 
 #[cfg(test)]
