@@ -7,10 +7,10 @@
 //!
 //! Arithmetic: that of `naive`, three shears a bond, see [`kernel`]; bonds that walls and edges leave out have coefficients of 0. Deviations from the
 //! paper: pairs along columns instead of the checkerboard's staggered ones (half the splitting error), six sweeps instead of eight,
-//! shears instead of a sine and a cosine; sweeps along x go with one along y or z whose rows they stay in, and the phases with the last sweep.
+//! shears instead of a sine and a cosine; sweeps and phases go together through rows or planes of a pair as long as they stay in it ([`units`]).
 //!
-//! Per site-step in 2D, order 2: 6 sweeps of 3 multiply-adds a site and 4 operations for the phase, 22 instructions a vector of sites. Three passes over memory of
-//! 16 B (single) each, one of them with 8 B of phases: 56 B, which bounds fields beyond the caches. In the caches stores bound it: 2 a
+//! Per site-step in 2D and 3D, order 2: 6 and 9 sweeps of 3 multiply-adds a site and 4 operations for the phase, 22 and 31 instructions a vector of sites. Two passes over memory of
+//! 16 B (single) each, one of them with 8 B of phases: 40 B, which bounds fields beyond the caches. In the caches stores bound it: 2 a
 //! vector of sites and sweep. Memory: field 1, phases 1 (order 4: 2), in copies of the field; a byte a site with walls.
 
 mod bonds;
@@ -31,25 +31,80 @@ use layout::{Layout, Open, Planes};
 use num_complex::Complex;
 use pass::{Bonds, Pass, Phases, Work};
 use std::ops::Range;
-use units::passes;
+use units::{Act, Stage, passes};
+
+/// Steps whose passes are made out at once.
+const MOST_STEPS: usize = 16;
 
 /// The field by colours.
 pub(super) struct Vector<T> {
-    grid: Grid,
     layout: Layout,
     level: Level,
     field: Planes<T>,
-    tables: Vec<Planes<T>>,
     open: Open,
     /// e^{iϕ} of the x bonds, per y; empty without flux.
     peierls: Vec<Complex<T>>,
+    coefficients: Coefficients<T>,
+    /// g₁₂ of two components.
+    cross: f64,
+}
+
+/// What bonds and phases are turned by.
+struct Coefficients<T> {
+    grid: Grid,
+    tables: Vec<Planes<T>>,
     /// Couplings of bonds that differ from one another.
     own: Option<OwnBonds<T>>,
     interaction: f64,
     /// g at every site in the planes of real parts, where layers set it.
     strengths: Option<Planes<T>>,
-    /// g₁₂ of two components.
-    cross: f64,
+}
+
+impl<T: Vectors> Coefficients<T> {
+    /// A stage of a pass.
+    fn work(&self, scheme: &Scheme, stage: &Stage) -> Work<'_, T> {
+        let bonds = |sweep: &Sweep| Bonds {
+            axis: sweep.axis,
+            odd: sweep.odd,
+            periodic: self.grid.is_periodic(sweep.axis),
+            turn: Turn::new(sweep.angle, scheme.imaginary),
+            own: self.own.as_ref().and_then(|own| own.of(sweep)),
+        };
+        let phases = |substep: usize| {
+            let substep = &scheme.substeps[substep];
+            // g τ where g is the same at all sites, and τ.
+            let [interaction, scale] = [self.interaction, 1.0].map(|g| substep.interaction(g));
+            Phases {
+                factors: &self.tables[substep.table],
+                interaction: interaction.map(T::of),
+                strengths: (self.strengths.as_ref().filter(|_| scale[0] != 0.0)).map(|own| (own, scale.map(T::of))),
+            }
+        };
+        let sweeps = &stage.sweeps;
+        let between = sweeps.iter().position(|sweep| sweep.axis > 0).unwrap_or(sweeps.len());
+        Work {
+            before: sweeps[..between].iter().map(bonds).collect(),
+            between: sweeps.get(between).map(bonds),
+            after: sweeps.iter().skip(between + 1).map(bonds).collect(),
+            phases: stage.phases.map(phases),
+        }
+    }
+
+    /// What a sub-step does.
+    fn acts(&self, scheme: &Scheme, substep: usize) -> Vec<Act> {
+        let sweeps = scheme.substeps[substep].sweeps(self.grid.rank());
+        sweeps
+            .into_iter()
+            .map(Act::Sweep)
+            .chain([Act::Phases(substep)])
+            .collect()
+    }
+
+    fn memory(&self) -> usize {
+        self.tables.iter().map(Planes::memory).sum::<usize>()
+            + self.own.as_ref().map_or(0, OwnBonds::memory)
+            + self.strengths.as_ref().map_or(0, Planes::memory)
+    }
 }
 
 impl<T: Vectors> Vector<T> {
@@ -57,48 +112,29 @@ impl<T: Vectors> Vector<T> {
     pub(super) fn new(grid: &Grid, level: Level) -> Self {
         let layout = Layout::new(grid);
         Self {
-            grid: grid.clone(),
             field: Planes::new(&layout),
             layout,
             level,
-            tables: Vec::new(),
             open: Open::default(),
             peierls: Vec::new(),
-            own: None,
-            interaction: 0.0,
-            strengths: None,
+            coefficients: Coefficients {
+                grid: grid.clone(),
+                tables: Vec::new(),
+                own: None,
+                interaction: 0.0,
+                strengths: None,
+            },
             cross: 0.0,
         }
     }
 
-    /// One pass: stages of sweeps, then phases of a table and those of the interaction, g τ where g is the same at all sites, and τ, as
-    /// [`Substep::interaction`](super::scheme::Substep::interaction) gives them.
-    fn pass(&mut self, stages: &[&[Sweep]], imaginary: bool, phases: Option<(usize, [[f64; 2]; 2])>) {
-        let bonds = |sweep: &Sweep| Bonds {
-            axis: sweep.axis,
-            odd: sweep.odd,
-            periodic: self.grid.is_periodic(sweep.axis),
-            turn: Turn::new(sweep.angle, imaginary),
-            own: self.own.as_ref().and_then(|own| own.of(sweep)),
-        };
-        let work = |(n, sweeps): (usize, &&[Sweep])| {
-            let between = sweeps.iter().position(|sweep| sweep.axis > 0).unwrap_or(sweeps.len());
-            Work {
-                before: sweeps[..between].iter().map(bonds).collect(),
-                between: sweeps.get(between).map(bonds),
-                after: sweeps.iter().skip(between + 1).map(bonds).collect(),
-                phases: phases
-                    .filter(|_| n + 1 == stages.len())
-                    .map(|(table, [interaction, scale])| Phases {
-                        factors: &self.tables[table],
-                        interaction: interaction.map(T::of),
-                        strengths: (self.strengths.as_ref().filter(|_| scale[0] != 0.0))
-                            .map(|own| (own, scale.map(T::of))),
-                    }),
-            }
-        };
-        let work = stages.iter().enumerate().map(work).collect();
-        Pass::new(&self.layout, &mut self.field, &self.open, &self.peierls, work).run(self.level);
+    /// Sweeps and phases of a scheme, in as few passes as they fit into.
+    fn act(&mut self, scheme: &Scheme, acts: &[Act]) {
+        for stages in passes(&self.layout, acts) {
+            let work = |stage: &Stage| self.coefficients.work(scheme, stage);
+            let work = stages.iter().map(work).collect();
+            Pass::new(&self.layout, &mut self.field, &self.open, &self.peierls, work).run(self.level);
+        }
     }
 }
 
@@ -112,11 +148,7 @@ impl<T: Vectors> Sweeper<T> for Vector<T> {
     }
 
     fn memory(&self) -> usize {
-        self.field.memory()
-            + self.tables.iter().map(Planes::memory).sum::<usize>()
-            + self.open.memory()
-            + self.own.as_ref().map_or(0, OwnBonds::memory)
-            + self.strengths.as_ref().map_or(0, Planes::memory)
+        self.field.memory() + self.open.memory() + self.coefficients.memory()
     }
 
     fn tan_form(&self) -> bool {
@@ -124,15 +156,16 @@ impl<T: Vectors> Sweeper<T> for Vector<T> {
     }
 
     fn prepare(&mut self, problem: &Problem, scheme: &Scheme, walls: Option<&[bool]>) {
-        self.tables
-            .resize_with(scheme.tables.len(), || Planes::new(&self.layout));
         self.open = Open::new(&self.layout, walls);
         self.peierls = problem.peierls();
-        self.own = OwnBonds::new(&self.layout, problem, scheme, walls);
-        self.interaction = problem.phase_interaction();
         self.cross = problem.phase_cross_interaction();
-        self.strengths = problem.phase_strengths().map(|strengths| {
-            let nx = self.grid.size()[0];
+        let coefficients = &mut self.coefficients;
+        let tables = &mut coefficients.tables;
+        tables.resize_with(scheme.tables.len(), || Planes::new(&self.layout));
+        coefficients.own = OwnBonds::new(&self.layout, problem, scheme, walls);
+        coefficients.interaction = problem.phase_interaction();
+        coefficients.strengths = problem.phase_strengths().map(|strengths| {
+            let nx = self.layout.width();
             let mut planes = Planes::new(&self.layout);
             planes.change(&|_| true, &|row, sites| {
                 for (site, g) in sites.iter_mut().zip(&strengths[row * nx..]) {
@@ -160,41 +193,54 @@ impl<T: Vectors> Sweeper<T> for Vector<T> {
     }
 
     fn fill_table(&mut self, table: usize, touched: &(dyn Fn(usize) -> bool + Sync), fill: RowChange<T>) {
-        self.tables[table].change(touched, fill);
+        self.coefficients.tables[table].change(touched, fill);
     }
 
     fn apply_table(&mut self, table: usize) {
-        self.pass(&[&[]], false, Some((table, [[0.0; 2]; 2])));
+        let work = Work {
+            before: Vec::new(),
+            between: None,
+            after: Vec::new(),
+            phases: Some(Phases {
+                factors: &self.coefficients.tables[table],
+                interaction: [T::zero(); 2],
+                strengths: None,
+            }),
+        };
+        Pass::new(&self.layout, &mut self.field, &self.open, &self.peierls, vec![work]).run(self.level);
     }
 
     fn substep(&mut self, scheme: &Scheme, i: usize) {
         let substep = &scheme.substeps[i];
-        let mut phases = Some((
-            substep.table,
-            [substep.interaction(self.interaction), substep.interaction(1.0)],
-        ));
-        let ends = [substep.front, substep.back].map(|time| CrossPhase::new(self.cross, time));
-        if let Some(phase) = ends[0] {
+        let acts = self.coefficients.acts(scheme, i);
+        let [front, back] = [substep.front, substep.back].map(|time| CrossPhase::new(self.cross, time));
+        if let Some(phase) = front {
             self.field.turn_components(phase, self.level);
         }
-        let sweeps = substep.sweeps(self.grid.rank());
-        let mut passes = passes(&self.layout, &sweeps).into_iter().peekable();
-        while let Some(stages) = passes.next() {
-            let stages: Vec<&[Sweep]> = stages.into_iter().map(|stage| &sweeps[stage]).collect();
-            let joins = |last: &&Sweep| ends[1].is_none() && Pass::<T>::joins_phases(&self.layout, last);
-            let last = stages.last().and_then(|stage| stage.last()).filter(joins);
-            let now = if passes.peek().is_none() && last.is_some() {
-                phases.take()
-            } else {
-                None
-            };
-            self.pass(&stages, scheme.imaginary, now);
+        let Some(phase) = back else {
+            self.act(scheme, &acts);
+            return;
+        };
+        self.act(scheme, &acts[..acts.len() - 1]);
+        self.field.turn_components(phase, self.level);
+        self.act(scheme, &acts[acts.len() - 1..]);
+    }
+
+    fn steps(&mut self, scheme: &Scheme, steps: u64) {
+        if self.cross != 0.0 {
+            for i in (0..steps).flat_map(|_| 0..scheme.substeps.len()) {
+                self.substep(scheme, i);
+            }
+            return;
         }
-        if let Some(phase) = ends[1] {
-            self.field.turn_components(phase, self.level);
-        }
-        if phases.is_some() {
-            self.pass(&[&[]], scheme.imaginary, phases);
+        let substeps = 0..scheme.substeps.len();
+        let step: Vec<Act> = substeps.flat_map(|i| self.coefficients.acts(scheme, i)).collect();
+        // The last pass of a step and the first of the next are one.
+        let mut left = usize::try_from(steps).unwrap_or(usize::MAX);
+        while left > 0 {
+            let now = left.min(MOST_STEPS);
+            self.act(scheme, &step.repeat(now));
+            left -= now;
         }
     }
 }

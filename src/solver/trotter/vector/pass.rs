@@ -11,11 +11,10 @@
 
 use super::super::interaction::interact;
 use super::super::naive::Turn;
-use super::super::scheme::Sweep;
 use super::bonds::OwnSweep;
 use super::kernel::{Coupling, FLUX, IMAGINARY, Sites, multiply, turn_bonds, turn_own_bonds};
 use super::layout::{BLOCK, Layout, Open, Planes};
-use super::units::{self, Units};
+use super::units::Units;
 use crate::backend::simd::{Array, Kernel, Lanes, Level, Vectors};
 use crate::backend::threads;
 use crate::field::Real;
@@ -78,12 +77,6 @@ pub(super) struct Pass<'a, T> {
 unsafe impl<T: Real> Sync for Pass<'_, T> {}
 
 impl<'a, T: Vectors> Pass<'a, T> {
-    /// Whether phases may follow a sweep in its pass. Where rows are cut, they must find its sites at the places of their own segment: not after odd bonds along x, whose
-    /// upper sites stand one place further.
-    pub(super) fn joins_phases(layout: &Layout, sweep: &Sweep) -> bool {
-        sweep.axis > 0 || !sweep.odd || units::are_many(layout.rows() / 2)
-    }
-
     pub(super) fn new(
         layout: &'a Layout,
         field: &'a mut Planes<T>,
@@ -161,10 +154,10 @@ impl<'a, T: Vectors> Pass<'a, T> {
     /// The machine has L's instructions; nobody else is at this segment of the unit's rows.
     #[inline(always)]
     unsafe fn unit<L: Lanes<Element = T>>(&self, unit: usize, segment: usize) {
-        let planes = self.units.planes(unit);
+        let members = self.units.members(unit);
         for (n, work) in self.stages.iter().enumerate() {
-            for pair in 0..self.units.pairs(n, planes) {
-                let rows = self.units.rows(n, unit, planes, pair);
+            for pair in 0..self.units.pairs(n, members) {
+                let rows = self.units.rows(n, members, pair);
                 // SAFETY: the caller's; the rows are of the unit.
                 unsafe { self.rows_of_unit::<L>(work, rows, segment) };
             }

@@ -3,7 +3,6 @@
 use super::super::scheme::Sweep;
 use super::layout::Layout;
 use crate::backend::threads;
-use std::ops::Range;
 
 /// How the rows of the grid fall into units for the bonds of one parity along y or z: two rows that are joined, or one that has no partner.
 #[derive(Clone, Copy, Debug)]
@@ -77,49 +76,99 @@ pub(super) fn are_many(units: usize) -> bool {
     units >= 4 * threads::count()
 }
 
-/// How many of the `sweeps`, from the first on, stay in what one of them along `axis` or a later axis joins.
-fn sweeps_around(sweeps: &[Sweep], axis: usize) -> usize {
-    let within = |from: usize| sweeps[from..].iter().take_while(|sweep| sweep.axis < axis).count();
-    match within(0) {
-        before if before == sweeps.len() => before,
-        before => before + 1 + within(before + 1),
+/// What is done to all sites.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Act {
+    Sweep(Sweep),
+    /// The phases of a sub-step.
+    Phases(usize),
+}
+
+/// Sweeps over pairs of rows, at most one of them along y or z, and phases after them.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Stage {
+    pub sweeps: Vec<Sweep>,
+    pub phases: Option<usize>,
+}
+
+impl Stage {
+    fn joins_rows(&self) -> bool {
+        self.sweeps.iter().any(|sweep| sweep.axis > 0)
     }
 }
 
-/// How many of the `sweeps`, from the first on, one pass takes.
-fn sweeps_of_pass(layout: &Layout, sweeps: &[Sweep]) -> usize {
-    if are_many(layout.planes() / 2) {
-        sweeps_around(sweeps, 2)
+/// The stages of each pass: acts go together as long as what the sweeps among them join, along z where there are planes for all threads, else along y or z, are the same planes or rows.
+pub(super) fn passes(layout: &Layout, acts: &[Act]) -> Vec<Vec<Stage>> {
+    let outer = if are_many(layout.planes() / 2) {
+        2
     } else if are_many(layout.rows() / 2) {
-        sweeps_around(sweeps, 1)
+        1
     } else {
-        sweeps.len().min(1)
-    }
-}
-
-/// The sweeps of each pass, and in it of each stage.
-pub(super) fn passes(layout: &Layout, mut sweeps: &[Sweep]) -> Vec<Vec<Range<usize>>> {
-    let (mut all, mut first) = (Vec::new(), 0);
-    while !sweeps.is_empty() {
-        let (mut own, rest) = sweeps.split_at(sweeps_of_pass(layout, sweeps));
-        let mut stages = Vec::new();
-        while !own.is_empty() {
-            let count = sweeps_around(own, 1);
-            stages.push(first..first + count);
-            first += count;
-            own = &own[count..];
+        return alone(acts);
+    };
+    let mut passes = vec![Vec::new()];
+    let mut joined: Option<Sweep> = None;
+    for act in acts {
+        if let Act::Sweep(sweep) = act
+            && sweep.axis >= outer
+        {
+            if joined.is_some_and(|one| (one.axis, one.odd) != (sweep.axis, sweep.odd)) {
+                passes.push(Vec::new());
+            }
+            joined = Some(*sweep);
         }
-        all.push(stages);
-        sweeps = rest;
+        if let Some(stages) = passes.last_mut() {
+            add(stages, *act);
+        }
     }
-    all
+    passes
 }
 
-/// The units of a pass: one plane or two that bonds along z join, in which its stages go through rows one after the other; or where it has one stage, one row or two.
+/// Adds an act to the last of some stages, or to a new one.
+fn add(stages: &mut Vec<Stage>, act: Act) {
+    let takes = |stage: &Stage| match act {
+        Act::Sweep(sweep) => stage.phases.is_none() && (sweep.axis == 0 || !stage.joins_rows()),
+        Act::Phases(_) => stage.phases.is_none(),
+    };
+    if !stages.last().is_some_and(takes) {
+        stages.push(Stage::default());
+    }
+    if let Some(stage) = stages.last_mut() {
+        match act {
+            Act::Sweep(sweep) => stage.sweeps.push(sweep),
+            Act::Phases(substep) => stage.phases = Some(substep),
+        }
+    }
+}
+
+/// Where rows are cut: each sweep by itself, and phases with the sweep before them if they find its sites at the places of their own segment: not after odd bonds along x, whose upper
+/// sites stand one place further.
+fn alone(acts: &[Act]) -> Vec<Vec<Stage>> {
+    let mut passes: Vec<Vec<Stage>> = Vec::new();
+    for act in acts {
+        let within = |sweep: &Sweep| sweep.axis > 0 || !sweep.odd;
+        let last = passes.last_mut().and_then(|stages| stages.last_mut());
+        match (act, last) {
+            (Act::Phases(substep), Some(stage)) if stage.phases.is_none() && stage.sweeps.iter().all(within) => {
+                stage.phases = Some(*substep);
+            }
+            (act, _) => {
+                let mut stages = Vec::new();
+                add(&mut stages, *act);
+                passes.push(stages);
+            }
+        }
+    }
+    passes
+}
+
+/// The units of a pass: one plane or two that bonds along z join, or one row or two; its stages go through each of them one after the other.
 pub(super) struct Units<'a> {
     layout: &'a Layout,
     /// How planes pair up, if units are planes.
     planes: Option<Pairing>,
+    /// How rows pair up otherwise; none where no stage joins any.
+    rows: Option<Pairing>,
     /// Of every stage, the axis along which its rows are joined, and how they pair up.
     stages: Vec<Option<(usize, Pairing)>>,
 }
@@ -131,19 +180,25 @@ impl<'a> Units<'a> {
         let stages: Vec<_> = between.into_iter().map(|bonds| bonds.map(pairing)).collect();
         let along_z = stages.iter().flatten().find(|(axis, _)| *axis == 2);
         let planes = match along_z {
-            Some((_, pairing)) if are_many(layout.planes() / 2) => Some(*pairing),
-            None if stages.len() > 1 => Some(Pairing::single(layout)),
-            _ => None,
+            _ if !are_many(layout.planes() / 2) => None,
+            Some((_, pairing)) => Some(*pairing),
+            None => Some(Pairing::single(layout)),
         };
-        debug_assert!(planes.is_some() || stages.len() == 1, "one stage a pass over rows");
-        Self { layout, planes, stages }
+        let rows = stages.iter().flatten().next().map(|(_, pairing)| *pairing);
+        Self {
+            layout,
+            planes,
+            rows: rows.filter(|_| planes.is_none()),
+            stages,
+        }
     }
 
     /// How many there are.
     pub(super) fn count(&self) -> usize {
-        match &self.planes {
-            Some(planes) => planes.units(self.layout) / self.layout.rows_of_plane(),
-            None => self.rows_or_pairs(0),
+        match (&self.planes, &self.rows) {
+            (Some(planes), _) => planes.units(self.layout) / self.layout.rows_of_plane(),
+            (None, Some(rows)) => rows.units(self.layout),
+            (None, None) => self.layout.rows(),
         }
     }
 
@@ -152,76 +207,63 @@ impl<'a> Units<'a> {
         self.planes.is_some() || are_many(self.count())
     }
 
-    /// Rows of the whole grid as a stage pairs them.
-    fn rows_or_pairs(&self, stage: usize) -> usize {
-        let units = |(_, pairing): &(usize, Pairing)| pairing.units(self.layout);
-        self.stages[stage].as_ref().map_or(self.layout.rows(), units)
-    }
-
-    /// The planes of a unit, if units are planes.
-    pub(super) fn planes(&self, unit: usize) -> [Option<usize>; 2] {
+    /// The planes of a unit, or where units are rows its rows.
+    #[inline]
+    pub(super) fn members(&self, unit: usize) -> [Option<usize>; 2] {
         let of_plane = self.layout.rows_of_plane();
-        match &self.planes {
-            Some(planes) => {
+        match (&self.planes, &self.rows) {
+            (Some(planes), _) => {
                 let [lower, upper] = planes.rows(unit * of_plane);
                 [lower.map(|row| row / of_plane), upper.map(|row| row / of_plane)]
             }
-            None => [None; 2],
+            (None, Some(rows)) if self.layout.planes() == 1 => rows.rows_from(0, unit),
+            (None, Some(rows)) => rows.rows(unit),
+            (None, None) => [Some(unit), None],
         }
     }
 
-    /// How many rows or pairs of rows a stage has in a unit of these planes.
+    /// How many rows or pairs of rows a stage has in a unit of these members.
     #[inline]
-    pub(super) fn pairs(&self, stage: usize, planes: [Option<usize>; 2]) -> usize {
-        match &self.stages[stage] {
-            _ if self.planes.is_none() => 1,
-            Some((1, pairing)) => pairing.units * planes.iter().flatten().count(),
-            Some(_) => self.layout.rows_of_plane(),
-            None => self.layout.rows_of_plane() * planes.iter().flatten().count(),
+    pub(super) fn pairs(&self, stage: usize, members: [Option<usize>; 2]) -> usize {
+        let count = usize::from(members[0].is_some()) + usize::from(members[1].is_some());
+        match (&self.stages[stage], self.planes.is_some()) {
+            (Some(_), false) => 1,
+            (None, false) => count,
+            (Some((1, pairing)), true) => pairing.units * count,
+            (Some(_), true) => self.layout.rows_of_plane(),
+            (None, true) => self.layout.rows_of_plane() * count,
         }
     }
 
-    /// The rows of one of these, lower and upper. Planes by themselves are the first of the two.
+    /// The rows of one of these, lower and upper. Rows by themselves are the first of the two.
     #[inline]
-    pub(super) fn rows(
-        &self,
-        stage: usize,
-        unit: usize,
-        planes: [Option<usize>; 2],
-        pair: usize,
-    ) -> [Option<usize>; 2] {
+    pub(super) fn rows(&self, stage: usize, members: [Option<usize>; 2], pair: usize) -> [Option<usize>; 2] {
         let of_plane = self.layout.rows_of_plane();
+        let [first, second] = match members {
+            [Some(first), second] => [first, second.unwrap_or(first)],
+            [None, second] => [second.unwrap_or(0); 2],
+        };
         // The first row of the plane that has number `pair` of `count` in each.
         let place = |count: usize| {
-            let [first, second] = match planes {
-                [Some(first), second] => [first, second.unwrap_or(first)],
-                [None, second] => [second.unwrap_or(0); 2],
-            };
             if pair < count {
                 (first * of_plane, pair)
             } else {
                 (second * of_plane, pair - count)
             }
         };
-        match &self.stages[stage] {
-            Some((_, pairing)) if self.planes.is_none() => {
-                if self.layout.planes() == 1 {
-                    pairing.rows_from(0, unit)
-                } else {
-                    pairing.rows(unit)
-                }
-            }
-            None if self.planes.is_none() => [Some(unit), None],
-            Some((1, pairing)) => {
+        match (&self.stages[stage], self.planes.is_some()) {
+            (Some(_), false) => members,
+            (None, false) => [Some(if pair == 0 { first } else { second }), None],
+            (Some((1, pairing)), true) => {
                 let (first, own) = place(pairing.units);
                 pairing.rows_from(first, own)
             }
-            Some(_) => {
+            (Some(_), true) => {
                 let row = |plane: usize| plane * of_plane + pair;
-                let [lower, upper] = planes;
+                let [lower, upper] = members;
                 [lower.map(row), upper.map(row)]
             }
-            None => {
+            (None, true) => {
                 let (first, row) = place(of_plane);
                 [Some(first + row), None]
             }
@@ -236,6 +278,26 @@ mod tests {
 
     fn sweep(axis: usize, odd: bool) -> Sweep {
         Sweep { axis, odd, angle: 0.1 }
+    }
+
+    /// What passes over a grid do: "xo" is an odd sweep along x, "!" a phase, a blank stands between stages.
+    fn words(size: &[usize], acts: &[Act]) -> Vec<String> {
+        let stage = |stage: &Stage| {
+            let sweeps = stage.sweeps.iter().map(|sweep| {
+                let axis = ["x", "y", "z"][sweep.axis];
+                format!("{axis}{}", if sweep.odd { "o" } else { "e" })
+            });
+            sweeps.chain(stage.phases.map(|_| "!".to_owned())).collect::<String>()
+        };
+        let passes = passes(&Layout::new(&Grid::new(size, 1.0)), acts);
+        let pass = |stages: &Vec<Stage>| stages.iter().map(stage).collect::<Vec<_>>().join(" ");
+        passes.iter().map(pass).collect()
+    }
+
+    fn acts(axes: &[(usize, bool)], steps: usize) -> Vec<Act> {
+        let sweeps = axes.iter().map(|(axis, odd)| Act::Sweep(sweep(*axis, *odd)));
+        let step: Vec<Act> = sweeps.chain([Act::Phases(0)]).collect();
+        step.repeat(steps)
     }
 
     #[test]
@@ -255,26 +317,31 @@ mod tests {
             (0, o),
             (0, e),
         ];
-        let sweeps: Vec<Sweep> = nested.into_iter().map(|(axis, odd)| sweep(axis, odd)).collect();
-        let of = |size: &[usize]| passes(&Layout::new(&Grid::new(size, 1.0)), &sweeps);
+        let twice = acts(&nested, 2);
         assert_eq!(
-            of(&[4, 4, many]),
-            [vec![0..3, 3..4, 4..5], vec![5..6], vec![6..7, 7..8, 8..11]]
-        );
-        let by_rows = of(&[4, many, 2]);
-        assert_eq!(
-            by_rows,
+            words(&[4, 4, many], &twice),
             [
-                vec![0..3],
-                vec![3..4],
-                vec![4..5],
-                vec![5..6],
-                vec![6..7],
-                vec![7..8],
-                vec![8..11]
+                "xexoye yo ze",
+                "zo",
+                "ze yo yexoxe! xexoye yo ze",
+                "zo",
+                "ze yo yexoxe!"
             ]
         );
-        assert_eq!(of(&[4, 2, 2]).len(), sweeps.len());
+        assert_eq!(
+            words(&[4, many, 2], &twice[..12]),
+            ["xexoye", "yo", "ze", "zo", "ze", "yo", "yexoxe!"]
+        );
+        assert_eq!(words(&[4, 2, 2], &twice).len(), 22);
+        let plain = [(0, e), (0, o), (0, e), (1, e), (1, o), (1, e)];
+        let twice = acts(&plain, 2);
+        assert_eq!(
+            words(&[4, many], &twice),
+            ["xexoxeye", "yo", "ye! xexoxeye", "yo", "ye!"]
+        );
+        // Phases do not find all sites of odd bonds along a row that is cut.
+        assert_eq!(words(&[400], &acts(&[(0, e), (0, o)], 1)), ["xe", "xo", "!"]);
+        assert_eq!(words(&[400], &acts(&[(0, o), (0, e)], 1)), ["xo", "xe!"]);
     }
 
     #[test]
@@ -287,8 +354,9 @@ mod tests {
             ),
             ([4, 6, many], vec![Some((2, true, true)), None, Some((1, true, true))]),
             ([4, 6, many], vec![Some((1, false, true)), None]),
-            ([4, many, 3], vec![Some((1, true, false))]),
+            ([4, many, 3], vec![Some((1, true, false)), None, Some((1, true, false))]),
             ([4, many, 2], vec![Some((2, false, false))]),
+            ([4, many, 1], vec![None, None]),
         ] {
             let layout = Layout::new(&Grid::new(&size, 1.0));
             let count = stages.len();
@@ -297,9 +365,9 @@ mod tests {
             for stage in 0..count {
                 let mut seen = vec![0; layout.rows()];
                 for unit in 0..units.count() {
-                    let planes = units.planes(unit);
-                    for pair in 0..units.pairs(stage, planes) {
-                        for row in units.rows(stage, unit, planes, pair).into_iter().flatten() {
+                    let members = units.members(unit);
+                    for pair in 0..units.pairs(stage, members) {
+                        for row in units.rows(stage, members, pair).into_iter().flatten() {
                             seen[row] += 1;
                         }
                     }
