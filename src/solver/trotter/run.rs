@@ -29,7 +29,7 @@ pub(super) use crate::solver::totals::Region;
 pub(super) use crate::solver::totals::Totals;
 
 /// Fewest sites that a thread reads at once.
-const SITES_OF_TASK: usize = 1 << 13;
+const SITES_OF_TASK: usize = 4096;
 
 /// φ of one scenario, with the tables of its steps.
 pub(super) struct Trotter<T: Real> {

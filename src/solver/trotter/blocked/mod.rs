@@ -43,9 +43,6 @@ use tile::{Block, Pass, Scratch, Stage};
 /// Numbers of a plane that a thread changes at once.
 const PART: usize = 4096;
 
-/// So many of them take longer than to wake a thread.
-const PARTS_OF_TASK: usize = 4;
-
 /// The field in planes.
 pub(super) struct Blocked<T> {
     grid: Grid,
@@ -290,7 +287,7 @@ impl<T: Blockwise> Sweeper<T> for Blocked<T> {
 
     fn scale(&mut self, factor: T) {
         for plane in &mut self.field {
-            let parts = plane.par_chunks_mut(PART).with_min_len(PARTS_OF_TASK);
+            let parts = plane.par_chunks_mut(PART);
             parts.for_each(|part| part.iter_mut().for_each(|value| *value *= factor));
         }
     }

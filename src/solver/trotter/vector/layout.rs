@@ -15,9 +15,6 @@ pub(super) const BLOCK: usize = 16;
 /// Numbers of a plane that a thread takes at once.
 const PART: usize = 4096;
 
-/// So many of them take longer than to wake a thread.
-const PARTS_OF_TASK: usize = 4;
-
 /// Rows of half the grid's columns, numbered j + ny·k as everywhere.
 ///
 /// Column x of a row stands at place x/2 of the row, in the red planes if x + y + z is even and in the black ones if it is odd. In a row of parity
@@ -157,7 +154,7 @@ impl<T: Real> Planes<T> {
     /// Multiplies all sites with a number.
     pub(super) fn scale(&mut self, factor: T) {
         for plane in &mut self.planes {
-            let parts = plane.par_chunks_mut(PART).with_min_len(PARTS_OF_TASK);
+            let parts = plane.par_chunks_mut(PART);
             parts.for_each(|part| part.iter_mut().for_each(|value| *value *= factor));
         }
     }

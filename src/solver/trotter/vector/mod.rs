@@ -9,7 +9,7 @@
 //! paper: pairs along columns instead of the checkerboard's staggered ones (half the splitting error), six sweeps instead of eight,
 //! shears instead of a sine and a cosine; sweeps and phases go together through rows or planes of a pair as long as they stay in it ([`units`]).
 //!
-//! Per site-step in 2D and 3D, order 2: 6 and 9 sweeps of 3 multiply-adds a site and 4 operations for the phase, 22 and 31 instructions a vector of sites. Two passes over memory of
+//! Per site-step in 2D and 3D, order 2: 6 and 9 sweeps of 3 multiply-adds a site and 4 operations for the phase, 22 and 31 instructions a vector of sites. Two passes over memory (three in space, where a pair of planes is large) of
 //! 16 B (single) each, one of them with 8 B of phases: 40 B, which bounds fields beyond the caches. In the caches stores bound it: 2 a
 //! vector of sites and sweep. Memory: field 1, phases 1 (order 4: 2), in copies of the field; a byte a site with walls.
 
@@ -35,6 +35,9 @@ use units::{Act, Stage, passes};
 
 /// Steps whose passes are made out at once.
 const MOST_STEPS: usize = 16;
+
+/// Bytes of field and phases of a pair of planes up to which it stays in cache from one step to the next.
+const LARGEST_PAIR: usize = 1 << 20;
 
 /// The field by colours.
 pub(super) struct Vector<T> {
@@ -235,10 +238,13 @@ impl<T: Vectors> Sweeper<T> for Vector<T> {
         }
         let substeps = 0..scheme.substeps.len();
         let step: Vec<Act> = substeps.flat_map(|i| self.coefficients.acts(scheme, i)).collect();
-        // The last pass of a step and the first of the next are one.
+        // The last pass of a step and the first of the next are one, unless planes are too large for it.
+        let pair = 2 * 4 * size_of::<T>() * self.layout.width() * self.layout.rows_of_plane();
+        let large = self.layout.planes() > 1 && pair > LARGEST_PAIR;
+        let most = if large { 1 } else { MOST_STEPS };
         let mut left = usize::try_from(steps).unwrap_or(usize::MAX);
         while left > 0 {
-            let now = left.min(MOST_STEPS);
+            let now = left.min(most);
             self.act(scheme, &step.repeat(now));
             left -= now;
         }
