@@ -15,8 +15,8 @@ const ABOVE: f32 = 6.4;
 /// Units of text below it: colours, and four lines of a note.
 const BELOW: f32 = 9.6;
 
-/// Units of text from the field's lower edge to the line that says what its tint stands for: between the title of the colours and a note.
-const CAPTION: f32 = 5.15;
+/// Units of text from the field's lower edge to the line that says what its tint stands for: between the field and the colours, which begin at 1.
+const CAPTION: f32 = 0.75;
 
 /// Pixels across in which words have room.
 pub(super) const LEAST: usize = 160;
@@ -147,10 +147,10 @@ impl Legend<'_> {
     }
 }
 
-/// A line below the colours, smaller where it is wider than the picture; nothing where it were too small to be read.
+/// A line between field and colours, smaller where it is wider than the picture; nothing where it were too small to be read.
 pub(super) fn caption(picture: &mut Picture, field: Rect, words: &str, (unit, theme): (f32, &Theme)) {
     let room = pixel(picture.width) - 2.0 * unit;
-    let size = (room / theme.label(unit).width(words).max(1.0)).min(0.75);
+    let size = (room / theme.label(unit).width(words).max(1.0)).min(0.7);
     if words.is_empty() || size < 0.5 {
         return;
     }
