@@ -107,7 +107,8 @@ impl Legend<'_> {
         }
         let style = theme.label(unit * 0.85);
         let below = pixel(bar.y + bar.height) + 1.15 * unit;
-        let ticks = ticks(low, high, 4);
+        // With five wanted a range from −r to r has three at least.
+        let ticks = ticks(low, high, 5);
         for (value, label) in &ticks.marks {
             #[expect(clippy::cast_possible_truncation, reason = "a position in the picture")]
             let part = (((value - low) / (high - low)) as f32).max(0.0).powf(self.gamma);

@@ -78,25 +78,27 @@ fn scene(size: &[usize], edges: &[&str], order: u32, layers: &str, numbers: &mut
     text
 }
 
+/// Random pressures with their ghosts, 0 in walls.
+fn random_field(run: &mut Fdtd<f64>, numbers: &mut Numbers) -> Vec<f64> {
+    run.fill(|_, _, _| ());
+    let (lattice, mask) = (&run.sweep.lattice, &run.sweep.mask);
+    let nx = lattice.size[0];
+    for n in 0..nx * lattice.rows() {
+        let wall = mask.get(n).copied().unwrap_or(false);
+        run.now[lattice.sites(n / nx).start + n % nx] = if wall { 0.0 } else { numbers.number() };
+    }
+    lattice.fill_all_ghosts(&mut run.now, true);
+    run.now.to_vec()
+}
+
 /// Compares ½ Σ ((u − v)² − u·κL v)/κ, with κL of the step, and what detectors and observables see of Φ⁺ = u and Φ⁻ = v.
 fn compare(text: &str, numbers: &mut Numbers) {
     let (_, scenario) = read_scene_text(text, None, &[]).unwrap();
     let setup = Setup::new(find("fdtd").unwrap(), &scenario).unwrap();
     let mut run = Fdtd::<f64>::new(&setup).unwrap();
     run.keep_both_potentials().unwrap();
-    let mut random = |run: &mut Fdtd<f64>| {
-        run.fill(|_, _, _| ());
-        let (lattice, mask) = (&run.sweep.lattice, &run.sweep.mask);
-        let nx = lattice.size[0];
-        for n in 0..nx * lattice.rows() {
-            let wall = mask.get(n).copied().unwrap_or(false);
-            run.now[lattice.sites(n / nx).start + n % nx] = if wall { 0.0 } else { numbers.number() };
-        }
-        lattice.fill_all_ghosts(&mut run.now, true);
-        run.now.to_vec()
-    };
-    let u = random(&mut run);
-    let v = random(&mut run);
+    let u = random_field(&mut run, numbers);
+    let v = random_field(&mut run, numbers);
     // L is symmetric: both ways.
     let forms = [(&u, &v), (&v, &u)].map(|(u, v)| {
         run.now.copy_from_slice(v);
@@ -250,18 +252,7 @@ fn energy_changes_by_what_flows_at_every_order_edge_and_wall() {
             let setup = Setup::new(find("fdtd").unwrap(), &scenario).unwrap();
             let mut run = Fdtd::<f64>::new(&setup).unwrap();
             run.keep_both_potentials().unwrap();
-            let mut random = |run: &mut Fdtd<f64>| {
-                run.fill(|_, _, _| ());
-                let (lattice, mask) = (&run.sweep.lattice, &run.sweep.mask);
-                for n in 0..size[0] * size[1] {
-                    let wall = mask.get(n).copied().unwrap_or(false);
-                    let value = numbers.number();
-                    run.now[lattice.sites(n / size[0]).start + n % size[0]] = if wall { 0.0 } else { value };
-                }
-                lattice.fill_all_ghosts(&mut run.now, true);
-                run.now.to_vec()
-            };
-            let (phi, w) = (random(&mut run), random(&mut run));
+            let [phi, w] = [(); 2].map(|()| random_field(&mut run, &mut numbers));
             let plus = |a: &[f64], b: &[f64], times: f64| -> Vec<f64> {
                 a.iter().zip(b).map(|(a, b)| a + times * b).collect()
             };

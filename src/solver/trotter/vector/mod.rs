@@ -1,4 +1,4 @@
-//! Variant `vector`: sweep by sweep over memory, at the width of the machine's vectors (Bederián and Dente 2011, section 4.3).
+//! Variant `vector`: sweeps over the field at the width of the machine's vectors (Bederián and Dente 2011, section 4.3), several of them a pass over memory.
 //!
 //! Layout: red–black. Sites with even x + y + z are red, the others black; each colour has a plane of real and one of imaginary parts, rows of half
 //! the grid's columns, padded to whole cache lines. Every bond joins a red and a black site, and the two stand at the same place of
@@ -9,13 +9,15 @@
 //! paper: pairs along columns instead of the checkerboard's staggered ones (half the splitting error), six sweeps instead of eight,
 //! shears instead of a sine and a cosine; sweeps and phases go together through rows or planes of a pair as long as they stay in it ([`units`]).
 //!
-//! Per site-step in 2D and 3D, order 2: 6 and 9 sweeps of 3 multiply-adds a site and 4 operations for the phase, 22 and 31 instructions a vector of sites. Two passes over memory (three in space, where a pair of planes is large) of
-//! 16 B (single) each, one of them with 8 B of phases: 40 B, which bounds fields beyond the caches. In the caches stores bound it: 2 a
-//! vector of sites and sweep. Memory: field 1, phases 1 (order 4: 2), in copies of the field; a byte a site with walls.
+//! Per site-step at order 2: 6 sweeps in 2D and 9 in 3D of 3 multiply-adds a site, and 4 operations for the phase: 22 and 31 instructions a vector of
+//! sites. Two passes over memory (three in 3D where a pair of planes is large) of 16 B (single) each, one of them with 8 B of phases: 40 B, which
+//! bounds fields beyond the caches. In the caches stores bound it: 2 a vector of sites and sweep. Memory: field 1, phases 1 (order 4: 2), in copies of
+//! the field; a byte a site with walls.
 
 mod bonds;
 mod kernel;
 mod layout;
+mod pairing;
 mod pass;
 mod units;
 
