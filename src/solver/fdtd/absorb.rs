@@ -1,9 +1,10 @@
 //! Rows that have more than an empty grid has: layers of one or more axes that absorb ([`super::cpml`]), walls in reach, damping, densities that differ.
 //!
 //! What a run of rows reads is given by pointers at its first site and distances from there, so that a call and its checks are paid once a run and not once a row. [`layered`] steps rows
-//! with nothing but layers, [`mixed`] rows each of which has parts of its own ([`super::segments`]), plain ones among them. [`general`] takes any row with anything in it, also one whose
+//! with nothing but layers, [`damped`] the ends of rows that are damped there alone, [`mixed`] rows each of which has parts of its own ([`super::segments`]), plain ones among them. [`general`] takes any row with anything in it, also one whose
 //! neighbours lie elsewhere, and is the slowest.
 
+mod damped;
 mod general;
 mod inside;
 mod layered;
@@ -12,6 +13,7 @@ mod parts;
 mod single;
 mod walk;
 
+pub(super) use damped::{DampedKernel, damped_kernel};
 pub(super) use general::{AbsorbKernel, Axis, LayerBox, absorb_kernel};
 pub(super) use layered::{LayeredKernels, Strip, layered_kernels};
 pub(super) use mixed::{MixedKernel, MixedRows, mixed_kernel};

@@ -15,7 +15,7 @@ use super::lattice::{Ghost, ghost};
 use super::scheme::Sweep;
 use super::share::View;
 use super::stencil::COEFFICIENTS;
-use super::walls::{Term, for_each_crossing};
+use super::walls::Term;
 use crate::field::Real;
 use std::ops::Range;
 
@@ -42,7 +42,7 @@ impl<'a, T: Real> Levels<'a, T> {
     }
 
     /// Newer and older level by index.
-    fn at(&self, index: usize) -> (f64, f64) {
+    pub(super) fn at(&self, index: usize) -> (f64, f64) {
         self.pair(self.newer.at(index), self.other.at(index))
     }
 
@@ -168,27 +168,5 @@ impl<T: Real> Sweep<T> {
         } else {
             2.0 / (self.material.density[here].wide() + self.material.density[there].wide())
         }
-    }
-
-    /// The energy that flows from a site to the next along `axis`, per a^(d−1) and unit of time, at tₙ; `levels` are Φ⁺ and Φ⁻. 0 at the last site and at walls.
-    pub(super) fn flux(&self, levels: &Levels<'_, T>, site: [usize; 3], axis: usize) -> f64 {
-        let lattice = &self.lattice;
-        if site[axis] + 1 >= lattice.size[axis] {
-            return 0.0;
-        }
-        let mut sum = 0.0;
-        for_each_crossing(lattice, &self.mask, site, axis, |bond| {
-            let [here, there] = bond.ends.map(|at| {
-                let mut end = site;
-                end[axis] = at;
-                lattice.index(end)
-            });
-            let ((p, q), (p1, q1)) = (levels.at(here), levels.at(there));
-            let pressure = ((p - q) + bond.sign * (p1 - q1)) / (2.0 * levels.time_step);
-            let slope = ((bond.sign * p1 - p) + (bond.sign * q1 - q)) / (2.0 * levels.spacing);
-            let coefficient = COEFFICIENTS[lattice.half][bond.length];
-            sum -= coefficient * self.bond(here, there) * pressure * slope;
-        });
-        sum
     }
 }

@@ -4,7 +4,8 @@
 //! neighbours - does what belongs to that row and that step, and nothing else.
 
 use super::lattice::Lattice;
-use super::recorder::{Recorder, Recording};
+use super::recorder::Recorder;
+use super::recording::Recording;
 use super::scheme::Sweep;
 use crate::field::Real;
 use crate::solver::acoustic::emit::Emitters;

@@ -1,24 +1,25 @@
 //! Energy and flux of parts of rows ([`super::energy`]), in vectors.
 //!
 //! A bond is added up once where both of its sites belong to the detector, by the lower of them, and half by either where they do not, or where one of them
-//! stands beside a wall.
+//! stands beside a wall. In one medium vectors count the bonds of a grid without walls, and listed ones ([`super::single_bonds`]) put right what walls change.
 
 use super::energy::Levels;
 use super::lattice::Ghost;
 use super::row_sums::{Bond, EnergyPart, FluxBond};
 use super::scheme::Sweep;
 use super::share::View;
+use super::single_bonds::{SingleBond, energy_of, flux_of};
 use super::stencil::COEFFICIENTS;
 use crate::field::Real;
 use crate::grid::Edge;
 use crate::solver::taps::Tap;
 use std::ops::Range;
 
-/// Most bonds of a site to other rows: up to four along each of two axes, to either side.
-const MOST_BONDS: usize = 16;
-
 /// Most parts that walls may cut a row into, for each so many sites.
 const SITES_OF_PART: usize = 32;
+
+/// Fewest columns whose flux is worth vectors.
+const FEWEST: usize = 16;
 
 /// pⁿ and Φ⁺ of one level, around the rows that are asked for.
 pub(super) struct Motion<'a, T> {
@@ -36,7 +37,10 @@ pub(super) struct Motion<'a, T> {
 /// Sites of a row that a detector reads.
 pub(super) struct Part<'a> {
     pub(super) row: usize,
+    /// Those that vectors take.
     pub(super) columns: Range<usize>,
+    /// What is added one by one.
+    pub(super) bonds: &'a [SingleBond],
     pub(super) tap: &'a Tap,
 }
 
@@ -56,13 +60,16 @@ impl<T: Real> Sweep<T> {
             .any(|(axis, offset)| !matches!(lattice.neighbour_row(j, k, axis, offset), Ghost::Same(_)))
     }
 
-    /// Columns of a row cut where walls begin and end; whether a part is in or beside one.
+    /// Columns of a row, in a medium that differs from site to site cut where walls begin and end; whether a part is to be added up site by site.
     pub(super) fn parts_of_row(&self, row: usize, columns: Range<usize>) -> Vec<(Range<usize>, bool)> {
         if self.is_whole(row) || columns.is_empty() {
             return vec![(columns, false)];
         }
         if self.is_beside_soft_edge(row) {
             return vec![(columns, true)];
+        }
+        if self.material.squares.is_empty() && self.material.density.is_empty() {
+            return vec![(columns, false)];
         }
         let nx = self.lattice.size[0];
         let mut beside = self.mask[row * nx..(row + 1) * nx].to_vec();
@@ -81,11 +88,57 @@ impl<T: Real> Sweep<T> {
         }
         parts
     }
+
+    /// Those of some columns of a row whose bonds across the faces to the next sites along `axis` vectors take: where no image is among them.
+    pub(super) fn columns_across(&self, row: usize, columns: &Range<usize>, axis: usize) -> Range<usize> {
+        let lattice = &self.lattice;
+        let [nx, ny, _] = lattice.size;
+        let (half, at) = (lattice.half, [row % ny, row / ny]);
+        let none = columns.start..columns.start;
+        if !self.mask.is_empty() && !self.walls.are_listed() {
+            return none;
+        }
+        if axis == 0 {
+            let start = columns.start.max(half - 1).min(columns.end);
+            let inside = start..columns.end.min(nx.saturating_sub(half)).max(start);
+            return if self.walls.concern(row) || inside.len() < FEWEST {
+                none
+            } else {
+                inside
+            };
+        }
+        let at = at[axis - 1];
+        let beyond = lattice.size[axis].saturating_sub(at + 1);
+        let beside_edge = lattice.edges[axis] != Edge::Periodic && (at + 1).min(beyond) < half;
+        // A wall within reach of a bond across the face is in reach of the row on either side of it.
+        let step = [1, ny][axis - 1];
+        let walled = [row, row + step].into_iter().any(|row| self.walls.concern(row));
+        if beside_edge || beyond == 0 || walled || columns.len() < FEWEST {
+            none
+        } else {
+            columns.clone()
+        }
+    }
 }
 
 impl<'a, T: Real> Motion<'a, T> {
-    /// The energy of a part far from walls, per a^d.
+    /// The energy of a part, per a^d.
     pub(super) fn energy(&self, part: &Part<'_>) -> f64 {
+        // Each site has up to `half` bonds to other rows along each of two axes, to either side.
+        let plain = match self.sweep.lattice.half {
+            1 => self.plain_energy::<4>(part),
+            2 => self.plain_energy::<8>(part),
+            _ => self.plain_energy::<16>(part),
+        };
+        if part.bonds.is_empty() {
+            plain
+        } else {
+            plain + energy_of(part.bonds, &self.levels())
+        }
+    }
+
+    /// The same with the bonds of a grid without walls, at most `MOST` of a site to other rows.
+    fn plain_energy<const MOST: usize>(&self, part: &Part<'_>) -> f64 {
         let Sweep { lattice, material, .. } = self.sweep;
         let (half, n) = (lattice.half, part.columns.len());
         let first = self.first(part.row, part);
@@ -98,7 +151,7 @@ impl<'a, T: Real> Motion<'a, T> {
         for (d, along) in along[..half].iter_mut().enumerate() {
             *along = weight(d + 1, 0.5);
         }
-        let mut across: [Bond<'_, T>; MOST_BONDS] = [Bond::default(); MOST_BONDS];
+        let mut across: [Bond<'_, T>; MOST] = [Bond::default(); MOST];
         let mut bonds = 0;
         self.across(part, |other, d, share| {
             let first = self.first(other, part);
@@ -165,6 +218,7 @@ impl<'a, T: Real> Motion<'a, T> {
     /// What the bonds that leave a part along its row add to whole ones from each of its sites to the next.
     fn ends(&self, part: &Part<'_>, first: usize) -> f64 {
         let columns = &part.columns;
+        let soft = self.sweep.lattice.edges[0] == Edge::Soft;
         let value = |place: usize| [self.now.at(place).wide(), self.potential.at(place).wide()];
         let quarter = |x: usize, offset: isize| {
             let here = first + x - columns.start;
@@ -173,7 +227,11 @@ impl<'a, T: Real> Motion<'a, T> {
             let slope = (psi - phi) / self.time_step;
             let weight = COEFFICIENTS[self.sweep.lattice.half][offset.unsigned_abs()] / 4.0;
             // No other site counts the bond to the zero outside a soft edge.
-            let share = if self.sweep.node(offset) == Some(x) { 2.0 } else { 1.0 };
+            let share = if soft && self.sweep.node(offset) == Some(x) {
+                2.0
+            } else {
+                1.0
+            };
             (share, weight * self.sweep.bond(here, there) * slope * (slope - (q - p)))
         };
         let mut sum = 0.0;
@@ -201,7 +259,7 @@ impl<'a, T: Real> Motion<'a, T> {
         }
     }
 
-    /// The energy of a part in or beside walls, per a^d.
+    /// The same site by site.
     pub(super) fn energy_beside(&self, part: &Part<'_>) -> f64 {
         let ny = self.sweep.lattice.size[1];
         let at = [part.row % ny, part.row / ny];
@@ -213,35 +271,12 @@ impl<'a, T: Real> Motion<'a, T> {
 
     /// What flows from the sites of a part to the next ones along `axis`, per a^(d−1).
     pub(super) fn flux(&self, part: &Part<'_>, axis: usize) -> f64 {
-        let lattice = &self.sweep.lattice;
-        let [nx, ny, _] = lattice.size;
-        let (half, columns) = (lattice.half, &part.columns);
-        let at = [part.row % ny, part.row / ny];
-        // Along the row, bonds of sites near its ends may leave it.
-        let inside = match axis {
-            _ if !self.sweep.mask.is_empty() => columns.start..columns.start,
-            0 => {
-                let start = columns.start.max(half - 1).min(columns.end);
-                start..columns.end.min(nx.saturating_sub(half)).max(start)
-            }
-            _ if self.is_face_beside_edge(at[axis - 1], axis) => columns.start..columns.start,
-            _ => columns.clone(),
-        };
-        let single = (columns.start..inside.start).chain(inside.end..columns.end);
-        let levels = self.levels();
-        let mut sum: f64 = single.map(|x| self.sweep.flux(&levels, [x, at[0], at[1]], axis)).sum();
-        if !inside.is_empty() {
-            let bonds = self.crossing(part.row, &inside, axis);
-            sum += (self.sweep.sums.flux)(&bonds, T::of(self.time_step / 2.0)) / self.spacing;
+        let single = flux_of(part.bonds, &self.levels());
+        if part.columns.is_empty() {
+            return single;
         }
-        sum
-    }
-
-    /// Whether images in an edge have bonds across the face behind site `at` of an axis.
-    fn is_face_beside_edge(&self, at: usize, axis: usize) -> bool {
-        let lattice = &self.sweep.lattice;
-        let beyond = lattice.size[axis].saturating_sub(at + 1);
-        lattice.edges[axis] != Edge::Periodic && (at + 1).min(beyond) < lattice.half
+        let bonds = self.crossing(part.row, &part.columns, axis);
+        single + (self.sweep.sums.flux)(&bonds, T::of(self.time_step / 2.0)) / self.spacing
     }
 
     /// The bonds across the faces between some sites of a row and the next ones along `axis`.

@@ -5,10 +5,11 @@
 //! detector's numbers are added up in the order of rows, so that records have the same bits however steps are fused.
 
 use super::lattice::Lattice;
-use super::motion::{Motion, Part};
+use super::recording::Recording;
 use super::row_sums::Reduction;
 use super::scheme::Sweep;
-use super::share::{Shared, View};
+use super::share::Shared;
+use super::single_bonds::SingleBond;
 use crate::field::Real;
 use crate::physics::Measure;
 use crate::solver::Taps;
@@ -24,16 +25,16 @@ const MOST: usize = 32 << 20;
 
 /// What is taken from a part of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Take {
+pub(super) enum Take {
     /// p of one site.
     Site,
     /// A sum over pressures.
     Pressures(Reduction),
     /// Energy of a row of a detector of the whole grid, from every site's own numbers ([`super::whole`]).
     Whole,
-    /// Energy of sites far from walls.
+    /// Energy of sites, the bonds of walls apart.
     Energy,
-    /// Energy of sites in or beside walls, or beside a soft edge.
+    /// Energy site by site: in or beside walls in a medium that differs, or beside a soft edge.
     EnergyBeside,
     /// What flows to the next site along an axis.
     Flux(usize),
@@ -41,25 +42,28 @@ enum Take {
 
 impl Take {
     /// Whether it takes Φ of neighbours.
-    fn moves(self) -> bool {
+    pub(super) fn moves(self) -> bool {
         matches!(self, Self::Energy | Self::EnergyBeside | Self::Flux(_))
     }
 
     /// Whether it takes pressures.
-    fn is_pressure(self) -> bool {
+    pub(super) fn is_pressure(self) -> bool {
         matches!(self, Self::Site | Self::Pressures(_))
     }
 }
 
 /// A number that is taken from a row in every step.
 #[derive(Clone, Debug)]
-struct Reading {
-    row: usize,
-    tap: usize,
-    take: Take,
-    columns: Range<usize>,
+pub(super) struct Reading {
+    pub(super) row: usize,
+    pub(super) tap: usize,
+    pub(super) take: Take,
+    /// Those that vectors take.
+    pub(super) columns: Range<usize>,
+    /// Of [`Recorder::bonds`], what is added one by one.
+    pub(super) bonds: Range<usize>,
     /// Its place among the numbers of a step.
-    place: usize,
+    pub(super) place: usize,
 }
 
 /// What is taken from the rows of a lattice, with room for the numbers of some steps.
@@ -71,12 +75,16 @@ pub(super) struct Recorder<T> {
     readings: Vec<Reading>,
     /// Where the readings of a row begin, and its sites; for one row more than there are. Empty without any.
     first: Vec<[u32; 2]>,
+    /// Rows of which pressures are taken. Empty without any readings or sites.
+    hears: Vec<bool>,
     /// Where the numbers of a detector begin among those of a step.
     of_tap: Vec<usize>,
     /// The row of each number.
     places: Vec<usize>,
     /// Rows whose energy the vectors add up as a whole.
     whole: Vec<bool>,
+    /// Bonds that are added one by one.
+    bonds: Vec<SingleBond>,
     /// Whether energies of the whole grid are added up from every site's own numbers.
     own: bool,
     /// Steps of a pass.
@@ -99,9 +107,11 @@ impl<T: Real> Recorder<T> {
             sites: listeners(taps),
             readings: Vec::new(),
             first: Vec::new(),
+            hears: Vec::new(),
             of_tap: vec![0],
             places: Vec::new(),
             whole: Vec::new(),
+            bonds: Vec::new(),
             own,
             depth: longest,
             values: Vec::new(),
@@ -147,17 +157,29 @@ impl<T: Real> Recorder<T> {
     fn read(&mut self, sweep: &Sweep<T>, n: usize) {
         let (tap, own) = (self.taps[n].clone(), self.own);
         let ny = sweep.lattice.size[1];
+        let (readings, bonds) = (&mut self.readings, &mut self.bonds);
         let mut add = |row: usize, columns: Range<usize>, take: Take| {
-            if !columns.is_empty() {
-                let place = self.readings.len();
-                self.readings.push(Reading {
-                    row,
-                    tap: n,
-                    take,
-                    columns,
-                    place,
-                });
+            if columns.is_empty() {
+                return;
             }
+            let (begin, mut inside) = (bonds.len(), columns.clone());
+            match take {
+                Take::Energy => sweep.wall_bonds(row, &columns, bonds),
+                Take::Flux(axis) => {
+                    inside = sweep.columns_across(row, &columns, axis);
+                    let single = (columns.start..inside.start).chain(inside.end..columns.end);
+                    sweep.crossing_bonds(row, single, axis, bonds);
+                }
+                _ => {}
+            }
+            readings.push(Reading {
+                row,
+                tap: n,
+                take,
+                columns: inside,
+                bonds: begin..bonds.len(),
+                place: readings.len(),
+            });
         };
         if !tap.shares.is_empty() {
             for ([i, j, k], _) in &tap.shares {
@@ -194,6 +216,12 @@ impl<T: Real> Recorder<T> {
     #[expect(clippy::cast_possible_truncation, reason = "fewer readings than 2^32")]
     fn sort(&mut self, lattice: &Lattice) {
         self.readings.sort_by_key(|reading| reading.row);
+        self.hears = vec![false; lattice.rows()];
+        let pressures = self.readings.iter().filter(|reading| reading.take.is_pressure());
+        let rows = pressures.map(|reading| reading.row);
+        for row in rows.chain(self.sites.iter().map(|site| site / lattice.size[0])) {
+            self.hears[row] = true;
+        }
         let (mut reading, mut site) = (0, 0);
         for row in 0..=lattice.rows() {
             while self.readings.get(reading).is_some_and(|reading| reading.row < row) {
@@ -246,9 +274,11 @@ impl<T: Real> Recorder<T> {
         Recording {
             readings: &self.readings,
             first: &self.first,
+            hears: &self.hears,
             taps: &self.taps,
             sites: &self.sites,
             whole: &self.whole,
+            bonds: &self.bonds,
             due: &self.due,
             any: &self.any,
             spacing,
@@ -386,124 +416,4 @@ impl Record {
 fn listeners(taps: &Taps) -> Arc<[usize]> {
     let own = taps.transducers().filter(|own| own.act() == Act::Record);
     own.map_or_else(|| Arc::from([]), |own| Arc::clone(own.sites()))
-}
-
-/// Writes the numbers of a pass, from several tasks.
-pub(super) struct Recording<'a, T> {
-    readings: &'a [Reading],
-    first: &'a [[u32; 2]],
-    taps: &'a [Tap],
-    sites: &'a [usize],
-    whole: &'a [bool],
-    due: &'a [bool],
-    any: &'a [[bool; 3]],
-    spacing: f64,
-    time_step: f64,
-    values: Shared<'a, f64>,
-    heard: Shared<'a, T>,
-}
-
-impl<T: Real> Recording<'_, T> {
-    /// The readings and sites of a row.
-    fn of_row(&self, row: usize) -> (&[Reading], Range<usize>) {
-        match self.first.get(row..row + 2) {
-            Some([[reading, site], [last, last_site]]) => (
-                &self.readings[*reading as usize..*last as usize],
-                *site as usize..*last_site as usize,
-            ),
-            _ => (&[], 0..0),
-        }
-    }
-
-    /// Whether pressures are taken at a level.
-    pub(super) fn takes_pressures(&self, level: usize) -> bool {
-        self.any.get(level).is_some_and(|any| any[0])
-    }
-
-    /// Whether energy or flux is.
-    pub(super) fn takes_motion(&self, level: usize) -> bool {
-        self.any.get(level).is_some_and(|any| any[1])
-    }
-
-    /// Whether energies of the whole grid are taken from every site's own numbers.
-    pub(super) fn takes_whole(&self, level: usize) -> bool {
-        self.any.get(level).is_some_and(|any| any[2])
-    }
-
-    /// Takes what every site of a row adds to the energy of the whole grid ([`super::tally`]), which is the same at two levels.
-    pub(super) fn take_whole(&self, sweep: &Sweep<T>, levels: Range<usize>, row: usize, sums: [f64; 2]) {
-        let energy = sweep.energy_of_sums(row, sums, [self.spacing, self.time_step]);
-        for level in levels {
-            for reading in self.of_row(row).0 {
-                if reading.take == Take::Whole && self.is_due(level, reading) {
-                    self.put(level, reading, energy);
-                }
-            }
-        }
-    }
-
-    fn is_due(&self, level: usize, reading: &Reading) -> bool {
-        self.due[level * self.taps.len() + reading.tap]
-    }
-
-    #[allow(unsafe_code, reason = "see `Shared`")]
-    fn put(&self, level: usize, reading: &Reading, value: f64) {
-        let place = level * self.readings.len() + reading.place;
-        debug_assert!(reading.place < self.readings.len(), "place {}", reading.place);
-        // SAFETY: a row of a level is stepped once, by one task, and each of its readings has a place of its own.
-        unsafe { self.values.slice(place..place + 1)[0] = value };
-    }
-
-    /// Takes the pressures of a row that was stepped to `level`.
-    pub(super) fn take_pressures(&self, sweep: &Sweep<T>, level: usize, row: usize, sites: &[T]) {
-        let (readings, heard) = self.of_row(row);
-        for reading in readings.iter().filter(|reading| reading.take.is_pressure()) {
-            if !self.is_due(level, reading) {
-                continue;
-            }
-            let part = &sites[reading.columns.clone()];
-            let value = match reading.take {
-                Take::Pressures(reduction) => (sweep.sums.reduce)(part, reduction),
-                _ => part[0].wide(),
-            };
-            self.put(level, reading, value);
-        }
-        let nx = sweep.lattice.size[0];
-        let step = (level - 1) * self.sites.len();
-        #[allow(unsafe_code, reason = "see `Shared`")]
-        // SAFETY: as in `put`: every site has a place of its own in every step.
-        let kept = unsafe { self.heard.slice(step + heard.start..step + heard.end) };
-        for (kept, site) in kept.iter_mut().zip(&self.sites[heard]) {
-            *kept = sites[site % nx];
-        }
-    }
-
-    /// Takes energy and flux of a row at `level`, where pⁿ and Φ⁺ are those of that level around it.
-    pub(super) fn take_motion(&self, sweep: &Sweep<T>, level: usize, row: usize, [now, potential]: [View<'_, T>; 2]) {
-        let (readings, _) = self.of_row(row);
-        let motion = Motion {
-            sweep,
-            whole: self.whole,
-            now,
-            potential,
-            spacing: self.spacing,
-            time_step: self.time_step,
-        };
-        for reading in readings.iter().filter(|reading| reading.take.moves()) {
-            if !self.is_due(level, reading) {
-                continue;
-            }
-            let part = Part {
-                row,
-                columns: reading.columns.clone(),
-                tap: &self.taps[reading.tap],
-            };
-            let value = match reading.take {
-                Take::Flux(axis) => motion.flux(&part, axis),
-                Take::EnergyBeside => motion.energy_beside(&part),
-                _ => motion.energy(&part),
-            };
-            self.put(level, reading, value);
-        }
-    }
 }

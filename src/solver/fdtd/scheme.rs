@@ -1,13 +1,16 @@
 //! The fixed part of a run: rows, medium, walls, and the kernels that step them.
 
-use super::absorb::{AbsorbKernel, Beside, LayeredKernels, MixedKernel, absorb_kernel, layered_kernels, mixed_kernel};
+use super::absorb::{
+    AbsorbKernel, Beside, DampedKernel, LayeredKernels, MixedKernel, absorb_kernel, damped_kernel, layered_kernels,
+    mixed_kernel,
+};
 use super::blocks::{Block, blocks};
 use super::bundle::{BundleKernels, FollowKernels, bundle_kernels, follow_kernels};
 use super::faces::Faces;
 use super::lattice::{Ghost, Lattice, Mirror};
 use super::material::Material;
 use super::row_sums::SumKernels;
-use super::segments::Segments;
+use super::segments::{Segments, damped_ends};
 use super::share::View;
 use super::stencil::{Kernel, Rows, kernel};
 use super::tally::{TallyKernel, tally};
@@ -33,6 +36,7 @@ pub struct Sweep<T> {
     pub(super) tally: TallyKernel<T>,
     pub(super) absorb_kernel: AbsorbKernel<T>,
     pub(super) layered_kernels: LayeredKernels<T>,
+    pub(super) damped_kernel: DampedKernel<T>,
     pub(super) mixed_kernel: MixedKernel<T>,
     /// From rows to those around them along y and z, by their [`Place`].
     pub(super) beside: [Vec<Beside>; 2],
@@ -72,6 +76,7 @@ impl<T: Real> Sweep<T> {
             tally,
             absorb_kernel: absorb_kernel(lattice.half, lattice.rank),
             layered_kernels: layered_kernels(lattice.half, lattice.rank),
+            damped_kernel: damped_kernel(lattice.half, lattice.rank),
             mixed_kernel: mixed_kernel(lattice.half, lattice.rank),
             beside: [1, 2].map(|axis| beside(&lattice, axis)),
             sums: SumKernels::new(lattice.half),
@@ -156,7 +161,7 @@ impl<T: Real> Sweep<T> {
 pub(super) enum Way {
     /// By itself: beside an edge that turns signs, or to something else than the next level; in which layers it lies, if it has parts of its own.
     Alone(Option<[bool; 2]>),
-    /// It has layers at most.
+    /// It has layers, or ends that are damped, at most.
     Clean(Clean),
     /// Part by part ([`Segments`]): walls, other densities or damping in some of it; whether it lies in layers along y and z; its place.
     Mixed([bool; 2], Place),
@@ -183,13 +188,15 @@ fn alike(lattice: &Lattice, ways: &[Way]) -> Vec<[u16; 2]> {
     all
 }
 
-/// A row that has layers at most.
+/// A row that has layers, or ends that are damped, at most.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Clean {
     /// Whether it lies in layers along y and z.
     pub(super) crossed: [bool; 2],
     pub(super) medium: Medium,
     pub(super) place: Place,
+    /// Whether its first and its last sites are damped ([`damped_ends`]).
+    pub(super) damped: [bool; 2],
 }
 
 /// Where a row stands along y and z: 0 inside the grid, otherwise a number for each place whose stencil reaches beyond an edge.
@@ -207,7 +214,7 @@ impl Way {
 }
 
 impl Clean {
-    /// Whether nothing but the ends of rows in layers along x differs from an empty grid's inside.
+    /// Whether nothing but its ends, in layers along x or damped, differs from an empty grid's inside.
     pub(super) fn is_plain(&self) -> bool {
         self.crossed == [false; 2] && self.place == [0; 2]
     }
@@ -294,7 +301,13 @@ impl<'a, T: Real> Styles<'a, T> {
         let place = [1, 2].map(|axis| place(lattice, axis, at[axis]));
         let walled = self.faces.is_some() && self.walls.concern(row);
         let crossed = [1, 2].map(|axis| axis < lattice.rank && lattice.absorbs_at(axis, at[axis]));
-        let mixed = walled || material.damping(lattice, row).is_some();
+        let inside = crossed == [false; 2] && place == [0; 2] && !walled && !lattice.is_absorbing(0);
+        let damped = match material.damping(lattice, row) {
+            None => Some([false; 2]),
+            Some(rates) if inside => damped_ends(rates),
+            Some(_) => None,
+        };
+        let mixed = walled || damped.is_none();
         if (1..lattice.rank).any(|axis| place[axis - 1] > 0 && lattice.edges[axis] == Edge::Soft) {
             return Way::Alone((mixed || !material.density.is_empty()).then_some(crossed));
         }
@@ -306,7 +319,12 @@ impl<'a, T: Real> Styles<'a, T> {
         if medium.is_none() && !material.density.is_empty() {
             return Way::Mixed(crossed, place);
         }
-        Way::Clean(Clean { crossed, medium, place })
+        Way::Clean(Clean {
+            crossed,
+            medium,
+            place,
+            damped: damped.unwrap_or_default(),
+        })
     }
 
     /// The number of a medium, as long as there are few.
@@ -318,5 +336,70 @@ impl<'a, T: Real> Styles<'a, T> {
             return Some((self.media.len() - 1) as u8);
         }
         known.map(|n| n as u8)
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
+mod tests {
+    use super::super::run::Fdtd;
+    use super::*;
+    use crate::solver::clock::RunClock;
+    use crate::solver::setup::Setup;
+    use crate::solver::{Taps, find, read_scene_text};
+
+    /// Steps rows whose ends are damped part by part.
+    fn part_by_part<T: Vectors>(sweep: &mut Sweep<T>) {
+        for way in &mut sweep.ways {
+            if let Way::Clean(Clean {
+                crossed,
+                place,
+                damped: [true, _] | [_, true],
+                ..
+            }) = *way
+            {
+                *way = Way::Mixed(crossed, place);
+            }
+        }
+        let Sweep {
+            lattice,
+            material,
+            faces,
+            ways,
+            ..
+        } = sweep;
+        sweep.segments = Segments::new(lattice, material, faces.as_ref(), ways);
+        sweep.alike = alike(lattice, ways);
+    }
+
+    #[test]
+    fn damped_ends_are_stepped_as_parts_are() {
+        let cases: [(&[usize], u32); 4] = [(&[70, 9], 2), (&[64, 24], 4), (&[131, 12, 11], 2), (&[96, 9, 10], 8)];
+        for ((size, order), one_side) in cases.into_iter().flat_map(|case| [(case, false), (case, true)]) {
+            let corner =
+                |x: f64| -> Vec<f64> { (0..size.len()).map(|axis| if axis == 0 { x } else { 200.0 }).collect() };
+            let text = format!(
+                "format = 1\n[grid]\nsize = {size:?}\nspacing = 1.0\nedges = \"wall\"\n[acoustic]\n[time]\nend = 1.0\n[solver]\nmethod = \"fdtd\"\norder = {order}\n\
+                 [[layer]]\nsets = \"impedance\"\nvalue = 5.0\nshape = \"box\"\nmin = {:?}\nmax = {:?}\n\
+                 [[pulse]]\ncenter = {:?}\nwidth = 4.0\n",
+                vec![-1.0; size.len()],
+                corner(if one_side { 3.0 } else { 200.0 }),
+                vec![5.0; size.len()],
+            );
+            let (_, scenario) = read_scene_text(&text, None, &[]).unwrap();
+            let setup = Setup::new(find("fdtd").unwrap(), &scenario).unwrap();
+            let [mut new, mut other] = [(); 2].map(|()| Fdtd::<f32>::new(&setup).unwrap());
+            let ends = [true, !one_side];
+            let damped = |way: &Way| matches!(way, Way::Clean(clean) if clean.damped == ends);
+            assert!(new.sweep.ways.iter().any(damped), "{text}");
+            part_by_part(&mut other.sweep);
+            for run in [&mut new, &mut other] {
+                let clock = RunClock::new(setup.time_step);
+                threads::run(|| run.take(&clock, 30, &mut Taps::of(&scenario)));
+            }
+            let alike = |(a, b): (&f32, &f32)| a.to_bits() == b.to_bits();
+            assert!(new.now.iter().zip(other.now.iter()).all(alike), "{text}");
+            assert!(new.now.iter().any(|value| value.abs() > 1e-3), "{text}");
+        }
     }
 }

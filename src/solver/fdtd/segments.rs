@@ -59,6 +59,20 @@ pub(super) fn cut(nx: usize, ends: [Range<usize>; 2]) -> [(Range<usize>, Option<
     ]
 }
 
+/// The first and the last block of a row.
+pub(super) fn ends(nx: usize) -> [Range<usize>; 2] {
+    [0..BLOCK.min(nx), nx.saturating_sub(1) / BLOCK * BLOCK..nx]
+}
+
+/// Whether the first and the last block of a row are damped, if nothing between them is and that is long enough to be a part of its own.
+pub(super) fn damped_ends<T: Real>(rates: &[T]) -> Option<[bool; 2]> {
+    let [low, high] = ends(rates.len());
+    let between = low.end..high.start;
+    let damped = |sites: Range<usize>| rates[sites].iter().any(|rate| !rate.is_zero());
+    let long = between.len() >= SHORTEST * BLOCK;
+    (long && !damped(between)).then(|| [low, high].map(damped))
+}
+
 /// As the same in every row of a box: density and λ² as the box has them.
 pub(super) fn alike<T: Copy>(
     cut: [(Range<usize>, Option<usize>); 3],

@@ -230,6 +230,14 @@ impl<'a, T: Real> Followed<'a, T> {
         self.peak.is_none() && self.potential.is_none()
     }
 
+    /// Asks for what is kept of some sites.
+    pub(super) fn ask(&self, sites: &Range<usize>) {
+        let potential = self.potential.iter().flat_map(|all| [Some(all.even), all.odd]);
+        for all in potential.chain([self.peak]).flatten() {
+            ask(all.place(sites.start), 0..sites.len());
+        }
+    }
+
     /// Φ⁺ of a level that is still there when its successor is stepped.
     ///
     /// # Safety

@@ -6,7 +6,7 @@ use super::absorb::{
 use super::cpml::Layer;
 use super::lattice::Lattice;
 use super::scheme::{Clean, Medium, Place, Sweep};
-use super::segments::{alike, cut};
+use super::segments::{alike, cut, ends};
 use super::stage::{Memory, Mode, Scratch, Stage};
 use super::stencil::site_sum;
 use crate::field::{Precision, Real};
@@ -248,6 +248,35 @@ impl<T: Real> Sweep<T> {
             };
             // SAFETY: the box reaches all that the stencil reads, the rows themselves, and what is remembered of them, which belongs to the task that steps them.
             unsafe { (self.layered_kernels[usize::from(shift.is_some()) | across])(&rows, &strip) }
+        }
+    }
+
+    /// The step of the ends that are damped of `count` rows, as above.
+    ///
+    /// # Safety
+    /// As for [`Sweep::rows`].
+    #[allow(unsafe_code, reason = "see `Shared`")]
+    pub(super) unsafe fn damped(
+        &self,
+        stage: &Stage<'_, T>,
+        clean: Clean,
+        at: [usize; 2],
+        (along, count): (usize, usize),
+    ) {
+        if clean.damped == [false; 2] {
+            return;
+        }
+        let [nx, ny, _] = self.lattice.size;
+        let rows = self.row_box(stage, (clean.place, clean.medium), at, (along, count));
+        let rates = self.rates((at[0] + ny * at[1], if along == 1 { 1 } else { ny }));
+        for (sites, _) in ends(nx).into_iter().zip(clean.damped).filter(|(_, damped)| *damped) {
+            let strip = Strip {
+                sites,
+                shift: 0,
+                rows: 0..count,
+            };
+            // SAFETY: as above; rates are as long as rows.
+            unsafe { (self.damped_kernel)(&rows, &strip, &rates) }
         }
     }
 

@@ -7,7 +7,8 @@ use super::blocks::{Block, most_planes};
 use super::bundle::Bundles;
 use super::events::SiteEvents;
 use super::lattice::{Ghost, Lattice};
-use super::scheme::{Medium, Sweep, Way};
+use super::scheme::{Clean, Medium, Sweep, Way};
+use super::segments::ends;
 use super::share::{Shared, View};
 use super::stage::{Followed, Memory, Mode, Part, Scratch, Stage};
 use crate::backend::simd::prefetch;
@@ -214,8 +215,7 @@ impl<T: Real> Sweep<T> {
         }
         let along = if step == 1 { 1 } else { 2 };
         let places = (0..planes).map(|b| [(start + b * ny) % ny, (start + b * ny) / ny]);
-        let [low, high] = stage.ends();
-        let middle = low.end..high.start.min(nx);
+        let middle = self.middle(stage, way);
         let mirrored = matches!(way, Way::Clean(clean) if clean.is_plain()) && middle.len() == nx;
         // What is played or put beside walls comes after the kernel.
         let played = stage.events.play(stage.level) && rows().any(|row| stage.events.rows[row]);
@@ -243,7 +243,10 @@ impl<T: Real> Sweep<T> {
                 if !mirrored {
                     for at in places {
                         // SAFETY: the caller's promise.
-                        unsafe { self.layered(stage, clean, at, (along, count)) }
+                        unsafe {
+                            self.layered(stage, clean, at, (along, count));
+                            self.damped(stage, clean, at, (along, count));
+                        }
                     }
                 }
             }
@@ -287,6 +290,23 @@ impl<T: Real> Sweep<T> {
                 self.visit(stage, (first, step), (count, followed), scratch);
             }
         }
+    }
+
+    /// The sites of a row between its ends in layers along x, or damped ones.
+    fn middle(&self, stage: &Stage<'_, T>, way: Way) -> Range<usize> {
+        let nx = self.lattice.size[0];
+        let [low, high] = stage.ends();
+        let mut middle = low.end..high.start.min(nx);
+        if let Way::Clean(Clean { damped, .. }) = way {
+            let [first, last] = ends(nx);
+            if damped[0] {
+                middle.start = first.end;
+            }
+            if damped[1] {
+                middle.end = last.start;
+            }
+        }
+        middle
     }
 
     /// Sites `inside` of bundles of rows that take the kernel alone; with Φ⁺ where there is room for the rows' `sums`.

@@ -98,7 +98,7 @@ impl<T: Real> Sweep<T> {
                         w + self.lattice.size[1] * c
                     };
                     ahead.push(older.place(self.lattice.sites(row).start));
-                    if !pass.memories.is_empty() {
+                    if !pass.memories.is_empty() || !pass.followed.is_empty() {
                         coming.push(row);
                     }
                 });
@@ -112,6 +112,7 @@ impl<T: Real> Sweep<T> {
                     pass.memories
                         .iter()
                         .for_each(|memory| memory.ask(self.lattice.size, *row));
+                    pass.followed.ask(&self.lattice.sites(*row));
                 }
                 debug_assert!(asked <= end, "{asked} of {} rows", ahead.len());
                 #[allow(unsafe_code, reason = "see `Shared`")]

@@ -333,7 +333,7 @@ fn near_walls(lattice: &Lattice, walls: &[bool], row: usize) -> bool {
 }
 
 /// Whether site `at` of the line along `axis` through `site` is a wall.
-fn is_wall(lattice: &Lattice, walls: &[bool], mut site: [usize; 3], axis: usize, at: usize) -> bool {
+pub(super) fn is_wall(lattice: &Lattice, walls: &[bool], mut site: [usize; 3], axis: usize, at: usize) -> bool {
     let [nx, ny, _] = lattice.size;
     site[axis] = at;
     walls[site[0] + nx * (site[1] + ny * site[2])]
