@@ -146,7 +146,7 @@ fn draw(path: &Path, scenario: &Scenario, report: &DispersionReport) -> anyhow::
     };
     let sound = scenario.model().equation() == Equation::Acoustic;
     let plot = Plot {
-        title: format!("{}: ω(k) of what runs, {RANGE:.0} dB", scenario.title()),
+        title: scene::titled(scenario, &format!("ω(k) of what runs, {RANGE:.0} dB")),
         along: if sound { "k/(rad/m)" } else { "k" }.to_owned(),
         up: if sound { "ω/(rad/s)" } else { "ω" }.to_owned(),
         ground: Some(Ground {

@@ -274,7 +274,7 @@ fn draw(
         shown,
         color: 0,
     };
-    let title = format!("{}: {} positions", scenario.title(), places.len());
+    let title = scene::titled(scenario, &format!("{} positions", places.len()));
     let plot = Plot {
         title: title.clone(),
         along: "x".to_owned(),

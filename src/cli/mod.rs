@@ -35,6 +35,7 @@ mod serve;
 mod site;
 mod sound;
 mod sweep;
+mod sweep_table;
 mod terminal;
 mod worksheet;
 

@@ -194,10 +194,10 @@ fn painter(
     let (_, other) = read.map_err(|faults| faults.set_by("--against", &args.against))?;
     // The change stands first: of a title that is too long the end is cut.
     let words = args.against.join(", ");
-    let title = if args.difference {
-        format!("{words} less as it is: {}", scenario.title())
-    } else {
-        format!("{words}: {}", scenario.title())
+    let less = if args.difference { " less as it is" } else { "" };
+    let title = match scenario.title() {
+        "" => format!("{words}{less}"),
+        title => format!("{words}{less}: {title}"),
     };
     let show = if args.difference {
         Show::Difference

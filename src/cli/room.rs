@@ -288,7 +288,7 @@ fn draw(path: &Path, scenario: &Scenario, report: &RoomReport) -> anyhow::Result
             color,
         });
     }
-    let title = format!("{}: {}", scenario.title(), report.detector);
+    let title = scene::titled(scenario, &report.detector);
     let plot = Plot {
         title: title.clone(),
         along: "t / s".to_owned(),

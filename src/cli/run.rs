@@ -407,7 +407,10 @@ fn balance(engine: &Engine) -> String {
     let grid = scenario.grid();
     let absorbs =
         grid.edges()[..grid.rank()].contains(&Edge::Absorb) && grid.absorb_width() > 0 || scenario.takes_energy();
-    let plays = !scenario.sources().is_empty() || engine.mirror().is_some_and(|mirror| mirror.playing > 0);
+    let plays = !scenario.sources().is_empty()
+        || engine
+            .mirror()
+            .is_some_and(|mirror| mirror.turned && mirror.playing > 0);
     if plays {
         let [first, last] = [engine.initial_observables(), engine.latest_observables().1];
         let (put_in, unit) = if sound {

@@ -16,6 +16,14 @@ pub fn load(args: &SceneArgs) -> Result<Arc<Scenario>, Faults> {
     Ok(Arc::new(scenario))
 }
 
+/// The heading of a plot: the scene's title, where it has one, and what is shown of it.
+pub(super) fn titled(scenario: &Scenario, what: &str) -> String {
+    match scenario.title() {
+        "" => what.to_owned(),
+        title => format!("{title}: {what}"),
+    }
+}
+
 /// Whether an error says what is wrong with a scene.
 pub(super) fn is_fault(error: &(dyn std::error::Error + 'static)) -> bool {
     error.is::<Faults>()

@@ -1,11 +1,10 @@
 //! `ripplon sweep`: one run for each of several values, and what is measured of each.
 
 use super::named;
-use super::run::short;
+use super::sweep_table::Table;
 use super::terminal::{all_told, say, tell};
 use super::{InputError, Interrupt, SceneArgs, scene};
 use crate::engine::sweep::{Stop, SweepError, SweepPlan, SweepPoint};
-use crate::export::csv::CsvWriter;
 use crate::export::plot::{Curve, Plot, Shown};
 use crate::export::{self, About};
 use crate::scene::Faults;
@@ -38,7 +37,7 @@ pub struct SweepArgs {
     /// What the first quantity is held against: a formula of x (and y), the values that vary, or `transmission`
     #[arg(long, value_name = "FORMULA")]
     theory: Option<String>,
-    /// Write the table as CSV, a row a run; runs that a table there has already are not run again
+    /// Write the table as CSV, a row a run; runs that a table there has already, of the same scene, are not run again
     #[arg(long, value_name = "F.csv")]
     csv: Option<PathBuf>,
     /// Draw the quantities over the first key, theory dashed
@@ -58,9 +57,9 @@ pub(super) fn run(args: &SweepArgs) -> anyhow::Result<()> {
         origin: scenario.origin().map(Path::to_owned),
         sweep,
     };
-    let table = Table::of(&plan);
     let outputs = named::given([("--csv", &args.csv), ("--plot", &args.plot)]);
     named::check(&outputs, &named::inputs(&args.scene, &scenario))?;
+    let table = Table::of(&plan, &scenario.file().files(scenario.origin()))?;
     if args.plot.is_some() && lines_of(&plan.sweep) > MOST_LINES {
         let message = format!(
             "--plot draws at most {MOST_LINES} lines, and these are {}; write --csv, or vary one key",
@@ -75,7 +74,7 @@ pub(super) fn run(args: &SweepArgs) -> anyhow::Result<()> {
     };
     let runs = plan.runs();
     let counted = crate::units::counted(runs as u64, "run");
-    say!("{title}: {counted}, {}", table.columns.join(", "));
+    say!("{title}: {counted}, {}", table.told().join(", "));
     if !known.is_empty() {
         say!("{} of them are in the table already", known.len());
     }
@@ -156,7 +155,11 @@ fn conclude(plan: &SweepPlan, outcome: &Outcome, runs: usize) -> anyhow::Result<
         outcome.fresh,
         outcome.seconds
     );
-    let off = |point: &SweepPoint| Some((point.measured.first()? - point.theory?).abs());
+    // Where theory has no value nothing is far from it.
+    let off = |point: &SweepPoint| {
+        let off = (point.measured.first()? - point.theory?).abs();
+        (!off.is_nan()).then_some(off)
+    };
     let worst = outcome
         .points
         .iter()
@@ -217,7 +220,7 @@ fn sweep_of(args: &SweepArgs, given: Option<&Sweep>) -> Result<Sweep, InputError
 }
 
 /// What is wrong with the input exits with 2.
-fn as_input<T>(result: Result<T, SweepError>) -> anyhow::Result<T> {
+pub(super) fn as_input<T>(result: Result<T, SweepError>) -> anyhow::Result<T> {
     result.map_err(|error| {
         if let SweepError::Scene { setting, faults } = error {
             tell!("with {setting}:");
@@ -247,111 +250,6 @@ fn progress(runs: usize, done: usize) -> ProgressBar {
     }
     bar.reset_eta();
     bar
-}
-
-/// The columns of a sweep: what varies, what is measured, theory.
-struct Table {
-    columns: Vec<String>,
-    keys: usize,
-    theory: bool,
-}
-
-impl Table {
-    fn of(plan: &SweepPlan) -> Self {
-        let sweep = &plan.sweep;
-        let mut columns: Vec<String> = sweep.axes.iter().map(|axis| axis.key.clone()).collect();
-        let keys = columns.len();
-        columns.extend(sweep.measures.iter().map(Quantity::text));
-        let theory = sweep.theory.is_some();
-        columns.extend(theory.then(|| "theory".to_owned()));
-        Self { columns, keys, theory }
-    }
-
-    fn row(&self, plan: &SweepPlan, point: &SweepPoint) -> Vec<f64> {
-        let mut row = plan.values(point.number);
-        row.extend(&point.measured);
-        if self.theory {
-            row.push(point.theory.unwrap_or(f64::NAN));
-        }
-        row
-    }
-
-    fn line(&self, plan: &SweepPlan, point: &SweepPoint) -> String {
-        let row = self.row(plan, point);
-        let named = self.columns.iter().zip(&row);
-        let words: Vec<String> = named
-            .map(|(name, value)| format!("{name} = {}", short(*value)))
-            .collect();
-        words.join(", ")
-    }
-
-    /// Writes what is done, in the order of the runs.
-    fn write(&self, path: &Path, plan: &SweepPlan, points: &[SweepPoint]) -> anyhow::Result<()> {
-        let mut csv = CsvWriter::create(path, &self.columns)?;
-        let mut order: Vec<&SweepPoint> = points.iter().collect();
-        order.sort_by_key(|point| point.number);
-        for point in order {
-            csv.row(&self.row(plan, point))?;
-        }
-        Ok(csv.finish()?)
-    }
-
-    /// The runs that a table has already.
-    fn read(&self, path: &Path, plan: &SweepPlan) -> anyhow::Result<Vec<SweepPoint>> {
-        let bytes = crate::input_file::read(path, 1 << 30)
-            .map_err(|error| InputError(format!("--csv {}: {error}", path.display())))?;
-        let text = String::from_utf8_lossy(&bytes);
-        // Without its end a line may have lost digits of its last number: that run is done again.
-        let whole = text.rfind('\n').map_or(0, |end| end + 1);
-        let mut lines = text[..whole].lines();
-        let Some(head) = lines.next() else {
-            return Ok(Vec::new());
-        };
-        let own = self.columns.join(",");
-        // Names with a quote or a comma are quoted; they are compared without.
-        if head.replace('"', "") != own.replace('"', "") {
-            return Err(InputError(format!(
-                "--csv {}: this table has the columns {head}, and the sweep has {own}; name another file, or remove it",
-                path.display()
-            ))
-            .into());
-        }
-        let places: std::collections::HashMap<Vec<u64>, usize> =
-            (0..plan.runs()).map(|n| (bits(&plan.values(n)), n)).collect();
-        let mut points = Vec::new();
-        for (number, line) in lines.enumerate() {
-            let row: Option<Vec<f64>> = line.split(',').map(|cell| cell.trim().parse().ok()).collect();
-            let row = row.filter(|row| row.len() == self.columns.len()).ok_or_else(|| {
-                InputError(format!(
-                    "--csv {}: line {} is no row of {} numbers; mend or remove the file",
-                    path.display(),
-                    number + 2,
-                    self.columns.len()
-                ))
-            })?;
-            let Some(place) = places.get(&bits(&row[..self.keys])) else {
-                return Err(InputError(format!(
-                    "--csv {}: line {} is of values that this sweep does not have; name another file, or remove it",
-                    path.display(),
-                    number + 2
-                ))
-                .into());
-            };
-            let measured = row[self.keys..self.keys + plan.sweep.measures.len()].to_vec();
-            points.push(SweepPoint {
-                number: *place,
-                measured,
-                theory: row.last().copied().filter(|_| self.theory),
-            });
-        }
-        points.sort_by_key(|point| point.number);
-        points.dedup_by_key(|point| point.number);
-        Ok(points)
-    }
-}
-
-fn bits(values: &[f64]) -> Vec<u64> {
-    values.iter().map(|value| (value + 0.0).to_bits()).collect()
 }
 
 /// Lines of a plot: quantities, or values of the other keys.

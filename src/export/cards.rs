@@ -1,10 +1,11 @@
 //! The cards of a film: its title with what runs before it, what was predicted and measured after it.
 
 use super::facts::{self, figure};
-use super::overlay::pixel;
+use super::overlay::{pixel, shortened};
 use super::paint::Painter;
 use super::picture::Picture;
 use super::text::{Align, Style};
+use super::theme::Theme;
 use crate::engine::{Engine, Verdict};
 use crate::physics::Equation;
 use std::sync::Arc;
@@ -25,6 +26,36 @@ pub(super) fn wrapped(style: Style, words: &str, room: f32) -> Vec<String> {
         }
     }
     lines
+}
+
+/// Sizes of a text that has no room at its full size.
+const SIZES: [f32; 5] = [1.0, 0.9, 0.8, 0.7, 0.63];
+
+/// Words in lines at the largest of [`SIZES`] at which all of them have room, with that size; at the smallest they end with `…` where they have none. `at` says for a size the style, and how many lines there may be.
+pub(super) fn fitted(words: &str, room: f32, at: impl Fn(f32) -> (Style, usize)) -> (f32, Vec<String>) {
+    let mut size = 1.0;
+    let mut lines = Vec::new();
+    for tried in SIZES {
+        let (style, most) = at(tried);
+        size = tried;
+        lines = wrapped(style, words, room);
+        if lines.len() <= most && lines.iter().all(|line| style.width(line) <= room) {
+            return (size, lines);
+        }
+    }
+    let (style, most) = at(size);
+    let cut = lines.len() > most;
+    lines.truncate(most);
+    let last = lines.len().saturating_sub(1);
+    for (n, line) in lines.iter_mut().enumerate() {
+        let whole = if cut && n == last {
+            format!("{line} …")
+        } else {
+            line.clone()
+        };
+        *line = shortened(&whole, |line| style.width(line) <= room);
+    }
+    (size, lines)
 }
 
 impl Painter {
@@ -94,51 +125,61 @@ impl Painter {
                 ..theme.label(unit)
             },
         );
-        let heading = wrapped(large, heading, room);
-        // Name above value where both have no room beside each other.
-        let rows: Vec<(String, Vec<String>, String)> = rows
+        let verdict = theme.title(unit);
+        let lines_of = |style: Style, words: &str| -> Vec<String> {
+            let lines = wrapped(style, words, room).into_iter();
+            lines
+                .map(|line| shortened(&line, |line| style.width(line) <= room))
+                .collect()
+        };
+        let heading = lines_of(large, heading);
+        // Name above value where both have no room beside each other; the verdict behind the name, or below it.
+        let rows: Vec<Row> = rows
             .into_iter()
-            .map(|[name, value, word]| (name, wrapped(values, &value, room), word))
+            .map(|[name, value, word]| {
+                let name = if word.is_empty() { name } else { format!("{name}:") };
+                let mut heads: Vec<[String; 2]> = lines_of(names, &name)
+                    .into_iter()
+                    .map(|line| [line, String::new()])
+                    .collect();
+                match heads.last_mut() {
+                    Some([line, own]) if names.width(&format!("{line} ")) + verdict.width(&word) <= room => *own = word,
+                    _ => heads.push([String::new(), word]),
+                }
+                Row {
+                    heads,
+                    values: lines_of(values, &value),
+                }
+            })
             .collect();
-        let row_height = |lines: usize| (1.45 + 1.3 * pixel(lines) + 0.55) * unit;
-        let all = 2.8 * unit * pixel(heading.len())
-            + 1.4 * unit
-            + rows.iter().map(|(_, lines, _)| row_height(lines.len())).sum::<f32>();
+        let all = 2.8 * unit * pixel(heading.len()) + 1.4 * unit + rows.iter().map(|row| row.height(unit)).sum::<f32>();
         let mut y = (0.5 * (h - all)).max(unit);
         for line in &heading {
             y += 2.8 * unit;
             large.draw(&mut picture, w / 2.0, y - 0.6 * unit, Align::Center, line);
         }
         y += 1.4 * unit;
-        for (name, lines, word) in rows {
-            if y + row_height(lines.len()) > h - 2.0 * unit {
+        for row in rows {
+            if y + row.height(unit) > h - 2.0 * unit {
                 break;
             }
-            let ink = match word.as_str() {
-                "agrees" => verdict_color(theme.ground, true),
-                "disagrees" => verdict_color(theme.ground, false),
-                _ => theme.quiet,
-            };
-            let head = if word.is_empty() {
-                name.clone()
-            } else {
-                format!("{name}: ")
-            };
-            let wide = names.width(&head) + names.width(&word);
-            names.draw(&mut picture, (w - wide) / 2.0, y + unit, Align::Left, &head);
-            let said = Style {
-                color: ink,
-                ..theme.title(unit)
-            };
-            said.draw(
-                &mut picture,
-                (w - wide) / 2.0 + names.width(&head),
-                y + unit,
-                Align::Left,
-                &word,
-            );
-            y += 1.45 * unit;
-            for line in &lines {
+            for [line, word] in &row.heads {
+                let line = if line.is_empty() || word.is_empty() {
+                    line.clone()
+                } else {
+                    format!("{line} ")
+                };
+                let left = (w - names.width(&line) - verdict.width(word)) / 2.0;
+                let said = Style {
+                    color: verdict_color(theme, word),
+                    ..verdict
+                };
+                names.draw(&mut picture, left, y + unit, Align::Left, &line);
+                said.draw(&mut picture, left + names.width(&line), y + unit, Align::Left, word);
+                y += 1.3 * unit;
+            }
+            y += 0.15 * unit;
+            for line in &row.values {
                 values.draw(&mut picture, w / 2.0, y + unit, Align::Center, line);
                 y += 1.3 * unit;
             }
@@ -149,12 +190,64 @@ impl Painter {
     }
 }
 
-/// The colour of a verdict over a ground.
-fn verdict_color(ground: [u8; 3], agrees: bool) -> [u8; 3] {
-    match (ground[0] < 128, agrees) {
-        (true, true) => [111, 194, 139],
-        (true, false) => [224, 114, 108],
-        (false, true) => [31, 122, 68],
-        (false, false) => [179, 50, 44],
+/// A row of a card.
+struct Row {
+    /// Lines of its name, each with the verdict behind it, which the last has.
+    heads: Vec<[String; 2]>,
+    /// Lines of its value.
+    values: Vec<String>,
+}
+
+impl Row {
+    /// With the gap below it, pixels.
+    fn height(&self, unit: f32) -> f32 {
+        (1.3 * pixel(self.heads.len() + self.values.len()) + 0.7) * unit
+    }
+}
+
+/// The colour of a verdict on the ground of a theme.
+fn verdict_color(theme: &Theme, word: &str) -> [u8; 3] {
+    match (theme.ground[0] < 128, word) {
+        (true, "agrees") => [111, 194, 139],
+        (true, "disagrees") => [224, 114, 108],
+        (false, "agrees") => [31, 122, 68],
+        (false, "disagrees") => [179, 50, 44],
+        _ => theme.quiet,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const WORDS: &str = "Two slits under a title that is far too long for a picture that stands upright on a telephone";
+
+    #[test]
+    fn words_are_set_smaller_before_they_are_cut_and_a_cut_is_seen() {
+        let theme = Theme::light();
+        let at = |most: usize| move |size: f32| (theme.title(30.0 * size), most);
+        let room = 600.0;
+        let lines = |most: usize| fitted(WORDS, room, at(most));
+        // As many lines as they take: whole, at full size.
+        let (size, whole) = lines(9);
+        assert_eq!((size, whole.join(" ")), (1.0, WORDS.to_owned()));
+        // One line less is enough for smaller letters.
+        let (size, smaller) = lines(whole.len() - 1);
+        assert!(size < 1.0, "{size}");
+        assert_eq!(smaller.join(" "), WORDS);
+        // Beyond that the end is cut off, which dots say.
+        let (size, cut) = lines(1);
+        assert_eq!((size, cut.len()), (0.63, 1));
+        assert!(
+            cut[0].ends_with('…') && WORDS.starts_with(cut[0].trim_end_matches(['…', ' '])),
+            "{cut:?}"
+        );
+        assert!(fitted(WORDS, room, at(0)).1.is_empty());
+        let word = "Donaudampfschifffahrtsgesellschaftskapitänsmütze".repeat(2);
+        for (words, most) in [(WORDS, 1), (WORDS, 2), (word.as_str(), 3)] {
+            let (size, lines) = fitted(words, room, at(most));
+            let style = theme.title(30.0 * size);
+            assert!(lines.iter().all(|line| style.width(line) <= room), "{lines:?}");
+        }
     }
 }

@@ -1,10 +1,10 @@
 //! A field along a line as a graph: |ψ|² as an area coloured by phase, the potential as a faint line on a scale of its own, walls as grey bands.
 
-use super::overlay::{ceil, floor, frame, pixel, signed};
+use super::overlay::{ceil, floor, frame, pixel, shortened, signed};
 use super::picture::{Picture, Rect, mixed};
 use super::text::Align;
 use super::theme::Theme;
-use super::ticks::{power_of_ten, short, ticks};
+use super::ticks::{Ticks, power_of_ten, short, ticks};
 
 /// The medium below a graph.
 #[derive(Clone, Debug)]
@@ -87,10 +87,21 @@ impl Graph<'_> {
         frame(picture, rect, theme);
     }
 
+    /// Round values along the vertical axis, so many that their labels stand apart.
+    fn upright(&self, rect: Rect, unit: f32) -> Ticks {
+        let count = (rect.height / ceil(unit * 2.6)).clamp(2, 6);
+        ticks(f64::from(self.range[0]), f64::from(self.range[1]), count)
+    }
+
+    /// What the curve is, with the power of ten of its labels.
+    fn title(&self, upright: &Ticks) -> String {
+        let title = format!("{} {}", self.sign, power_of_ten(upright.exponent));
+        title.trim().to_owned()
+    }
+
     fn grid(&self, picture: &mut Picture, rect: Rect, unit: f32, theme: &Theme, to_y: &dyn Fn(f32) -> f32) {
         let style = theme.label(unit * 0.85);
-        let count = (rect.height / ceil(unit * 2.6)).clamp(2, 6);
-        let upright = ticks(f64::from(self.range[0]), f64::from(self.range[1]), count);
+        let upright = self.upright(rect, unit);
         for (value, label) in &upright.marks {
             #[expect(clippy::cast_possible_truncation, reason = "a position in the picture")]
             let y = to_y(*value as f32);
@@ -102,13 +113,12 @@ impl Graph<'_> {
             picture.fill(line, theme.text, if *value == 0.0 { 0.25 } else { 0.08 });
             style.draw(picture, pixel(rect.x) - 0.5 * unit, y + 0.3 * unit, Align::Right, label);
         }
-        let title = format!("{} {}", self.sign, power_of_ten(upright.exponent));
         theme.label(unit).draw(
             picture,
             pixel(rect.x),
             pixel(rect.y) - 0.7 * unit,
             Align::Left,
-            title.trim(),
+            &self.title(&upright),
         );
         let count = (rect.width / ceil(unit * 6.0)).clamp(2, 8);
         let [left, right] = self.span;
@@ -154,14 +164,14 @@ impl Graph<'_> {
         let labels: Vec<String> = (shown.iter().enumerate())
             .map(|(place, (medium, _))| format!("{}{}", if place == 0 { "" } else { "dashed " }, medium.label()))
             .collect();
+        let labels = labels.join(", ");
+        // What the curve is stands on the same line, on the left.
+        let room = pixel(rect.width) - theme.label(unit).width(&self.title(&self.upright(rect, unit))) - unit;
+        let size = 0.85 * (room / theme.label(0.85 * unit).width(&labels).max(1.0)).clamp(0.65, 1.0);
+        let style = theme.label(size * unit);
+        let labels = shortened(&labels, |labels| style.width(labels) <= room);
         let right = pixel(rect.x + rect.width);
-        theme.label(unit * 0.85).draw(
-            picture,
-            right,
-            pixel(rect.y) - 0.7 * unit,
-            Align::Right,
-            &labels.join(", "),
-        );
+        style.draw(picture, right, pixel(rect.y) - 0.7 * unit, Align::Right, &labels);
     }
 }
 
@@ -192,5 +202,53 @@ fn stairs(picture: &mut Picture, rect: Rect, ys: &[f32], color: [u8; 3], (thick,
         let next = ys[(x + 1).min(ys.len() - 1)];
         let (top, bottom) = (y.min(next) - thick / 2.0, y.max(next) + thick / 2.0);
         column(picture, rect, x, [top, bottom], color, 0.75);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// In a narrow picture what the medium is stands clear of what the curve is.
+    #[test]
+    fn the_names_of_the_medium_keep_clear_of_that_of_the_curve() {
+        let (theme, unit) = (Theme::light(), 12.0);
+        let rect = Rect {
+            x: 60,
+            y: 40,
+            width: 240,
+            height: 100,
+        };
+        let values = [0.5; 240];
+        let medium = |sign, base| GraphMedium {
+            levels: (0..240u8).map(f32::from).collect(),
+            sign,
+            unit: " m/s",
+            base,
+        };
+        let media = [medium("c", 1500.0), medium("ρ", 1000.0)];
+        let drawn = |media| {
+            let graph = Graph {
+                values: &values,
+                colors: &[[200, 0, 0]; 240],
+                range: [0.0, 1.0],
+                span: [0.0, 1.0],
+                media,
+                walls: &[],
+                sign: "p / Pa",
+                along: "x",
+            };
+            let mut picture = Picture::filled(320, 200, theme.ground);
+            graph.draw(&mut picture, rect, unit, theme);
+            picture
+        };
+        let (with, without) = (drawn(&media), drawn(&[]));
+        let differ = |columns: std::ops::Range<usize>| {
+            let places = columns.flat_map(|x| (0..rect.y).map(move |y| (x, y)));
+            places.filter(|(x, y)| with.at(*x, *y) != without.at(*x, *y)).count()
+        };
+        let title = rect.x + ceil(theme.label(unit).width("p / Pa"));
+        assert_eq!(differ(0..title + 6), 0);
+        assert!(differ(title + 6..320) > 100);
     }
 }

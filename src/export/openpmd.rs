@@ -67,6 +67,10 @@ impl Snapshots {
             ("softwareVersion", env!("CARGO_PKG_VERSION")),
             ("comment", head.title),
         ] {
+            if text.is_empty() {
+                // A text of no length has no type: readers fail at it, and at every attribute beside it.
+                continue;
+            }
             root.set_attr_typed(name, word(text), text.as_bytes().to_vec())?;
         }
         root.set_attr_numeric("openPMDextension", &0_u32)?;

@@ -121,7 +121,7 @@ pub fn sign_of_difference(quantity: Quantity) -> &'static str {
 }
 
 /// A text with its end cut off, and `…` for it, until it fits; nothing where less than three letters would be left.
-fn shortened(text: &str, fits: impl Fn(&str) -> bool) -> String {
+pub(super) fn shortened(text: &str, fits: impl Fn(&str) -> bool) -> String {
     let mut kept = text;
     let mut shown = text.to_owned();
     while !fits(&shown) {

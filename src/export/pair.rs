@@ -9,7 +9,7 @@ use crate::colormap::{self, Kind};
 use crate::engine::{Engine, EngineError, difference};
 use crate::scene::Scenario;
 use crate::scene::scenario::{ColorRange, Quantity, ViewMode};
-use crate::solver::FieldImage;
+use crate::solver::{self, FieldImage};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
@@ -30,7 +30,7 @@ const GAP: usize = 4;
 const ROUNDING: f32 = 1e-6;
 
 /// Makes pictures of two runs. The second one has an engine of its own, which follows the first: each stands at the step that is nearest to a
-/// picture's time.
+/// picture's time. Of a difference both stand at the same time.
 pub struct Pair {
     first: Painter,
     second: Painter,
@@ -58,8 +58,22 @@ impl Pair {
         if !is_same {
             return Err(PairError::Fields);
         }
-        let engine = Engine::new(Arc::clone(&other))?;
+        let mut engine = Engine::new(Arc::clone(&other))?;
         if show == Show::Difference {
+            let own = engine.clock().time_step;
+            let step = whole_part(time_step, own);
+            let meets = (step - own).abs() <= 1e-9 * own;
+            if !meets && other.time().step.is_some() {
+                return Err(PairError::Steps {
+                    first: time_step,
+                    second: own,
+                    step,
+                });
+            }
+            let other = if meets { other } else { stepped(&other, step)? };
+            if !meets {
+                engine = Engine::new(Arc::clone(&other))?;
+            }
             let first = Painter::new(Arc::clone(scenario), look, time_step)?;
             let second = of_difference(&first, other, look, time_step)?;
             return Ok(Self {
@@ -136,6 +150,19 @@ impl Pair {
     }
 }
 
+/// The largest whole part of a step that is no longer than another one.
+fn whole_part(step: f64, most: f64) -> f64 {
+    step / (step / most * (1.0 - 1e-9)).ceil().max(1.0)
+}
+
+/// The same run with steps of this length.
+fn stepped(scenario: &Scenario, step: f64) -> Result<Arc<Scenario>, PairError> {
+    let settings = [format!("time.step={step:?}")];
+    let read = solver::read_scene_text(&scenario.file().to_toml(), scenario.origin(), &settings);
+    let (_, other) = read.map_err(|faults| PairError::Scene(faults.to_string()))?;
+    Ok(Arc::new(other.titled(scenario.title().to_owned())))
+}
+
 /// Why two runs cannot be shown together.
 #[derive(Debug, thiserror::Error)]
 pub enum PairError {
@@ -144,6 +171,21 @@ pub enum PairError {
         "the two runs must be of one field: leave grid and equation as they are, and change solver, time or medium"
     )]
     Fields,
+    /// There are times at which only one of them has a step.
+    #[error(
+        "the difference of two runs is that at one time, and Δt = {second:?} of the second is no whole part of Δt = {first:?} of the first; choose time.step = {step:?} for the second, or \"auto\""
+    )]
+    Steps {
+        /// Of the first run.
+        first: f64,
+        /// Of the second run.
+        second: f64,
+        /// What the second may have.
+        step: f64,
+    },
+    /// The second run has faults with the step that it needs.
+    #[error("{0}")]
+    Scene(String),
     /// A volume has no difference.
     #[error("the difference of two runs is shown as a line, a plane or a relief; choose --view plane")]
     Volume,

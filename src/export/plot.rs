@@ -1,10 +1,10 @@
 //! A plot over two linear axes: measured points, lines, and theory drawn with gaps.
 
 use super::Picture;
-use super::overlay::{ceil, floor, frame, pixel};
+use super::overlay::{ceil, floor, frame, pixel, shortened};
 use super::picture::Rect;
 use super::strokes::{COLORS, Dashes, Scale, line};
-use super::text::Align;
+use super::text::{Align, Style};
 use super::theme::Theme;
 use super::ticks::{power_of_ten, ticks};
 use crate::colormap::{self, Kind, Levels};
@@ -88,11 +88,14 @@ impl Plot {
         let mut picture = Picture::filled(width, height, theme.ground);
         let unit = (pixel(height) / 42.0).max(8.0);
         let space = |units: f32| ceil(unit * units);
-        let (left, top) = (space(6.5), space(5.0));
+        let left = space(6.5);
+        let across = width.saturating_sub(left + space(2.0)).max(16);
+        let legend = self.legend_rows(pixel(across), unit);
+        let top = space(5.0 + LEGEND_ROW * pixel(legend.len().saturating_sub(1)));
         let rect = Rect {
             x: left,
             y: top,
-            width: width.saturating_sub(left + space(2.0)).max(16),
+            width: across,
             height: height.saturating_sub(top + space(5.0)).max(16),
         };
         let title = theme.title(unit * 1.2);
@@ -123,7 +126,7 @@ impl Plot {
             self.axes(&mut picture, rect, unit, (x, y));
             self.curves(&mut picture, unit, (x, y));
         }
-        self.legend(&mut picture, rect, unit);
+        draw_legend(&mut picture, rect, unit, &legend);
         frame(&mut picture, rect, theme);
         picture
     }
@@ -193,31 +196,74 @@ impl Plot {
         }
     }
 
-    /// Names of the curves in the upper right corner, where there are several.
-    fn legend(&self, picture: &mut Picture, rect: Rect, unit: f32) {
+    /// Names of the curves in rows that have room above the upper right corner, where there are several curves.
+    fn legend_rows(&self, across: f32, unit: f32) -> Vec<Vec<(&Curve, String)>> {
         if self.curves.len() < 2 {
-            return;
+            return Vec::new();
         }
-        let style = Theme::light().label(unit * 0.95);
-        let right = pixel(rect.x + rect.width);
-        let mut at = right;
-        let level = pixel(rect.y) - 0.9 * unit;
-        for curve in self.curves.iter().rev().filter(|curve| !curve.label.is_empty()) {
-            let color = COLORS[curve.color % COLORS.len()];
-            style.draw(picture, at, level + 0.33 * unit, Align::Right, &curve.label);
-            at -= style.width(&curve.label) + 0.6 * unit;
-            match curve.shown {
-                Shown::Points => line(picture, (at, level), (at, level), color, unit * 0.55, 1.0),
-                Shown::Line => {
-                    line(picture, (at - 1.6 * unit, level), (at, level), color, unit * 0.14, 1.0);
-                    at -= 1.6 * unit;
-                }
-                Shown::Dashed => {
-                    dashed(picture, &[(at - 1.6 * unit, level), (at, level)], color, unit);
-                    at -= 1.6 * unit;
+        let style = legend_style(unit);
+        // What y is stands on the same line, on the left, with a power of ten.
+        let up = match self.up.as_str() {
+            "" => 0.0,
+            up => Theme::light().label(unit).width(up) + 4.0 * unit,
+        };
+        let room = (across - up).max(across / 3.0);
+        let mut rows: Vec<Vec<(&Curve, String)>> = Vec::new();
+        let mut left = 0.0;
+        for curve in self.curves.iter().filter(|curve| !curve.label.is_empty()) {
+            let sign = curve.sign_width(unit);
+            let label = shortened(&curve.label, |label| sign + style.width(label) <= room);
+            let wide = sign + style.width(&label);
+            match rows.last_mut().filter(|_| wide <= left) {
+                Some(row) => row.push((curve, label)),
+                None => {
+                    rows.push(vec![(curve, label)]);
+                    left = room;
                 }
             }
-            at -= 1.2 * unit;
+            left -= wide + LEGEND_GAP * unit;
+        }
+        rows
+    }
+}
+
+impl Curve {
+    /// The width of its sign in the legend with the gap behind it, pixels.
+    fn sign_width(&self, unit: f32) -> f32 {
+        match self.shown {
+            Shown::Points => 0.6 * unit,
+            Shown::Line | Shown::Dashed => 2.2 * unit,
+        }
+    }
+}
+
+/// Units of text from row to row of a legend.
+const LEGEND_ROW: f32 = 1.5;
+
+/// Units of text between two names of a legend, the radius of a disc within.
+const LEGEND_GAP: f32 = 1.2;
+
+fn legend_style(unit: f32) -> Style {
+    Theme::light().label(unit * 0.95)
+}
+
+/// Draws the rows of a legend over the upper right corner, the last just above it.
+fn draw_legend(picture: &mut Picture, rect: Rect, unit: f32, rows: &[Vec<(&Curve, String)>]) {
+    let style = legend_style(unit);
+    for (above, row) in rows.iter().rev().enumerate() {
+        let mut at = pixel(rect.x + rect.width);
+        let level = pixel(rect.y) - (0.9 + LEGEND_ROW * pixel(above)) * unit;
+        for (curve, label) in row.iter().rev() {
+            let color = COLORS[curve.color % COLORS.len()];
+            style.draw(picture, at, level + 0.33 * unit, Align::Right, label);
+            at -= style.width(label);
+            let (from, to) = (at - curve.sign_width(unit), at - 0.6 * unit);
+            match curve.shown {
+                Shown::Points => line(picture, (to, level), (to, level), color, unit * 0.55, 1.0),
+                Shown::Line => line(picture, (from, level), (to, level), color, unit * 0.14, 1.0),
+                Shown::Dashed => dashed(picture, &[(from, level), (to, level)], color, unit),
+            }
+            at = from - LEGEND_GAP * unit;
         }
     }
 }
@@ -341,6 +387,39 @@ mod tests {
         };
         assert!(inside(&most, true, true), "{}", most.len());
         assert!(inside(&least, false, false), "{}", least.len());
+    }
+
+    /// Eight names, which one row has no room for: all of them are there, and none over the edge.
+    #[test]
+    fn a_long_legend_stands_in_rows() {
+        let curve = |n: usize| Curve {
+            label: format!("contrast(left | right)@30, layer.0.value={n}"),
+            points: vec![[0.0, 1.0], [1.0, 2.0]],
+            shown: [Shown::Points, Shown::Line, Shown::Dashed][n % 3],
+            color: n,
+        };
+        let mut plot = Plot {
+            title: "T".to_owned(),
+            along: "k".to_owned(),
+            up: "probability".to_owned(),
+            ground: None,
+            curves: (0..7).map(curve).collect(),
+        };
+        let unit = 760.0 / 42.0;
+        let across = 1360.0 - 8.5 * unit;
+        let rows = plot.legend_rows(across, unit);
+        assert!((2..5).contains(&rows.len()), "{}", rows.len());
+        let named: Vec<&str> = rows.iter().flatten().map(|(_, label)| label.as_str()).collect();
+        let labels: Vec<&str> = plot.curves.iter().map(|curve| curve.label.as_str()).collect();
+        assert_eq!(named, labels);
+        let picture = plot.draw(1360, 760);
+        let ground = picture.at(0, 0);
+        let beside = (0..40).flat_map(|x| (0..picture.height).map(move |y| (x, y)));
+        assert_eq!(beside.filter(|(x, y)| picture.at(*x, *y) != ground).count(), 0);
+        // A name that no row has room for is cut.
+        plot.curves[0].label = "a name without an end ".repeat(20);
+        let rows = plot.legend_rows(across, unit);
+        assert!(rows[0].len() == 1 && rows[0][0].1.ends_with('…'), "{rows:?}");
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Pictures that are higher than wide, for phones: the field over the whole width, title and clock above it, colours and note below.
 
-use super::cards::wrapped;
+use super::cards::fitted;
 use super::overlay::{Legend, ceil, floor, pixel};
 use super::picture::{Picture, Rect};
 use super::text::Align;
@@ -71,12 +71,14 @@ impl Legend<'_> {
         let clock = self.clock();
         let mut base = pixel(field.y) - 0.7 * unit;
         theme.label(unit).draw(picture, middle, base, Align::Center, &clock);
-        let style = theme.title(1.5 * unit);
-        let lines = wrapped(style, self.title, room);
+        let (size, lines) = fitted(self.title, room, |size| {
+            (theme.title(1.5 * unit * size), floor(2.0 / size))
+        });
+        let style = theme.title(1.5 * unit * size);
         base -= 1.8 * unit;
-        for line in lines.iter().take(2).rev() {
+        for line in lines.iter().rev() {
             style.draw(picture, middle, base, Align::Center, line);
-            base -= 1.9 * unit;
+            base -= 1.9 * unit * size;
         }
         let bar = Rect {
             x: ceil(unit * 1.6),
@@ -164,16 +166,23 @@ pub(super) fn caption(picture: &mut Picture, field: Rect, words: &str, (unit, th
 
 /// A note below colours and field.
 pub(super) fn note(picture: &mut Picture, field: Rect, words: &str, (unit, theme): (f32, &Theme)) {
-    let style = theme.title(1.05 * unit);
-    let lines = wrapped(style, words, pixel(picture.width) - 2.0 * unit);
-    let middle = pixel(picture.width) / 2.0;
-    let mut base = pixel(field.y + field.height) + 6.0 * unit;
-    for line in lines {
-        if base > pixel(picture.height) {
-            break;
+    let first = pixel(field.y + field.height) + 6.0 * unit;
+    let room = pixel(picture.height) - 0.35 * unit - first;
+    let most = |size: f32| {
+        if room < 0.0 {
+            0
+        } else {
+            1 + floor(room / (1.45 * unit * size))
         }
-        style.draw(picture, middle, base, Align::Center, &line);
-        base += 1.45 * unit;
+    };
+    let style = |size: f32| theme.title(1.05 * unit * size);
+    let (size, lines) = fitted(words, pixel(picture.width) - 2.0 * unit, |size| {
+        (style(size), most(size))
+    });
+    let middle = pixel(picture.width) / 2.0;
+    for (n, line) in lines.iter().enumerate() {
+        let base = first + pixel(n) * 1.45 * unit * size;
+        style(size).draw(picture, middle, base, Align::Center, line);
     }
 }
 

@@ -30,6 +30,15 @@ with contextlib.redirect_stdout(said):
 assert errors == 0, said.getvalue()
 "#;
 
+/// Reads every attribute of a series whose scene has no title.
+const UNTITLED: &str = r#"
+import sys
+import h5py
+with h5py.File(sys.argv[1], "r") as file:
+    found = dict(file.attrs)
+    assert "comment" not in found and found["openPMD"].decode() == "1.1.0", found
+"#;
+
 const PART: &str = "--region 4..12,0..11 --stride 2,1";
 
 #[test]
@@ -60,6 +69,16 @@ fn snapshots_are_what_other_programs_read() {
     let line = format!("run small.toml --resume c.ripplon --series s.h5 --every 20 {PART} --save psi.npy");
     place.ripplon(&line).expect(0, &[]);
     look(&place, "20,40");
+    // Without a title all other attributes are there.
+    place
+        .ripplon("run small.toml --set title= --steps 1 --series t.h5 --every 1")
+        .expect(0, &[]);
+    let output = Command::new(python.join("bin/python"))
+        .args(["-c", UNTITLED])
+        .arg(place.path("t.h5"))
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
 #[test]

@@ -66,7 +66,7 @@ fn a_sweep_measures_every_value_and_meets_its_theory() {
     let text = place.text("s.csv");
     assert_eq!(
         text.lines().next().unwrap(),
-        "packet.0.momentum.0,behind,px@0,behind@4,theory"
+        "packet.0.momentum.0,behind,px@0,behind@4,theory,scene"
     );
     let rows = rows(&text);
     assert_eq!(rows.len(), 3);
@@ -87,14 +87,15 @@ fn a_table_is_gone_on_with_and_the_numbers_are_the_same() {
     let whole = place.text("whole.csv");
     // The first and the last row are there, one of them as nobody would measure it.
     let lines: Vec<&str> = whole.lines().collect();
-    let first = "0.8,7,7,7,7";
+    let own: Vec<&str> = lines[1].split(',').collect();
+    let first = format!("0.8,7,7,7,{},{}", own[4], own[5]);
     fs::write(place.path("part.csv"), format!("{}\n{first}\n{}\n", lines[0], lines[3])).unwrap();
     place
         .ripplon("sweep line.toml --csv part.csv")
         .expect(0, &["2 of them are in the table already", "3 of 3 runs, 1 of them now"]);
     let part = place.text("part.csv");
     let found: Vec<&str> = part.lines().collect();
-    assert_eq!(found, [lines[0], first, lines[2], lines[3]]);
+    assert_eq!(found, [lines[0], &first, lines[2], lines[3]]);
     // A last line that was cut off within a number is no row.
     let cut = &lines[3][..lines[3].len() - 3];
     fs::write(place.path("cut.csv"), format!("{}\n{}\n{cut}", lines[0], lines[1])).unwrap();
@@ -120,6 +121,76 @@ fn a_table_is_gone_on_with_and_the_numbers_are_the_same() {
     assert_eq!(place.text("whole.csv"), whole);
 }
 
+/// What was measured of another scene is no row of this one: the table stays as it is, and the command says so. Words, and theory, may change.
+#[test]
+fn a_table_of_another_scene_is_not_gone_on_with() {
+    let place = place();
+    let vary = "--vary packet.0.momentum.0=0.8,1.2 --measure behind";
+    place
+        .ripplon(&format!("sweep line.toml {vary} --theory 0*x --csv s.csv"))
+        .expect(0, &["2 of 2 runs"]);
+    let before = place.text("s.csv");
+    let same = "--set title=Another --set expect.0={observable=\"norm\",at=1,value=1,tolerance=1} --set packet.0.momentum=[0.7]";
+    place
+        .ripplon(&format!("sweep line.toml {vary} --theory 0*x+0.5 --csv s.csv {same}"))
+        .expect(0, &["2 of them are in the table already", "theory"]);
+    let after = rows(&place.text("s.csv"));
+    for (row, then) in after.iter().zip(rows(&before)) {
+        // Theory is said anew, the rest is what was measured.
+        assert_eq!((row[2], then[2]), (0.5, 0.0));
+        assert_eq!((row[0], row[1], row[3]), (then[0], then[1], then[3]));
+    }
+    let kept = place.text("s.csv");
+    for other in [
+        "--set quantum.mass=0.6",
+        "--set time.step=2",
+        "--set layer.0.value=0.7",
+        "--set packet.0.width=[21.0]",
+    ] {
+        place
+            .ripplon(&format!("sweep line.toml {vary} --theory 0*x+0.5 --csv s.csv {other}"))
+            .expect(2, &["--csv s.csv", "line 2", "another scene"]);
+        assert_eq!(place.text("s.csv"), kept, "{other}");
+    }
+    // Keys that go with x have no column.
+    let with = |formula: &str| {
+        let vary = format!("packet.0.momentum.0=0.8,1.2 & packet.0.weight={formula}");
+        place.ripplon_with(&[
+            "sweep",
+            "line.toml",
+            "--measure",
+            "behind",
+            "--csv",
+            "f.csv",
+            "--vary",
+            vary.as_str(),
+        ])
+    };
+    with("x").expect(0, &["2 of them now"]);
+    with("x").expect(0, &["0 of them now"]);
+    with("2*x").expect(2, &["another scene"]);
+    // Nor is a file that the scene reads.
+    let packet = "[[packet]]\ncenter = [200.0]\nwidth = [20.0]\nmomentum = [1.0]\n";
+    assert!(LINE.contains(packet));
+    let file = LINE.replace(packet, "[initial]\nfile = \"psi.npy\"\n");
+    fs::write(place.path("file.toml"), file).unwrap();
+    let sweep = "sweep file.toml --vary layer.0.value=0.5,0.6 --measure behind --csv file.csv";
+    place.ripplon("run line.toml --steps 0 --save psi.npy").expect(0, &[]);
+    place.ripplon(sweep).expect(0, &["2 of them now"]);
+    place.ripplon(sweep).expect(0, &["0 of them now"]);
+    place.ripplon("run line.toml --steps 1 --save psi.npy").expect(0, &[]);
+    place.ripplon(sweep).expect(2, &["another scene"]);
+}
+
+/// A theory that has no value somewhere is held against the runs where it has one.
+#[test]
+fn a_theory_without_a_value_is_far_from_nothing() {
+    let place = place();
+    let line = "sweep line.toml --vary packet.0.momentum.0=0.8,1.2 --measure px@0 --theory sqrt(1-x)";
+    let run = place.ripplon(line);
+    run.expect(0, &["furthest from theory: 3.5", "at packet.0.momentum.0=0.8"]);
+}
+
 /// Killed outright, with no time to tidy up: the table has whole rows only, the same command goes on behind them, and the numbers are those of a sweep that nobody stopped.
 #[cfg(unix)]
 #[test]
@@ -139,7 +210,7 @@ fn a_killed_sweep_is_gone_on_with() {
     child.kill().unwrap();
     child.wait().unwrap();
     let left = rows(&place.text("killed.csv"));
-    assert!(!left.is_empty() && left.iter().all(|row| row.len() == 5), "{left:?}");
+    assert!(!left.is_empty() && left.iter().all(|row| row.len() == 6), "{left:?}");
     place
         .ripplon(&format!("{line} killed.csv"))
         .expect(0, &[&format!("{} of them are in the table already", left.len())]);

@@ -339,6 +339,33 @@ fn two_runs_in_one_picture() {
     assert!(differs > 1000, "{differs}");
 }
 
+/// The difference of two runs is that at one time, whatever their steps: of a method that is exact in time there is none.
+#[test]
+fn a_difference_is_taken_at_one_time() {
+    let text = scene("48, 30").file().to_toml();
+    let exact = text.replace(
+        "[time]",
+        "[solver]\nmethod = \"chebyshev\"\nprecision = \"double\"\n\n[time]",
+    );
+    let first = scenario(&exact);
+    let auto = scenario(&exact.replace("step = 0.1\n", ""));
+    assert_eq!((first.time().step, auto.time().step), (Some(0.1), None));
+    let look = Look {
+        size: Some([160, 100]),
+        ..Look::of(&first)
+    };
+    let pair = |other: &Arc<Scenario>| Pair::new(&first, Arc::clone(other), &look, 0.1, Show::Difference);
+    let same = three(&first, &mut pair(&first).unwrap());
+    assert!(three(&first, &mut pair(&auto).unwrap()) == same);
+    // A step that is given stays as it is.
+    for (step, advice) in [("0.07", "time.step = 0.05"), ("0.2", "time.step = 0.1 ")] {
+        let other = scenario(&exact.replace("step = 0.1\n", &format!("step = {step}\n")));
+        let said = pair(&other).err().unwrap().to_string();
+        assert!(said.contains("no whole part") && said.contains(advice), "{said}");
+        assert!(Pair::new(&first, other, &look, 0.1, Show::Beside).is_ok());
+    }
+}
+
 #[test]
 fn runs_of_other_fields_are_no_pair() {
     let (first, other) = (scene("48, 30"), scene("40, 30"));
