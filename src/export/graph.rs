@@ -39,6 +39,9 @@ impl GraphMedium {
     }
 }
 
+/// Units of text across a strip of hues; its names stand at both ends.
+pub const STRIP: f32 = 8.0;
+
 /// What a graph shows; all arrays have one entry a column of pixels.
 #[derive(Clone, Debug)]
 pub struct Graph<'a> {
@@ -58,6 +61,8 @@ pub struct Graph<'a> {
     pub sign: &'a str,
     /// What the horizontal axis is.
     pub along: &'a str,
+    /// Whether a strip of hues stands in the middle above it, [`STRIP`] units of text wide at most.
+    pub hues: bool,
 }
 
 impl Graph<'_> {
@@ -165,8 +170,13 @@ impl Graph<'_> {
             .map(|(place, (medium, _))| format!("{}{}", if place == 0 { "" } else { "dashed " }, medium.label()))
             .collect();
         let labels = labels.join(", ");
-        // What the curve is stands on the same line, on the left.
-        let room = pixel(rect.width) - theme.label(unit).width(&self.title(&self.upright(rect, unit))) - unit;
+        // What the curve is stands on the same line, on the left, and hues in the middle.
+        let title = theme.label(unit).width(&self.title(&self.upright(rect, unit)));
+        let room = if self.hues {
+            (pixel(rect.width) - STRIP * unit) / 2.0 - 2.0 * unit
+        } else {
+            pixel(rect.width) - title - unit
+        };
         let size = 0.85 * (room / theme.label(0.85 * unit).width(&labels).max(1.0)).clamp(0.65, 1.0);
         let style = theme.label(size * unit);
         let labels = shortened(&labels, |labels| style.width(labels) <= room);
@@ -227,7 +237,7 @@ mod tests {
             base,
         };
         let media = [medium("c", 1500.0), medium("ρ", 1000.0)];
-        let drawn = |media| {
+        let drawn = |media, hues| {
             let graph = Graph {
                 values: &values,
                 colors: &[[200, 0, 0]; 240],
@@ -237,18 +247,23 @@ mod tests {
                 walls: &[],
                 sign: "p / Pa",
                 along: "x",
+                hues,
             };
             let mut picture = Picture::filled(320, 200, theme.ground);
             graph.draw(&mut picture, rect, unit, theme);
             picture
         };
-        let (with, without) = (drawn(&media), drawn(&[]));
-        let differ = |columns: std::ops::Range<usize>| {
+        let differ = |hues, columns: std::ops::Range<usize>| {
+            let (with, without) = (drawn(&media, hues), drawn(&[], hues));
             let places = columns.flat_map(|x| (0..rect.y).map(move |y| (x, y)));
             places.filter(|(x, y)| with.at(*x, *y) != without.at(*x, *y)).count()
         };
         let title = rect.x + ceil(theme.label(unit).width("p / Pa"));
-        assert_eq!(differ(0..title + 6), 0);
-        assert!(differ(title + 6..320) > 100);
+        assert_eq!(differ(false, 0..title + 6), 0);
+        assert!(differ(false, title + 6..320) > 100);
+        // Beside a strip of hues as well, whose right end has a name.
+        let strip = rect.x + rect.width / 2 + ceil(STRIP / 2.0 * unit) + ceil(1.5 * unit);
+        assert_eq!(differ(true, 0..strip), 0);
+        assert!(differ(true, strip..320) > 30);
     }
 }

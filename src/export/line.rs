@@ -1,6 +1,6 @@
 //! Lines of sites as graphs over them, with their medium below.
 
-use super::graph::{Graph, GraphMedium};
+use super::graph::{Graph, GraphMedium, STRIP};
 use super::look::index;
 use super::overlay;
 use super::paint::Painter;
@@ -88,6 +88,7 @@ impl Painter {
             walls: &walls,
             sign: self.sign(quantity),
             along: &self.along(),
+            hues: hues && self.look.overlay,
         };
         graph.draw(&mut self.picture, field, self.unit, self.theme);
         let (range, span) = (graph.range, graph.span.map(|at| at / unit.per));
@@ -160,7 +161,7 @@ impl Painter {
     fn hue_strip(&mut self) {
         let unit = self.unit;
         let field = self.field;
-        let width = overlay::ceil(8.0 * unit).min(field.width / 2);
+        let width = overlay::ceil(STRIP * unit).min(field.width / 2);
         let strip = Rect {
             x: field.x + (field.width - width) / 2,
             y: field.y - overlay::ceil(1.25 * unit),

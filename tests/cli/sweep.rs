@@ -155,7 +155,7 @@ fn a_table_of_another_scene_is_not_gone_on_with() {
     // Keys that go with x have no column.
     let with = |formula: &str| {
         let vary = format!("packet.0.momentum.0=0.8,1.2 & packet.0.weight={formula}");
-        place.ripplon_with(&[
+        place.ripplon_with([
             "sweep",
             "line.toml",
             "--measure",
