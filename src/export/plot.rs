@@ -389,7 +389,7 @@ mod tests {
         assert!(inside(&least, false, false), "{}", least.len());
     }
 
-    /// Eight names, which one row has no room for: all of them are there, and none over the edge.
+    /// Seven names, which one row has no room for: all of them are there, and none over the edge.
     #[test]
     fn a_long_legend_stands_in_rows() {
         let curve = |n: usize| Curve {
