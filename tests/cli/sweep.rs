@@ -182,6 +182,24 @@ fn a_table_of_another_scene_is_not_gone_on_with() {
     place.ripplon(sweep).expect(2, &["another scene"]);
 }
 
+/// A detector that records every seventh step is measured at the step that is asked for, which is none of them.
+#[test]
+fn seldom_records_are_no_old_values() {
+    let place = place();
+    let line =
+        "sweep line.toml --vary packet.0.momentum.0=0.8,1.2 --measure behind@120 --measure contrast(behind|norm)@120";
+    place.ripplon(&format!("{line} --csv each.csv")).expect(0, &[]);
+    let seldom = "--csv seldom.csv --set detector.0.every=7";
+    place.ripplon(&format!("{line} {seldom}")).expect(0, &[]);
+    for (row, seldom) in rows(&place.text("each.csv"))
+        .iter()
+        .zip(rows(&place.text("seldom.csv")))
+    {
+        assert!(row[1] > 1e-3, "{row:?}");
+        assert_eq!(row[..3], seldom[..3]);
+    }
+}
+
 /// A theory that has no value somewhere is held against the runs where it has one.
 #[test]
 fn a_theory_without_a_value_is_far_from_nothing() {
