@@ -381,20 +381,28 @@ extern "C" __global__ void __launch_bounds__(1024) measure_rows(const Measure p)
 
 // Adds the rows, always in the same order; a block of 256 a step, `apart` numbers from one's result to the next
 extern "C" __global__ void measure_total(const double *rows, int count, double *out, int apart) {
-    __shared__ double part[256];
+    __shared__ double part[SUMS][256];
     rows += (size_t)blockIdx.x * count * SUMS, out += (size_t)blockIdx.x * apart;
-    for (int q = 0; q < SUMS; q++) {
-        double sum = 0;
-        for (int n = threadIdx.x; n < count; n += 256) sum = q == PEAK ? fmax(sum, rows[(size_t)n * SUMS + q]) : sum + rows[(size_t)n * SUMS + q];
-        part[threadIdx.x] = sum;
-        __syncthreads();
-        for (int d = 128; d; d >>= 1) {
-            if (threadIdx.x < d) part[threadIdx.x] = q == PEAK ? fmax(part[threadIdx.x], part[threadIdx.x + d]) : part[threadIdx.x] + part[threadIdx.x + d];
-            __syncthreads();
+    double sum[SUMS] = {};
+    for (int n = threadIdx.x; n < count; n += 256)
+#pragma unroll
+        for (int q = 0; q < SUMS; q++) {
+            const double next = rows[(size_t)n * SUMS + q];
+            sum[q] = q == PEAK ? fmax(sum[q], next) : sum[q] + next;
         }
-        if (threadIdx.x == 0) out[q] = part[0];
+#pragma unroll
+    for (int q = 0; q < SUMS; q++) part[q][threadIdx.x] = sum[q];
+    __syncthreads();
+    for (int d = 128; d; d >>= 1) {
+        if (threadIdx.x < d)
+#pragma unroll
+            for (int q = 0; q < SUMS; q++) {
+                const double next = part[q][threadIdx.x + d];
+                part[q][threadIdx.x] = q == PEAK ? fmax(part[q][threadIdx.x], next) : part[q][threadIdx.x] + next;
+            }
         __syncthreads();
     }
+    if (threadIdx.x < SUMS) out[threadIdx.x] = part[threadIdx.x][0];
 }
 
 struct Sum {

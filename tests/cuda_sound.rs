@@ -200,6 +200,34 @@ fn tiles_keep_the_largest_pressures() {
     many_steps_give_the_bits_of_single_ones(&plates(), "tiled", &format!("{sources}{points}"));
 }
 
+/// Planes too small for tiles go in blocks alone, where something takes more than the plain kernel.
+#[test]
+fn small_planes_give_the_bits_of_single_steps() {
+    if skip() {
+        return;
+    }
+    let (mut wrong, mut blocks) = (Vec::new(), 0);
+    for case in plates() {
+        for &order in case.orders {
+            for (word, _) in Precision::ALL {
+                for sounds in [
+                    String::new(),
+                    format!("{DETECTORS}{CHOIR}"),
+                    format!("{DETECTORS}{MOVING}"),
+                ] {
+                    let name = format!("{}, order {order}, {word}", case.name);
+                    let [single, own] =
+                        ["stepwise", "auto"].map(|variant| scene(&case, order, "cuda", word, variant, &sounds));
+                    blocks += usize::from(build(&own).report().variant == "tiled");
+                    wrong.extend(different_bits(&name, [&single, &own], &[40, 3, 69]));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
+    assert!(blocks > 0, "no plane went in blocks");
+}
+
 #[test]
 fn tiles_hear_what_moves() {
     many_steps_give_the_bits_of_single_ones(&plates(), "tiled", &format!("{DETECTORS}{MOVING}"));

@@ -1,6 +1,6 @@
 //! What the device can do at most, measured with `kernels/ceilings.cu`.
 
-use super::{CudaError, Device, Kind, PushKernelArg, Source, Stream};
+use super::{CudaError, Device, Kind, Source, Stream};
 use std::time::Instant;
 
 const SOURCE: Source = Source::embedded("ceilings");

@@ -11,6 +11,7 @@ mod fault;
 pub(crate) mod manifest;
 mod nvrtc;
 mod pieces;
+mod queue;
 mod source;
 mod stream;
 
@@ -19,11 +20,10 @@ pub use ceilings::DeviceCeilings;
 pub use fault::lose_device_after;
 pub use nvrtc::{Needs, Program, compiled, compiler};
 pub use pieces::{Piece, Pieces};
+pub use queue::Arguments;
 pub use source::Source;
 pub(crate) use source::parameters;
-pub use stream::{
-    Buffer, DeviceRepr, Event, Kernel, Kind, LaunchArgs, PinnedBuffer, PushKernelArg, Stream, ValidAsZeroBits,
-};
+pub use stream::{Buffer, DeviceRepr, Event, Kernel, Kind, PinnedBuffer, Stream, ValidAsZeroBits};
 
 use cudarc::driver::{CudaContext, CudaModule, sys};
 use std::collections::HashMap;

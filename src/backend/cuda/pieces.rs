@@ -86,7 +86,7 @@ impl Pieces {
         }
         self.bind(WHAT)?;
         let [to, from] = [self, other].map(|pieces| pieces.stream.device.context.cu_ctx());
-        let stream = self.stream.stream.cu_stream();
+        let stream = self.stream.stream()?.cu_stream();
         for (own, theirs) in self.all.iter().zip(&other.all) {
             // SAFETY: both pieces lie in living buffers (`Pieces::new`) of these contexts, and have the same size.
             unsafe { sys::cuMemcpyPeerAsync(own.address, to, theirs.address, from, own.bytes, stream) }
@@ -104,15 +104,14 @@ impl Pieces {
     pub fn read(&self, out: &mut Vec<u8>) -> Result<(), CudaError> {
         const WHAT: &str = "copying rows from the device";
         self.bind(WHAT)?;
-        let start = out.len();
+        let (start, stream) = (out.len(), self.stream.stream()?.cu_stream());
         out.resize(start + self.bytes(), 0);
         let mut rest = &mut out[start..];
         for piece in &self.all {
             let (own, others) = rest.split_at_mut(piece.bytes);
             rest = others;
             // SAFETY: the piece lies in a living buffer (`Pieces::new`), and `own`, as long as it, lives until `finish` has waited.
-            unsafe { result::memcpy_dtoh_async(own, piece.address, self.stream.stream.cu_stream()) }
-                .map_err(|error| failed(WHAT, &error))?;
+            unsafe { result::memcpy_dtoh_async(own, piece.address, stream) }.map_err(|error| failed(WHAT, &error))?;
         }
         self.stream.finish()
     }
@@ -131,13 +130,13 @@ impl Pieces {
             });
         }
         self.bind(WHAT)?;
+        let stream = self.stream.stream()?.cu_stream();
         let mut rest = bytes;
         for piece in &self.all {
             let (own, others) = rest.split_at(piece.bytes);
             rest = others;
             // SAFETY: the piece lies in a living buffer (`Pieces::new`), and `own`, as long as it, lives until `finish` has waited.
-            unsafe { result::memcpy_htod_async(piece.address, own, self.stream.stream.cu_stream()) }
-                .map_err(|error| failed(WHAT, &error))?;
+            unsafe { result::memcpy_htod_async(piece.address, own, stream) }.map_err(|error| failed(WHAT, &error))?;
         }
         self.stream.finish()
     }

@@ -1,8 +1,9 @@
 //! One stream of work on a device: buffers, kernels, copies.
 
+use super::queue::{Arguments, Queue};
 use super::{CudaError, Device, Source, failed, fault, words};
-use cudarc::driver::{CudaEvent, CudaFunction, CudaSlice, CudaStream, DevicePtr, LaunchConfig, PinnedHostSlice, sys};
-pub use cudarc::driver::{DeviceRepr, LaunchArgs, PushKernelArg, ValidAsZeroBits};
+use cudarc::driver::{CudaEvent, CudaFunction, CudaSlice, CudaStream, DevicePtr, PinnedHostSlice, sys};
+pub use cudarc::driver::{DeviceRepr, ValidAsZeroBits};
 use std::ffi::c_void;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -14,6 +15,14 @@ impl<T: DeviceRepr + ValidAsZeroBits + Copy + Send + Sync + 'static> Kind for T 
 pub struct Buffer<T: Kind> {
     slice: CudaSlice<T>,
     address: u64,
+    queue: Arc<Queue>,
+}
+
+impl<T: Kind> Drop for Buffer<T> {
+    fn drop(&mut self) {
+        // Its memory is given back in the stream's order: what was put in before and may use it comes first.
+        self.queue.flush_and_keep_failure();
+    }
 }
 
 impl<T: Kind> Buffer<T> {
@@ -70,7 +79,7 @@ pub struct Kernel {
 #[derive(Clone)]
 pub struct Stream {
     pub(super) device: &'static Device,
-    pub(super) stream: Arc<CudaStream>,
+    queue: Arc<Queue>,
     /// The kernel put in last, for errors that come to light later.
     last: Arc<Mutex<&'static str>>,
 }
@@ -87,9 +96,14 @@ impl Stream {
             .map_err(|error| failed("making a stream", &error))?;
         Ok(Self {
             device,
-            stream,
+            queue: Arc::new(Queue::new(device, stream)),
             last: Arc::new(Mutex::new("none")),
         })
+    }
+
+    /// The driver's stream, with everything put in before.
+    pub(super) fn stream(&self) -> Result<&Arc<CudaStream>, CudaError> {
+        self.queue.stream()
     }
 
     /// The device.
@@ -103,7 +117,8 @@ impl Stream {
     /// # Errors
     /// [`CudaError::OutOfMemory`] with the sizes.
     pub fn zeros<T: Kind>(&self, what: &str, count: usize) -> Result<Buffer<T>, CudaError> {
-        let slice = self.stream.alloc_zeros::<T>(count).map_err(|error| {
+        let stream = self.stream()?;
+        let slice = stream.alloc_zeros::<T>(count).map_err(|error| {
             if error.0 == sys::CUresult::CUDA_ERROR_OUT_OF_MEMORY {
                 CudaError::OutOfMemory {
                     what: what.to_owned(),
@@ -114,8 +129,12 @@ impl Stream {
                 failed(format!("allocating {what}"), &error)
             }
         })?;
-        let address = slice.device_ptr(&self.stream).0;
-        Ok(Buffer { slice, address })
+        let address = slice.device_ptr(stream).0;
+        Ok(Buffer {
+            slice,
+            address,
+            queue: Arc::clone(&self.queue),
+        })
     }
 
     /// Copies from the host, after everything put in before; the source may be reused at once. The buffer counts as the device's: what is
@@ -146,8 +165,9 @@ impl Stream {
             .context
             .bind_to_thread()
             .map_err(|error| failed(what(), &error))?;
+        let stream = self.stream()?.cu_stream();
         // SAFETY: the buffer has room for `from`, which lives until `finish` has waited for the copy.
-        unsafe { cudarc::driver::result::memcpy_htod_async(address, from, self.stream.cu_stream()) }
+        unsafe { cudarc::driver::result::memcpy_htod_async(address, from, stream) }
             .map_err(|error| failed(what(), &error))?;
         self.finish()
     }
@@ -165,7 +185,7 @@ impl Stream {
     /// # Errors
     /// If the copy or anything before it failed.
     pub fn download_at<T: Kind>(&self, what: &str, from: &Buffer<T>, at: usize, to: &mut [T]) -> Result<(), CudaError> {
-        self.stream
+        self.stream()?
             .memcpy_dtoh(&from.slice.slice(at..at + to.len()), to)
             .map_err(|error| failed(format!("copying {what} from the device"), &error))?;
         self.finish()
@@ -207,11 +227,12 @@ impl Stream {
                 message: format!("{count} values do not fit into {room}"),
             });
         }
+        let stream = self.stream()?.cu_stream();
         let mut begin = || -> Result<(), cudarc::driver::DriverError> {
             self.device.context.bind_to_thread()?;
             let memory = &mut to.memory.as_mut_slice()?[..count];
             // SAFETY: the buffer is as long as `memory`, which `PinnedBuffer` keeps in place, and unread, until the copy is done.
-            unsafe { cudarc::driver::result::memcpy_dtoh_async(memory, from.address, self.stream.cu_stream()) }
+            unsafe { cudarc::driver::result::memcpy_dtoh_async(memory, from.address, stream) }
         };
         begin().map_err(|error| failed(what(), &error))?;
         to.count = count;
@@ -236,7 +257,7 @@ impl Stream {
     /// # Errors
     /// If the driver refuses, or something put in before has failed.
     pub fn mark(&self) -> Result<Event, CudaError> {
-        self.stream
+        self.stream()?
             .record_event(None)
             .map(Event)
             .map_err(|error| failed("marking a place among the kernels", &error))
@@ -247,7 +268,7 @@ impl Stream {
     /// # Errors
     /// If the driver refuses, or something put in before has failed.
     pub fn wait_for(&self, mark: &Event) -> Result<(), CudaError> {
-        self.stream
+        self.stream()?
             .wait(&mark.0)
             .map_err(|error| failed("ordering kernels of two streams", &error))
     }
@@ -340,37 +361,30 @@ impl Stream {
         Ok(())
     }
 
-    /// Puts a kernel in.
+    /// Puts a kernel in. It goes to the driver with others, at the latest when something else is put in or waited for.
     ///
     /// # Safety
     /// The arguments must be those of the kernel, their addresses must belong to living buffers of this stream that are as large
     /// as the kernel takes them to be.
     ///
     /// # Errors
-    /// With the kernel's name, if it cannot start.
+    /// With the kernel's name, if it or one before it cannot start.
     #[allow(unsafe_code, reason = "a launch hands addresses to the device")]
-    pub unsafe fn launch<'a>(
-        &'a self,
-        kernel: &'a Kernel,
+    pub unsafe fn launch(
+        &self,
+        kernel: &Kernel,
         grid: (u32, u32, u32),
         threads: u32,
-        arguments: impl FnOnce(&mut LaunchArgs<'a>),
+        arguments: impl FnOnce(&mut Arguments),
     ) -> Result<(), CudaError> {
         debug_assert!((1..=1024).contains(&threads), "{}: {threads} threads", kernel.name);
         debug_assert!(grid.0 <= i32::MAX.cast_unsigned(), "{}: {grid:?}", kernel.name);
         debug_assert!(grid.1 <= 65535 && grid.2 <= 65535, "{}: {grid:?}", kernel.name);
         self.count_launch(kernel)?;
-        let mut launch = self.stream.launch_builder(&kernel.function);
-        arguments(&mut launch);
-        let config = LaunchConfig {
-            grid_dim: (grid.0.max(1), grid.1.max(1), grid.2.max(1)),
-            block_dim: (threads, 1, 1),
-            shared_mem_bytes: kernel.shared,
-        };
+        let grid = (grid.0.max(1), grid.1.max(1), grid.2.max(1));
+        let function = (kernel.function.cu_function(), kernel.name);
         // SAFETY: the caller's.
-        unsafe { launch.launch(config) }
-            .map(|_| ())
-            .map_err(|error| failed(format!("kernel {}", kernel.name), &error))
+        unsafe { self.queue.push(function, grid, (threads, kernel.shared), arguments) }
     }
 
     /// As [`Stream::launch`], of a kernel that may start while the one put in before still runs, since it waits for that one itself where it first
@@ -393,6 +407,7 @@ impl Stream {
         debug_assert!(blocks <= i32::MAX.cast_unsigned(), "{}: {blocks} blocks", kernel.name);
         debug_assert!(arguments.iter().all(|argument| !argument.is_null()), "{}", kernel.name);
         self.count_launch(kernel)?;
+        let stream = self.stream()?.cu_stream();
         let mut overlaps = sys::CUlaunchAttribute {
             id: sys::CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION,
             pad: [0; 4],
@@ -408,7 +423,7 @@ impl Stream {
             blockDimY: 1,
             blockDimZ: 1,
             sharedMemBytes: kernel.shared,
-            hStream: self.stream.cu_stream(),
+            hStream: stream,
             attrs: &raw mut overlaps,
             numAttrs: u32::from(self.device.overlaps_launches()),
         };
@@ -436,6 +451,6 @@ impl Stream {
         if fault::lasts() {
             return Err(self.late(&fault::LOST));
         }
-        self.stream.synchronize().map_err(|error| self.late(&error))
+        self.stream()?.synchronize().map_err(|error| self.late(&error))
     }
 }

@@ -3,7 +3,7 @@
 
 use super::rows::grow;
 use super::{OnCuda, whole};
-use crate::backend::cuda::{Buffer, CudaError, Kernel, PinnedBuffer, PushKernelArg, Stream};
+use crate::backend::cuda::{Buffer, CudaError, Kernel, PinnedBuffer, Stream};
 use crate::solver::Taps;
 use crate::solver::clock::RunClock;
 use crate::solver::gathered;

@@ -8,9 +8,7 @@ pub(in crate::solver) use by_rows::{observables_of_rows, sharing_of};
 use super::events::MOST_GATHERED;
 use super::rows::grow;
 use super::{texels, whole};
-use crate::backend::cuda::{
-    Buffer, CudaError, Device, DeviceRepr, Event, Kernel, PinnedBuffer, PushKernelArg, Source, Stream,
-};
+use crate::backend::cuda::{Buffer, CudaError, Device, DeviceRepr, Event, Kernel, PinnedBuffer, Source, Stream};
 use crate::grid::Grid;
 use crate::physics::{Measure, Observables};
 use crate::scene::scenario::Quantity;

@@ -5,7 +5,7 @@
 
 use super::rows::list;
 use super::{OnCuda, whole};
-use crate::backend::cuda::{Buffer, CudaError, Kernel, PushKernelArg, Source, Stream, parameters};
+use crate::backend::cuda::{Buffer, CudaError, Kernel, Source, Stream, parameters};
 use crate::field::{FieldData, Precision, narrow};
 use crate::grid::Grid;
 use crate::physics::StateSums;

@@ -1,7 +1,7 @@
 //! ψ on the device, and what looks at it there: sums over regions, pictures, its weight (`kernels/crank_nicolson.cuh`). Interleaved, x fastest.
 
 use super::params;
-use crate::backend::cuda::{Buffer, CudaError, Kernel, PushKernelArg, Source, Stream};
+use crate::backend::cuda::{Buffer, CudaError, Kernel, Source, Stream};
 use crate::field::FieldData;
 use crate::grid::Grid;
 use crate::physics::StateSums;

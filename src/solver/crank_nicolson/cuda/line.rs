@@ -6,7 +6,7 @@ use super::layout::{Layout, Solvers};
 use super::on_device::{Scheme, bytes};
 use super::params;
 use super::shape::{PART_THREADS, PARTS, Shape};
-use crate::backend::cuda::{Buffer, CudaError, Device, Kernel, PushKernelArg, Stream};
+use crate::backend::cuda::{Buffer, CudaError, Device, Kernel, Stream};
 use crate::grid::Grid;
 use crate::solver::clock::RunClock;
 use crate::solver::device::OnCuda;

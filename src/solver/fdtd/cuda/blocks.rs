@@ -173,6 +173,8 @@ pub(super) struct Blocks<T: OnCuda> {
     rows: Buffer<u32>,
     list: Buffer<u32>,
     count: usize,
+    /// Whether all blocks are taken where one is: the device steps those of the plane at once, and tiles would take longer beside them. Not where the scene asks for tiles.
+    at_once: bool,
     /// What is done in each row; nothing is done where `operates` is false.
     operations: Buffer<u32>,
     operates: bool,
@@ -220,6 +222,7 @@ impl<T: OnCuda> Blocks<T> {
             rows: list(stream, what, &rows)?,
             list: stream.zeros(what, cut.count())?,
             count: 0,
+            at_once: run.choice.variant.is_none() && cut.count() <= stream.device().multiprocessors as usize,
             operations: stream.zeros("rows with sources and detectors", 8 * ny)?,
             operates: false,
             medium: special,
@@ -249,6 +252,9 @@ impl<T: OnCuda> Blocks<T> {
         if self.operates {
             let what = "rows with sources and detectors";
             stream.upload(what, &done.rows(pitch, rows), &self.operations)?;
+        }
+        if self.at_once && taken.contains(&true) {
+            taken.fill(true);
         }
         if taken != self.taken {
             let all = numbers(&taken);

@@ -111,6 +111,8 @@ pub(super) struct Cuda<T: OnCuda> {
     readback: ReadbackStream,
     kernels: Kernels,
     pitch: usize,
+    /// Planes that a block of a step walks through.
+    chunk: usize,
     now: Buffer<T>,
     old: Buffer<T>,
     peak: Option<Buffer<T>>,
@@ -147,8 +149,11 @@ impl<T: OnCuda> Cuda<T> {
             }
             let pitch = pitch(lattice.size[0]);
             let count = pitch * lattice.rows();
+            let kernels = Kernels::new(&stream, T::PRECISION, lattice.half)?;
+            let resident = stream.occupancy(&kernels.plain, 256)? * device.multiprocessors;
             let mut run = Self {
-                kernels: Kernels::new(&stream, T::PRECISION, lattice.half)?,
+                kernels,
+                chunk: steps::planes_of_block(lattice.size, resident as usize),
                 now: stream.zeros("the pressure", count)?,
                 old: stream.zeros("the pressure", count)?,
                 peak: None,
@@ -176,10 +181,11 @@ impl<T: OnCuda> Cuda<T> {
     fn choose_pass(&mut self) {
         (self.torre, self.tiles, self.because) = (None, None, None);
         let grid = self.host.scenario.grid();
-        let (rank, large) = (grid.rank(), grid.sites() >= LEAST_TILED);
+        let rank = grid.rank();
+        let tiled = rank == 2 && (grid.sites() >= LEAST_TILED || self.is_quick_in_blocks());
         let refused = match self.choice.variant.as_deref() {
             Some("tiled") => tiles::fitting(self).map(|tiles| self.tiles = Some(tiles)),
-            None if rank == 2 && large => tiles::fitting(self).map(|tiles| self.tiles = Some(tiles)),
+            None if tiled => tiles::fitting(self).map(|tiles| self.tiles = Some(tiles)),
             Some("diamond-torre") => torre::fitting(self).map(|torre| self.torre = Some(torre)),
             None if rank == 3 && self.medium.is_plain_but_for_layers() => {
                 torre::fitting(self).map(|torre| self.torre = Some(torre))
@@ -187,6 +193,15 @@ impl<T: OnCuda> Cuda<T> {
             _ => Ok(()),
         };
         self.because = refused.err().filter(|_| self.choice.variant.is_some());
+    }
+
+    /// Whether passes are faster than single steps on a plane too small for tiles, where something takes more than the plain kernel: all of it goes in blocks then, many steps
+    /// a launch instead of two launches and more a step. As measured on an H100; wide stencils have short passes, and densities, absorption and soft edges are slow in blocks.
+    fn is_quick_in_blocks(&self) -> bool {
+        let (scenario, lattice) = (&self.host.scenario, &self.host.sweep.lattice);
+        let events = !scenario.sources().is_empty() || !scenario.detectors().is_empty() || scenario.mirror().is_some();
+        let slow = self.medium.has_density() || self.medium.has_damping() || lattice.edges[..2].contains(&Edge::Soft);
+        lattice.half <= 2 && !slow && (events || !self.medium.is_plain())
     }
 
     /// The host's levels and largest values, to the device; the host lets go of them.

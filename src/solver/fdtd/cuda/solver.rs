@@ -84,7 +84,7 @@ impl<T: OnCuda> Resident for Cuda<T> {
             (None, Some(tiles), _) => ("tiled", tiles.describe()),
             (None, None, Some(because)) => ("stepwise", format!("one step a launch: {because}")),
             (None, None, None) if self.medium.is_plain() => ("stepwise", "planes in registers".to_owned()),
-            (None, None, None) if self.medium.listed().is_some() => (
+            (None, None, None) if self.medium.has_plain_steps() => (
                 "stepwise",
                 "planes in registers, one thread a site where the medium needs it".to_owned(),
             ),

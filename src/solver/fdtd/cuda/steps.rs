@@ -2,7 +2,7 @@
 
 use super::params::{self, whole};
 use super::{Cuda, grid_of};
-use crate::backend::cuda::{Buffer, CudaError, PushKernelArg};
+use crate::backend::cuda::{Buffer, CudaError};
 use crate::solver::clock::RunClock;
 use crate::solver::device::OnCuda;
 use crate::solver::device::events::{BATCH, MOST_GATHERED, Players, Sent};
@@ -16,8 +16,17 @@ use rayon::prelude::*;
 const ROOM: usize = 256 << 20;
 /// Values of single sites that a batch brings to the host: few enough that those of the last batch, for which nothing is stepped meanwhile, take little time.
 const BROUGHT: usize = 4 << 20;
-/// Planes that a block of a step walks through.
+/// Planes that a block of a step walks through at most.
 const CHUNK: usize = 64;
+/// Columns and rows of such a block.
+const BLOCK: [usize; 2] = [128, 8];
+
+/// Planes that a block of a step walks through where the device holds `resident` of them: so few that all have something to do.
+pub(super) fn planes_of_block([nx, ny, nz]: [usize; 3], resident: usize) -> usize {
+    let across = nx.div_ceil(BLOCK[0]) * ny.div_ceil(BLOCK[1]);
+    let parts = (resident / across.max(1)).max(1);
+    nz.div_ceil(parts).min(CHUNK)
+}
 
 impl<T: OnCuda> Cuda<T> {
     /// What a step of the two levels is given.
@@ -28,7 +37,7 @@ impl<T: OnCuda> Cuda<T> {
             peak: self.peak.as_ref().map_or(0, Buffer::address),
             grid: grid_of(&self.host.sweep.lattice, self.pitch),
             medium: self.medium.parameters(),
-            chunk: whole(CHUNK),
+            chunk: whole(self.chunk),
         }
     }
 
@@ -299,11 +308,10 @@ impl<T: OnCuda> Cuda<T> {
         let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
         let grid = match self.host.sweep.lattice.rank {
             1 => (count(nx.div_ceil(1024)), 1, 1),
-            2 => (count(nx.div_ceil(128)), count(ny.div_ceil(8)), 1),
             _ => (
-                count(nx.div_ceil(128)),
-                count(ny.div_ceil(8)),
-                count(nz.div_ceil(CHUNK)),
+                count(nx.div_ceil(BLOCK[0])),
+                count(ny.div_ceil(BLOCK[1])),
+                count(nz.div_ceil(self.chunk)),
             ),
         };
         debug_assert!(
@@ -315,7 +323,7 @@ impl<T: OnCuda> Cuda<T> {
         // kernels read and write sites of the grid, and the rest of the last four columns of a row.
         unsafe {
             let listed = self.medium.listed();
-            if self.medium.is_plain() || listed.is_some() {
+            if self.medium.has_plain_steps() {
                 self.stream.launch(&self.kernels.plain, grid, 256, |launch| {
                     launch.arg(&parameters);
                 })?;
@@ -355,5 +363,27 @@ impl<T: OnCuda> Cuda<T> {
         }
         std::mem::swap(&mut self.now, &mut self.old);
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocks_are_short_where_there_are_few() {
+        // A tower of blocks of all planes would leave most of 500 places empty.
+        assert_eq!(planes_of_block([97, 97, 97], 500), 3);
+        assert_eq!(planes_of_block([50, 40, 30], 500), 1);
+        assert_eq!(planes_of_block([512, 512, 512], 500), CHUNK);
+        for size in [[1, 1, 1], [400, 300, 1], [4096, 4096, 1], [64, 64, 64], [300, 7, 1000]] {
+            for resident in [1, 132, 1056] {
+                let planes = planes_of_block(size, resident);
+                assert!(
+                    (1..=CHUNK.min(size[2])).contains(&planes),
+                    "{size:?} {resident}: {planes}"
+                );
+            }
+        }
     }
 }

@@ -25,14 +25,17 @@ pub(super) struct Medium<T: OnCuda> {
     segments: Vec<bool>,
     /// The same but for absorbing edges; none where there are no such edges.
     inner: Option<Vec<bool>>,
-    /// Where plain kernels and others share a step: the segments as the plain ones take them, and as a list.
+    /// Where the kernel of a list steps: the segments that are not plain as kernels take them, and the list, which holds these alone or, where `alone`, all.
     shared: Option<(Buffer<u8>, Buffer<u32>)>,
+    alone: bool,
 }
 
 /// Columns of a row that are plain or not, as `kernels/fdtd.cuh` has them.
 pub(super) const SEGMENT: usize = 32;
 /// The share of segments above which one kernel for everything is faster than two.
 const MOST_SHARED: f64 = 0.6;
+/// Segments up to which one launch for everything is faster than two: a launch takes longer than so many plain sites in the kernel of the others.
+const MOST_ALONE: usize = 1 << 13;
 
 /// Which segments take more than the plain kernels; empty: none. `marks`: one value a site, or none.
 fn special_segments<T: OnCuda>(host: &Fdtd<T>, layers: &[cpml::Layer<T>], marks: &[u8], pitch: usize) -> Vec<bool> {
@@ -247,8 +250,14 @@ impl<T: OnCuda> Medium<T> {
         let listed = numbers(&segments);
         #[expect(clippy::cast_precision_loss, reason = "a share")]
         let few = (listed.len() as f64) < MOST_SHARED * segments.len() as f64;
-        let shared = if few {
+        let alone = !segments.is_empty() && segments.len() <= MOST_ALONE;
+        let shared = if few || alone {
             let skip: Vec<u8> = segments.iter().map(|special| u8::from(*special)).collect();
+            let listed = if alone {
+                (0..whole(segments.len()).unsigned_abs()).collect()
+            } else {
+                listed
+            };
             let what = "what the plain kernels skip";
             Some((list(stream, what, &skip)?, list(stream, what, &listed)?))
         } else {
@@ -258,6 +267,7 @@ impl<T: OnCuda> Medium<T> {
             segments,
             inner,
             shared,
+            alone,
             squares: plane("the sound speed", &material.squares)?,
             density: plane("the density", &material.density)?,
             damping,
@@ -353,6 +363,11 @@ impl<T: OnCuda> Medium<T> {
         self.density.is_some()
     }
 
+    /// Whether some sites absorb.
+    pub(super) fn has_damping(&self) -> bool {
+        self.damping.is_some()
+    }
+
     /// Whether the plain kernels do.
     pub(super) fn is_plain(&self) -> bool {
         self.is_plain_but_for_layers() && self.layers.is_empty()
@@ -369,7 +384,12 @@ impl<T: OnCuda> Medium<T> {
         inner.unwrap_or(&self.segments)
     }
 
-    /// The list of them, with their number, where plain kernels do the others.
+    /// Whether plain kernels step something.
+    pub(super) fn has_plain_steps(&self) -> bool {
+        self.is_plain() || (self.shared.is_some() && !self.alone)
+    }
+
+    /// The list of segments that a kernel of its own steps, with their number.
     pub(super) fn listed(&self) -> Option<(u64, usize)> {
         let (_, list) = self.shared.as_ref()?;
         Some((list.address(), list.bytes() / size_of::<u32>()))

@@ -4,11 +4,11 @@
 //! single sites, and as far around as a pass reaches, blocks write the sites ([`blocks`](super::blocks)) and tiles leave them out. Steps that are left over are
 //! taken one by one; all give the same bits. The integral of the pressure or its largest size is kept on the way; with both, steps go one by one.
 
-use super::Cuda;
 use super::blocks::Blocks;
 use super::operations::Operations;
 use super::params::{self, whole};
 use super::sources::{self, Strips};
+use super::{Cuda, LEAST_TILED};
 use crate::backend::cuda::{Buffer, CudaError, Kernel, Stream};
 use crate::solver::device::OnCuda;
 use crate::solver::device::rows::{grow, list};
@@ -22,6 +22,9 @@ const THREADS: u32 = 128;
 const WARPS: usize = 4;
 /// The share of the grid, stepped in blocks, above which single steps are faster.
 const MOST_TAKEN: f64 = 1.0;
+
+/// Steps that a pass takes at least on a small plane: shorter ones take as long there as single steps.
+const LEAST_STEPS: usize = 4;
 
 /// How a plane is cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,11 +44,13 @@ impl Cut {
         let halo = strips.half * strips.steps;
         let own = 32 * strips.columns - 2 * halo;
         let across = nx.div_ceil(own);
+        // Rows are walked through by as many as the stencil has.
+        let together = 2 * strips.half + 1;
         let cost = |parts: &usize| {
             let rounds = (across * parts).div_ceil(resident.max(1));
-            rounds * (ny.div_ceil(*parts) + 2 * halo)
+            rounds * (ny.div_ceil(*parts) + 2 * halo).next_multiple_of(together)
         };
-        let parts = (1..=ny.div_ceil(8).max(1)).min_by_key(cost).unwrap_or(1);
+        let parts = (1..=ny).min_by_key(cost).unwrap_or(1);
         let chunk = ny.div_ceil(parts);
         Self {
             own,
@@ -247,8 +252,11 @@ pub(super) fn fitting<T: OnCuda>(run: &Cuda<T>) -> Result<Tiles<T>, String> {
         .filter(|strips| strips.precision == T::PRECISION && strips.half == lattice.half)
         .collect();
     all.sort_by_key(|strips| std::cmp::Reverse(strips.steps));
-    let strips = all.first().ok_or("there are no tiles of this order")?;
+    let strips = *all.first().ok_or("there are no tiles of this order")?;
     let most = run.choice.tower.unwrap_or(strips.steps);
+    if run.choice.variant.is_none() && lattice.size[0] * lattice.size[1] < LEAST_TILED {
+        all.retain(|strips| strips.steps >= LEAST_STEPS);
+    }
     if most < strips.steps {
         return Err(format!(
             "tower = {most}: tiles of order {} take {} steps at a time",

@@ -2,7 +2,7 @@
 
 use super::launches::{Between, Fused, Launches, Strips};
 use super::{Cuda, params, visits};
-use crate::backend::cuda::{CudaError, Kernel, PushKernelArg};
+use crate::backend::cuda::{CudaError, Kernel};
 use crate::solver::clock::RunClock;
 use crate::solver::device::events::MOST_GATHERED;
 use crate::solver::device::readback::{Region, is_kept, sharing_of};

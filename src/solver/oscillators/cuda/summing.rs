@@ -7,7 +7,7 @@ use super::launches::{Between, Launches};
 use super::params::{self, REGIONS};
 use super::visits::{Extent, Visits};
 use super::{Cuda, sources};
-use crate::backend::cuda::{Buffer, CudaError, Kernel, PushKernelArg, Stream};
+use crate::backend::cuda::{Buffer, CudaError, Kernel, Stream};
 use crate::physics::Measure;
 use crate::solver::Taps;
 use crate::solver::clock::RunClock;

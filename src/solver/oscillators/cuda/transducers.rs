@@ -1,7 +1,7 @@
 //! Transducers on the device: what [`Sites`](crate::solver::transducers::Sites) of the processor's run does.
 
 use super::Cuda;
-use crate::backend::cuda::{Buffer, CudaError, PushKernelArg};
+use crate::backend::cuda::{Buffer, CudaError};
 use crate::solver::Taps;
 use crate::solver::device::OnCuda;
 use crate::solver::device::transducers::THREADS;

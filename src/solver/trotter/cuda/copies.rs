@@ -6,7 +6,7 @@ use super::launch::BLOCKS;
 use super::measures::totals_of;
 use super::params::{self, Boxed, Copied, SUMS, whole};
 use super::{Cuda, OnCuda};
-use crate::backend::cuda::{Buffer, CudaError, PushKernelArg};
+use crate::backend::cuda::{Buffer, CudaError};
 use crate::grid::Grid;
 use crate::solver::device::rows::grow;
 use crate::solver::totals::Region;

@@ -5,14 +5,20 @@ use super::params::{self, whole};
 use super::pieces::{Cut, Load, Plane};
 use super::sources::{LINE_CORE, LINE_STEPS, Shape};
 use super::{Cuda, OWN_ENTRIES, OnCuda, rungs};
-use crate::backend::cuda::{Buffer, CudaError, Kernel, PushKernelArg, Stream};
+use crate::backend::cuda::{Buffer, CudaError, Kernel, Stream};
 use crate::field::Precision;
 use crate::solver::trotter::naive::Turn;
 use crate::solver::trotter::scheme::{Scheme, Substep, Sweep};
 use std::time::Instant;
 
-/// Blocks of a kernel that goes through all sites with a stride.
+/// Blocks at most of a kernel that goes through all sites with a stride.
 pub(super) const BLOCKS: u32 = 4096;
+
+/// Blocks of 256 threads of such a kernel for so many sites: no more than have something to do, since each takes its time to start.
+pub(super) fn striding(count: u64) -> (u32, u32, u32) {
+    let blocks = u32::try_from(count.div_ceil(256)).unwrap_or(u32::MAX);
+    (blocks.clamp(1, BLOCKS), 1, 1)
+}
 
 /// A shape, loaded.
 pub(super) struct Fused {
@@ -491,7 +497,7 @@ impl<T: OnCuda> Cuda<T> {
             self.before_writing(Some(self.field[0].address()))?;
             // SAFETY: the arguments are those of `turn_components`; both planes have twice `half` numbers, whole rows of 32.
             unsafe {
-                self.stream.launch(kernel, (BLOCKS, 1, 1), 256, |launch| {
+                self.stream.launch(kernel, striding(half), 256, |launch| {
                     launch.arg(&re).arg(&im).arg(&strength).arg(&half);
                 })
             }
@@ -519,7 +525,7 @@ impl<T: OnCuda> Cuda<T> {
             self.before_writing(Some(self.field[0].address()))?;
             // SAFETY: the arguments are those of `phases` of bonds and sites that differ; all planes have `count` numbers.
             unsafe {
-                self.stream.launch(kernel, (BLOCKS, 1, 1), 256, |launch| {
+                self.stream.launch(kernel, striding(count), 256, |launch| {
                     launch.arg(&re).arg(&im).arg(&pc).arg(&ps);
                     launch.arg(&after).arg(&before).arg(&strength).arg(&count);
                 })
@@ -543,7 +549,7 @@ impl<T: OnCuda> Cuda<T> {
             // SAFETY: the arguments are those of `phases`; all planes have `count` numbers.
             unsafe {
                 self.stream
-                    .launch(self.kernel("phases"), (BLOCKS, 1, 1), 256, |launch| {
+                    .launch(self.kernel("phases"), striding(count), 256, |launch| {
                         launch.arg(&re).arg(&im).arg(&pc).arg(&ps);
                         launch.arg(&after).arg(&before).arg(&count);
                     })

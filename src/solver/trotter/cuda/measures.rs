@@ -4,7 +4,7 @@ use super::bonds::OwnBonds;
 use super::launch::addresses;
 use super::params::{self, SUMS, filled, whole};
 use super::{Cuda, OnCuda, Sums};
-use crate::backend::cuda::{CudaError, PushKernelArg, Stream};
+use crate::backend::cuda::{CudaError, Stream};
 use crate::solver::trotter::run::{HalfPhase, Region, Totals};
 
 /// Sites of a row that a block adds instead of a warp, whose loads are too few at a time for it.

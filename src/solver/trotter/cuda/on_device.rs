@@ -1,10 +1,10 @@
 //! What a run asks of the device: tables, half phases, and what is recorded.
 
-use super::launch::addresses;
+use super::launch::{addresses, striding};
 use super::measures::totals_of;
 use super::params::{self, Closing, Factor, SUMS, whole};
 use super::{Cuda, OnCuda, Planes, Sums};
-use crate::backend::cuda::{Buffer, CudaError, Piece, Pieces, PushKernelArg};
+use crate::backend::cuda::{Buffer, CudaError, Piece, Pieces};
 use crate::field::FieldData;
 use crate::physics::StateSums;
 use crate::solver::device::transducers::DeviceTransducers;
@@ -180,11 +180,12 @@ impl<T: OnCuda> OnDevice<T> for Cuda<T> {
         let (totals, count) = (sums.totals.address(), (self.pitch * self.grid.rows()) as u64);
         self.attempt(|| {
             self.before_writing(None)?;
-            self.measure(&self.stream, &sums, &region, None, &[])?;
+            // The norm stays on the device: nobody waits for it here.
+            self.reduce(&self.stream, &sums, &region, (None, &[]), sums.totals.address())?;
             // SAFETY: the arguments are those of `normalise`; the planes have `count` numbers.
             unsafe {
                 self.stream
-                    .launch(self.kernel("normalise"), (4096, 1, 1), 256, |launch| {
+                    .launch(self.kernel("normalise"), striding(count), 256, |launch| {
                         launch.arg(&re).arg(&im).arg(&totals).arg(&weight).arg(&count);
                     })
             }
@@ -243,7 +244,7 @@ impl<T: OnCuda> OnDevice<T> for Cuda<T> {
             // SAFETY: the arguments are those of `normalise`; the planes have `count` numbers.
             unsafe {
                 self.stream
-                    .launch(self.kernel("normalise"), (4096, 1, 1), 256, |launch| {
+                    .launch(self.kernel("normalise"), striding(count), 256, |launch| {
                         launch.arg(&re).arg(&im).arg(&totals).arg(&weight).arg(&count);
                     })
             }

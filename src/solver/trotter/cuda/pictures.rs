@@ -3,7 +3,7 @@
 use super::launch::addresses;
 use super::params::{self, whole};
 use super::{Ahead, Cuda, OnCuda, Sums};
-use crate::backend::cuda::{CudaError, PushKernelArg, Stream};
+use crate::backend::cuda::{CudaError, Stream};
 use crate::scene::scenario::Quantity;
 use crate::solver::device::texels;
 use crate::solver::trotter::run::HalfPhase;

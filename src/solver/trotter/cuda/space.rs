@@ -2,7 +2,7 @@
 
 use super::launch::{Equal, addresses};
 use super::{Cuda, OnCuda, params, rungs};
-use crate::backend::cuda::{Buffer, CudaError, Kernel, PushKernelArg, Source, Stream, manifest};
+use crate::backend::cuda::{Buffer, CudaError, Kernel, Source, Stream, manifest};
 use crate::field::Precision;
 use crate::grid::Grid;
 use crate::solver::trotter::differs;

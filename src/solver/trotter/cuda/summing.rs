@@ -6,7 +6,7 @@ use super::launch::{BLOCKS, addresses};
 use super::params::{PARTS, REGIONS, Regions, Sum, whole};
 use super::pieces::Cut;
 use super::{Cuda, OnCuda};
-use crate::backend::cuda::{Buffer, CudaError, PushKernelArg};
+use crate::backend::cuda::{Buffer, CudaError};
 use crate::solver::device::rows::grow;
 use crate::solver::totals::Region;
 use crate::solver::trotter::run::Watched;

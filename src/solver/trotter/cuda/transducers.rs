@@ -3,7 +3,6 @@
 use super::launch::addresses;
 use super::params::TouchSites;
 use super::{Cuda, OnCuda};
-use crate::backend::cuda::PushKernelArg;
 use crate::solver::Taps;
 use crate::solver::device::transducers::THREADS;
 use crate::solver::trotter::run::HalfPhase;

@@ -13,7 +13,7 @@ use super::super::cpml;
 use super::Cuda;
 use super::params::{self, whole};
 use super::sources;
-use crate::backend::cuda::{self, Buffer, CudaError, Kernel, PushKernelArg, Stream};
+use crate::backend::cuda::{self, Buffer, CudaError, Kernel, Stream};
 use crate::backend::machine;
 use crate::field::Precision;
 use crate::grid::Edge;
