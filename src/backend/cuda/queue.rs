@@ -28,6 +28,7 @@ impl Arguments {
         let (start, size) = (self.bytes.len(), size_of::<T>());
         self.starts.push(start);
         self.bytes.resize(start + size, 0);
+        debug_assert!(self.bytes.len() - start == size, "{size} bytes");
         // SAFETY: there is room for `size` bytes, and `value` has as many; types of arguments are numbers and structs of numbers.
         unsafe {
             std::ptr::copy_nonoverlapping(
@@ -134,6 +135,7 @@ impl Chain {
     /// Makes its kernels those of `launches`, of which there are as many; these are what it held afterwards. A chain that this failed for is of no use any more.
     #[allow(unsafe_code, reason = "the driver's library is C")]
     fn take(&mut self, launches: &mut [Launch]) -> Result<(), DriverError> {
+        debug_assert!(launches.len() == self.nodes.len(), "{} kernels", launches.len());
         for (node, (held, launch)) in self.nodes.iter().zip(self.held.iter().zip(&mut *launches)) {
             if held == launch {
                 continue;

@@ -73,6 +73,8 @@ pub struct Kernel {
     function: CudaFunction,
     name: &'static str,
     shared: u32,
+    /// Whether its blocks share memory in clusters.
+    clustered: bool,
 }
 
 /// A stream of work: what is put in runs in order.
@@ -331,7 +333,10 @@ impl Stream {
                 1,
             );
         }
+        // An older driver knows neither the question nor such kernels.
+        let width = function.get_attribute(sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH);
         Ok(Kernel {
+            clustered: width.is_ok_and(|width| width > 1),
             function,
             name: if matches!(entry, "fused_steps" | "summing_steps" | "space_steps") {
                 source.name
@@ -383,8 +388,13 @@ impl Stream {
         self.count_launch(kernel)?;
         let grid = (grid.0.max(1), grid.1.max(1), grid.2.max(1));
         let function = (kernel.function.cu_function(), kernel.name);
+        if kernel.clustered {
+            // What is few goes in alone: in a chain a kernel of clusters would keep the clusters of the one whose place it takes, which are none.
+            self.queue.flush()?;
+        }
         // SAFETY: the caller's.
-        unsafe { self.queue.push(function, grid, (threads, kernel.shared), arguments) }
+        unsafe { self.queue.push(function, grid, (threads, kernel.shared), arguments) }?;
+        if kernel.clustered { self.queue.flush() } else { Ok(()) }
     }
 
     /// As [`Stream::launch`], of a kernel that may start while the one put in before still runs, since it waits for that one itself where it first
