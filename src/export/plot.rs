@@ -214,12 +214,11 @@ impl Plot {
             let sign = curve.sign_width(unit);
             let label = shortened(&curve.label, |label| sign + style.width(label) <= room);
             let wide = sign + style.width(&label);
-            match rows.last_mut().filter(|_| wide <= left) {
-                Some(row) => row.push((curve, label)),
-                None => {
-                    rows.push(vec![(curve, label)]);
-                    left = room;
-                }
+            if let Some(row) = rows.last_mut().filter(|_| wide <= left) {
+                row.push((curve, label));
+            } else {
+                rows.push(vec![(curve, label)]);
+                left = room;
             }
             left -= wide + LEGEND_GAP * unit;
         }
