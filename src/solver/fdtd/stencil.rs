@@ -76,23 +76,31 @@ impl<T> Rows<'_, T> {
 /// This one takes its neighbours from anywhere, as rows at edges do; [`super::bundle`] does the same for the rest, several rows at a time.
 pub type Kernel<T> = fn(old: &mut [T], rows: &Rows<'_, T>, square: T, squares: Option<&[T]>);
 
+/// The function `$step::<$T, H, D>` of a half width H (1 to 4) in D dimensions.
+macro_rules! of_stencil {
+    ($step:ident, $T:ty, $half:expr, $rank:expr) => {
+        match ($half, $rank) {
+            (1, 1) => $step::<$T, 1, 1>,
+            (1, 2) => $step::<$T, 1, 2>,
+            (1, _) => $step::<$T, 1, 3>,
+            (2, 1) => $step::<$T, 2, 1>,
+            (2, 2) => $step::<$T, 2, 2>,
+            (2, _) => $step::<$T, 2, 3>,
+            (3, 1) => $step::<$T, 3, 1>,
+            (3, 2) => $step::<$T, 3, 2>,
+            (3, _) => $step::<$T, 3, 3>,
+            (_, 1) => $step::<$T, 4, 1>,
+            (_, 2) => $step::<$T, 4, 2>,
+            _ => $step::<$T, 4, 3>,
+        }
+    };
+}
+pub(super) use of_stencil;
+
 /// The fastest kernel of half width `half` (1 to 4) in `rank` dimensions.
 #[must_use]
 pub fn kernel<T: Vectors>(half: usize, rank: usize) -> Kernel<T> {
-    match half {
-        1 => by_rank::<T, 1>(rank),
-        2 => by_rank::<T, 2>(rank),
-        3 => by_rank::<T, 3>(rank),
-        _ => by_rank::<T, 4>(rank),
-    }
-}
-
-fn by_rank<T: Vectors, const H: usize>(rank: usize) -> Kernel<T> {
-    match rank {
-        1 => step_row::<T, H, 1>,
-        2 => step_row::<T, H, 2>,
-        _ => step_row::<T, H, 3>,
-    }
+    of_stencil!(step_row, T, half, rank)
 }
 
 fn step_row<T: Vectors, const H: usize, const D: usize>(

@@ -8,6 +8,7 @@
     reason = "vector instructions; kernels must end up in the one function that has the target features"
 )]
 
+use super::super::stencil::of_stencil;
 use super::RowBox;
 use super::layered::Strip;
 use super::parts::{Beyond, Damping};
@@ -22,20 +23,7 @@ pub(in super::super) type DampedKernel<T> = unsafe fn(&RowBox<'_, T>, &Strip, &D
 
 /// The fastest kernel of half width `half` (1 to 4) in `rank` dimensions.
 pub(in super::super) fn damped_kernel<T: Vectors>(half: usize, rank: usize) -> DampedKernel<T> {
-    match half {
-        1 => by_rank::<T, 1>(rank),
-        2 => by_rank::<T, 2>(rank),
-        3 => by_rank::<T, 3>(rank),
-        _ => by_rank::<T, 4>(rank),
-    }
-}
-
-fn by_rank<T: Vectors, const H: usize>(rank: usize) -> DampedKernel<T> {
-    match rank {
-        1 => step::<T, H, 1>,
-        2 => step::<T, H, 2>,
-        _ => step::<T, H, 3>,
-    }
+    of_stencil!(step, T, half, rank)
 }
 
 /// # Safety

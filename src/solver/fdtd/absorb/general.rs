@@ -7,7 +7,7 @@
 )]
 
 use super::super::segments::Segment;
-use super::super::stencil::{first, load, store, term};
+use super::super::stencil::{first, load, of_stencil, store, term};
 use super::inside::{Factors, Inside, take};
 use super::parts::Beyond;
 use super::walk::Squares;
@@ -56,20 +56,7 @@ pub(in super::super) type AbsorbKernel<T> = unsafe fn(&LayerBox<'_, T>);
 
 /// The fastest kernel of half width `half` (1 to 4) in `rank` dimensions.
 pub(in super::super) fn absorb_kernel<T: Vectors>(half: usize, rank: usize) -> AbsorbKernel<T> {
-    match half {
-        1 => by_rank::<T, 1>(rank),
-        2 => by_rank::<T, 2>(rank),
-        3 => by_rank::<T, 3>(rank),
-        _ => by_rank::<T, 4>(rank),
-    }
-}
-
-fn by_rank<T: Vectors, const H: usize>(rank: usize) -> AbsorbKernel<T> {
-    match rank {
-        1 => step::<T, H, 1>,
-        2 => step::<T, H, 2>,
-        _ => step::<T, H, 3>,
-    }
+    of_stencil!(step, T, half, rank)
 }
 
 /// # Safety

@@ -8,6 +8,7 @@
 
 use super::super::bundle::{self, Bundles};
 use super::super::segments::{Segment, Segments};
+use super::super::stencil::of_stencil;
 use super::general::{Axis, LayerBox};
 use super::layered::Strip;
 use super::parts::{Beyond, Damping};
@@ -48,20 +49,7 @@ pub(in super::super) type MixedKernel<T> = unsafe fn(&MixedRows<'_, T>);
 
 /// The fastest kernel of half width `half` (1 to 4) in `rank` dimensions.
 pub(in super::super) fn mixed_kernel<T: Vectors>(half: usize, rank: usize) -> MixedKernel<T> {
-    match half {
-        1 => by_rank::<T, 1>(rank),
-        2 => by_rank::<T, 2>(rank),
-        3 => by_rank::<T, 3>(rank),
-        _ => by_rank::<T, 4>(rank),
-    }
-}
-
-fn by_rank<T: Vectors, const H: usize>(rank: usize) -> MixedKernel<T> {
-    match rank {
-        1 => step::<T, H, 1>,
-        2 => step::<T, H, 2>,
-        _ => step::<T, H, 3>,
-    }
+    of_stencil!(step, T, half, rank)
 }
 
 /// # Safety
