@@ -22,7 +22,8 @@ __device__ __forceinline__ Vec columns_of(const Step &s, const real *row, int x)
     return out;
 }
 
-template <int H, int D> __device__ __forceinline__ void plain(const Step &s) {
+// The planes from `bottom` to `top`
+template <int H, int D> __device__ __forceinline__ void plain(const Step &s, int bottom, int top) {
     const Grid &g = s.grid;
     const Medium &m = s.medium;
     const int nx = g.size[0], ny = g.size[1], nz = g.size[2];
@@ -38,7 +39,7 @@ template <int H, int D> __device__ __forceinline__ void plain(const Step &s) {
         for (int k = 0; k < 2 * H; k++) rows[k] = ghost(g.edge[1], ny, k < H ? y - 1 - k : y + 1 + k - H, signs[k]) * g.pitch;
     const size_t plane = (size_t)ny * g.pitch;
     const real *own = s.now + (size_t)y * g.pitch;
-    const int first = D > 2 ? blockIdx.z * s.chunk : 0, last = D > 2 ? min(first + s.chunk, nz) : 1;
+    const int first = D > 2 ? bottom + blockIdx.z * s.chunk : 0, last = D > 2 ? min(first + s.chunk, top) : 1;
     const Vec none = {{0, 0, 0, 0}};
     auto at = [&](int z) {
         int sign;
@@ -138,13 +139,13 @@ template <int H> __device__ __forceinline__ void listed(const Step &s, const u32
 }
 
 #define ENTRIES(H)                                                                                                         \
-    extern "C" __global__ void __launch_bounds__(256) plain_##H(const __grid_constant__ Step s) {                          \
+    extern "C" __global__ void __launch_bounds__(256) plain_##H(const __grid_constant__ Step s, int bottom, int top) {     \
         if (s.grid.rank == 1)                                                                                              \
-            plain<H, 1>(s);                                                                                                \
+            plain<H, 1>(s, 0, 1);                                                                                          \
         else if (s.grid.rank == 2)                                                                                         \
-            plain<H, 2>(s);                                                                                                \
+            plain<H, 2>(s, 0, 1);                                                                                          \
         else                                                                                                               \
-            plain<H, 3>(s);                                                                                                \
+            plain<H, 3>(s, bottom, top);                                                                                   \
     }                                                                                                                      \
     extern "C" __global__ void __launch_bounds__(256) general_##H(const __grid_constant__ Step s) { general<H>(s); }       \
     extern "C" __global__ void __launch_bounds__(256) listed_##H(const __grid_constant__ Step s, const u32 *list, int count) { \

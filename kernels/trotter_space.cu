@@ -42,7 +42,7 @@ struct Summed {
     int x, y;           // its first column and the warp's first row
     u32 columns;        // bit COLUMNS k + c: column c is one of region k
     u32 rows;           // rows that the lane writes
-    int first, last;    // pairs of planes that the block writes
+    volatile const int *span;  // pairs of planes that the block writes, from and to
     real most;          // the largest number of units that was added
 };
 
@@ -63,7 +63,7 @@ __device__ __forceinline__ void squares(real (&da)[C], real (&db)[C], const Row 
 
 // Adds |psi|^2 of the pair of planes j after stage s
 __device__ __forceinline__ void sum_pair(const Part &a, const Part &b, const Space &p, const Regions &q, Summed &own, int j, int s) {
-    if (j < own.first || j >= own.last || !(own.columns & 0xffff)) return;
+    if (j < own.span[0] || j >= own.span[1] || !(own.columns & 0xffff)) return;
     const real scale = (real)q.scale;
     // of whole cells, as most are
     real cells[R];
@@ -154,9 +154,14 @@ template <bool SUMS> __device__ __forceinline__ void steps_of(const Space &p, co
     extern __shared__ __align__(16) char shared[];
     __shared__ int begins[WARPS * ROWS];
     const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
-    const int strip = blockIdx.x * CORE_X, bank = blockIdx.y * CORE_Y;
-    const int first = blockIdx.z * p.chunk, last = min(first + p.chunk, (p.nz + 1) / 2);
-    if (first >= last) return;
+    // Where the pairs begin and end, and the tile's first place among those of bonds, stay in shared memory: registers are full.
+    __shared__ volatile int span[3];
+    const int4 piece = p.pieces[blockIdx.x];
+    const int strip = piece.x * CORE_X, bank = piece.y * CORE_Y, first = piece.z, last = piece.w;
+    if (threadIdx.x == 0) {
+        const int tile = piece.y * ((p.nx + CORE_X - 1) / CORE_X) + piece.x;
+        span[0] = first, span[1] = last, span[2] = tile * ((p.nz + 1) / 2);
+    }
     // the next pair, a ring of phases of STEPS pairs, the exchange
     char *next = shared + warp * (1 + N) * PAIR + lane * 16, *ring = next + PAIR;
     char *rim = shared + WARPS * (1 + N) * PAIR + warp * RIM + lane * 16;
@@ -175,7 +180,6 @@ template <bool SUMS> __device__ __forceinline__ void steps_of(const Space &p, co
     // Where the bonds along z that most are like turn nothing, a site without partner is as any.
     const bool ends_z = !p.periodic[2] && (p.m[0] != 0 || p.m[1] != 0 || p.m[2] != 0);
     const int pairs = (p.nz + 1) / 2;
-    const u8 *const tile = o.unlike + ((size_t)blockIdx.y * gridDim.x + blockIdx.x) * pairs;
     u32 unlike = 0;
 #else
     const Ends e = sides(left, right, p.t[1], p.m[1]);
@@ -195,7 +199,7 @@ template <bool SUMS> __device__ __forceinline__ void steps_of(const Space &p, co
         if (there) place.open |= 1u << (r + 1);
         if (r >= 0 && r < R && lane == 0) begins[warp * R + r] = there ? y * p.pitch : 0;
     }
-    Summed own = {{}, x, low, 0, writes, first, last, 0};
+    Summed own = {{}, x, low, 0, writes, span, 0};
     if (SUMS)
         for (int k = 0; k < q.count; k++) {
             u32 columns = 0;
@@ -222,18 +226,18 @@ template <bool SUMS> __device__ __forceinline__ void steps_of(const Space &p, co
     asm volatile("cp.async.commit_group;" ::: "memory");
 
 #pragma unroll 1
-    for (int j = first - N; j < last + N; j++) {
+    for (int j = first - N; j < span[1] + N; j++) {
         asm volatile("cp.async.wait_group 1;" ::: "memory");
         Part a, b;
 #pragma unroll
         for (int r = 0; r < R; r++) take(a.row[r], next + r * 2 * PART), take(b.row[r], next + (R + r) * 2 * PART);
         fetch(next, p.re, p.im, p, place, j + 1);
         asm volatile("cp.async.commit_group;" ::: "memory");
-        if (SUMS && copies) marks = marks << 1 | (j >= first && j < last && some_box_in(q, strip, strip + CORE_X, low, low + R, 2 * j, 2 * j + 2));
+        if (SUMS && copies) marks = marks << 1 | (j >= span[0] && j < span[1] && some_box_in(q, strip, strip + CORE_X, low, low + R, 2 * j, 2 * j + 2));
 #if OWN
         // of the pairs j - N to j
         const int pair = j >= 0 && j < pairs ? j : !p.periodic[2] ? -1 : j < 0 ? j + pairs : j - pairs;
-        unlike = (unlike << 1 | (pair >= 0 && tile[pair])) & ((2u << N) - 1);
+        unlike = (unlike << 1 | (pair >= 0 && o.unlike[span[2] + pair])) & ((2u << N) - 1);
 #endif
         // The ring holds the newest phases first at `slot`, then older ones.
         // With an interaction the phases are most of the work, and one body serves.
@@ -245,7 +249,7 @@ template <bool SUMS> __device__ __forceinline__ void steps_of(const Space &p, co
         slot = slot == 0 ? N - 1 : slot - 1;
         fetch(ring + slot * PAIR, p.pc, p.ps, p, place, j);
         asm volatile("cp.async.commit_group;" ::: "memory");
-        if (j - N < first) continue;
+        if (j - N < span[0]) continue;
         const size_t plane = (size_t)p.pitch * p.ny, bottom = 2 * (j - N) * plane;
         const bool two = 2 * (j - N) + 1 < p.nz;
         real *re = p.re_out + bottom, *im = p.im_out + bottom;

@@ -28,9 +28,9 @@ struct Space {
     const real *re, *im;    // the state
     real *re_out, *im_out;  // the state STEPS steps later
     const real *pc, *ps;    // phase after a step
+    const int4 *pieces;     // of each block: its tile along x and y, and the pairs of planes that it writes, from and to
     int nx, ny, nz, pitch;
     int periodic[3];
-    int chunk;              // pairs of planes that a block writes
     real t[3], m[3];        // tangents of the even, odd, even sweep; their secants. OWN: of z, and secants less 1
     real interaction[2];    // g tau, for |psi|^2 after and before the phase
 };

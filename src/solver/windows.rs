@@ -19,6 +19,9 @@ pub(super) trait Windowed: Resident {
     /// Where what is stepped of some rows lies, in the order of [`Cut::read_rows`]; nothing that was put in before is still read there by a picture.
     fn rows_on_device(&mut self, rows: Range<usize>) -> Result<Pieces, CudaError>;
 
+    /// See [`Cut::before_copies`].
+    fn rows_follow(&mut self, _core: Range<usize>, _sent: [usize; 2]) {}
+
     /// See [`Cut::row_sums`].
     fn numbers_of_rows(&mut self) -> Result<Vec<[f64; NUMBERS]>, CudaError>;
 }
@@ -35,6 +38,10 @@ impl<D: Windowed> Cut for D {
     /// Without them rows go through the host, which meets what has failed.
     fn pieces_of_rows(&mut self, rows: Range<usize>) -> Option<Pieces> {
         self.rows_on_device(rows).ok()
+    }
+
+    fn before_copies(&mut self, core: Range<usize>, sent: [usize; 2]) {
+        self.rows_follow(core, sent);
     }
 
     fn row_sums(&mut self, _clock: &RunClock) -> Result<Vec<[f64; NUMBERS]>, SolverError> {

@@ -75,6 +75,9 @@ fn cubes() -> Vec<Case> {
         ),
         case("periodic cube", &[36, 22, 20], "\"periodic\"", mass, POTENTIAL),
         case("tiles of a cube", &[120, 100, 23], "\"wall\"", mass, POTENTIAL),
+        // Parts of them take several launches between copies.
+        case("high cube", &[64, 38, 61], "\"wall\"", mass, POTENTIAL),
+        case("high ring", &[64, 38, 64], "\"periodic\"", mass, POTENTIAL),
         case("obstacles in a cube", &[133, 70, 14], "\"wall\"", mass, BOXES),
         case(
             "obstacles in a periodic cube",

@@ -7,6 +7,7 @@
 mod archive;
 mod ceilings;
 mod differences;
+mod early;
 mod fault;
 pub(crate) mod manifest;
 mod nvrtc;
@@ -17,6 +18,7 @@ mod stream;
 
 pub use ceilings::DeviceCeilings;
 #[doc(hidden)]
+pub use early::{Early, Sent};
 pub use fault::lose_device_after;
 pub use nvrtc::{Needs, Program, compiled, compiler};
 pub use pieces::{Piece, Pieces};

@@ -1,6 +1,6 @@
 //! Pieces of buffers, copied from device to device, and to and from the host.
 
-use super::{CudaError, Stream, failed};
+use super::{CudaError, Sent, Stream, failed};
 use cudarc::driver::{result, sys};
 
 /// Contiguous bytes of a buffer.
@@ -16,6 +16,8 @@ pub struct Piece {
 pub struct Pieces {
     stream: Stream,
     all: Vec<Piece>,
+    /// Where they may be copied before the stream comes to its end.
+    sent: Option<Sent>,
 }
 
 impl Pieces {
@@ -30,7 +32,14 @@ impl Pieces {
         Self {
             stream: stream.clone(),
             all,
+            sent: None,
         }
+    }
+
+    /// The same, which may be read and overwritten as soon as the mark of `sent` is passed, though the stream goes on.
+    #[must_use]
+    pub fn sent(self, sent: Option<Sent>) -> Self {
+        Self { sent, ..self }
     }
 
     /// Bytes of all of them.
@@ -51,7 +60,7 @@ impl Pieces {
     /// If sizes differ, the driver refuses, or something put in before has failed.
     pub fn copy_from(&self, other: &Self) -> Result<(), CudaError> {
         self.stream.wait_for(&other.stream.mark()?)?;
-        self.put_copies(other)?;
+        self.put_copies(other, &self.stream)?;
         other.stream.wait_for(&self.stream.mark()?)
     }
 
@@ -60,22 +69,44 @@ impl Pieces {
     ///
     /// # Errors
     /// As [`Pieces::copy_from`].
-    pub fn exchange([up, down]: [[&Self; 2]; 2]) -> Result<(), CudaError> {
-        let [above, below] = [up[0], down[0]].map(|pieces| &pieces.stream);
+    fn exchange([up, down]: &[[Self; 2]; 2]) -> Result<(), CudaError> {
+        let [above, below] = [&up[0], &down[0]].map(|pieces| &pieces.stream);
         above.wait_for(&below.mark()?)?;
         // The copy from above waits for what was put in there, not for the copy to there.
         let ready = above.mark()?;
-        up[0].put_copies(up[1])?;
+        up[0].put_copies(&up[1], above)?;
         below.wait_for(&ready)?;
-        down[0].put_copies(down[1])?;
+        down[0].put_copies(&down[1], below)?;
         let both = [above.mark()?, below.mark()?];
         above.wait_for(&both[1])?;
         below.wait_for(&both[0])
     }
 
-    /// Puts in the copies of [`Pieces::copy_from`], which wait for nothing but this stream.
+    /// Such copies between several pairs of neighbours. Where all four of a pair may be copied early, they are copied while their streams go on; what is put into these from now on
+    /// comes after all copies.
+    ///
+    /// # Errors
+    /// As [`Pieces::copy_from`].
+    pub fn exchange_all(pairs: &[[[Self; 2]; 2]]) -> Result<(), CudaError> {
+        let mut copied = Vec::new();
+        let is_early = |pair: &&[[Self; 2]; 2]| pair.iter().flatten().all(|pieces| pieces.sent.is_some());
+        for [to, from] in pairs.iter().filter(is_early).flatten() {
+            if let (Some(own), Some(theirs)) = (&to.sent, &from.sent) {
+                own.copies.wait_for(&own.mark)?;
+                own.copies.wait_for(&theirs.mark)?;
+                to.put_copies(from, &own.copies)?;
+                copied.push((own.copies.mark()?, [to, from]));
+            }
+        }
+        for (mark, both) in &copied {
+            both.iter().try_for_each(|pieces| pieces.stream.wait_for(mark))?;
+        }
+        (pairs.iter().filter(|pair| !is_early(pair))).try_for_each(Self::exchange)
+    }
+
+    /// Puts the copies of [`Pieces::copy_from`] into a stream of this device; they wait for nothing but that.
     #[allow(unsafe_code, reason = "the driver copies through addresses")]
-    fn put_copies(&self, other: &Self) -> Result<(), CudaError> {
+    fn put_copies(&self, other: &Self, stream: &Stream) -> Result<(), CudaError> {
         const WHAT: &str = "copying ghost rows between devices";
         let sizes = |pieces: &Self| pieces.all.iter().map(|piece| piece.bytes).collect::<Vec<_>>();
         if sizes(self) != sizes(other) {
@@ -86,7 +117,7 @@ impl Pieces {
         }
         self.bind(WHAT)?;
         let [to, from] = [self, other].map(|pieces| pieces.stream.device.context.cu_ctx());
-        let stream = self.stream.stream()?.cu_stream();
+        let stream = stream.stream()?.cu_stream();
         for (own, theirs) in self.all.iter().zip(&other.all) {
             // SAFETY: both pieces lie in living buffers (`Pieces::new`) of these contexts, and have the same size.
             unsafe { sys::cuMemcpyPeerAsync(own.address, to, theirs.address, from, own.bytes, stream) }

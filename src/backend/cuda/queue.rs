@@ -8,6 +8,7 @@
 use super::{CudaError, Device, failed};
 use cudarc::driver::{CudaStream, DeviceRepr, DriverError, result, sys};
 use std::ffi::c_void;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Kernels of a chain, the longest first: multiples of what one, two and more steps launch, so that most arguments are those of the time before.
@@ -186,6 +187,8 @@ pub(super) struct Queue {
     device: &'static Device,
     stream: Arc<CudaStream>,
     waiting: Mutex<Waiting>,
+    /// How often something was put in.
+    puts: AtomicU64,
 }
 
 impl Queue {
@@ -193,6 +196,7 @@ impl Queue {
         Self {
             device,
             stream,
+            puts: AtomicU64::new(0),
             waiting: Mutex::new(Waiting {
                 launches: Vec::new(),
                 count: 0,
@@ -212,8 +216,14 @@ impl Queue {
     /// # Errors
     /// If something of it could not be put in.
     pub(super) fn stream(&self) -> Result<&Arc<CudaStream>, CudaError> {
+        self.puts.fetch_add(1, Ordering::Relaxed);
         self.flush()?;
         Ok(&self.stream)
+    }
+
+    /// A number that is another one once something was put in, or waited for, after this call.
+    pub(super) fn puts(&self) -> u64 {
+        self.puts.load(Ordering::Relaxed)
     }
 
     /// Puts in everything that waits.
@@ -247,6 +257,7 @@ impl Queue {
         (threads, shared): (u32, u32),
         arguments: impl FnOnce(&mut Arguments),
     ) -> Result<(), CudaError> {
+        self.puts.fetch_add(1, Ordering::Relaxed);
         let mut waiting = self.waiting();
         let at = waiting.count;
         let mut own = waiting

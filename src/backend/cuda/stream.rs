@@ -108,6 +108,11 @@ impl Stream {
         self.queue.stream()
     }
 
+    /// A number that is another one once something was put in, or waited for, after this call.
+    pub(super) fn puts(&self) -> u64 {
+        self.queue.puts()
+    }
+
     /// The device.
     #[must_use]
     pub fn device(&self) -> &'static Device {

@@ -8,6 +8,7 @@
 //! One process may hold several parts, and several processes may share them ([`Ranks`](crate::backend::ranks::Ranks)): each then does the same calls. Parts may stand on
 //! NVIDIA devices, each on one of its own or several on one; neighbours in one process then copy ghost rows from device to device.
 
+mod member;
 mod mirrors;
 mod pictures;
 mod records;
@@ -40,6 +41,11 @@ pub(super) trait Cut: Stepper {
     fn pieces_of_rows(&mut self, _rows: Range<usize>) -> Option<crate::backend::cuda::Pieces> {
         None
     }
+
+    /// Ghost rows are copied at once after the next [`Stepper::advance`], before anything else is asked: who can computes what neighbours need first, and leaves ghosts as they are.
+    /// Counted along the axis that is cut: `core` are the window's own rows, and of these the lowest and highest `sent` are copied.
+    #[cfg(feature = "cuda")]
+    fn before_copies(&mut self, _core: Range<usize>, _sent: [usize; 2]) {}
 
     /// Takes the rows of a window that are its own: only there counts what transducers put in ([`Stepper::put_in`]).
     fn set_core(&mut self, _rows: Range<usize>) {}

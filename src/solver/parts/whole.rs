@@ -1,6 +1,7 @@
 //! All parts of a run as one stepper.
 
 use super::Cut;
+use super::member::Member;
 use crate::backend::ranks::{self, Ranks};
 use crate::field::FieldData;
 use crate::physics::{Equation, Observables};
@@ -14,58 +15,6 @@ use crate::solver::{Backend, FieldImage, ImageRequest, SolverError, Taps};
 use bytemuck::Pod;
 use rayon::prelude::*;
 use std::ops::Range;
-
-/// A part: a stepper on its window.
-pub(super) struct Member<S> {
-    pub(super) stepper: S,
-    /// Its place among all parts.
-    pub(super) place: usize,
-    /// Its own rows along the axis that is cut, counted in its window.
-    pub(super) core: Range<usize>,
-    /// Rows of its window along that axis.
-    pub(super) rows: usize,
-    /// The detectors in its window.
-    pub(super) taps: Taps,
-}
-
-impl<S: Cut> Member<S> {
-    /// What is stepped of some rows along the axis that is cut, of `lines` lines each.
-    fn read(&mut self, rows: Range<usize>, lines: usize) -> Result<Vec<u8>, SolverError> {
-        let mut bytes = Vec::new();
-        self.stepper
-            .read_rows(rows.start * lines..rows.end * lines, &mut bytes)?;
-        Ok(bytes)
-    }
-
-    fn write(&mut self, rows: Range<usize>, lines: usize, bytes: &[u8]) -> Result<(), SolverError> {
-        self.stepper.write_rows(rows.start * lines..rows.end * lines, bytes)
-    }
-
-    /// Copies the ghost rows of two neighbours, of which `above` stands behind `below`, from one another: from device to device, both ways at once, where they stand on some.
-    fn swap_ghosts(below: &mut Self, above: &mut Self, ghosts: usize, lines: usize) -> Result<(), SolverError> {
-        let (low, high) = (below.core.clone(), above.core.clone());
-        let (to_above, from_below) = (0..high.start, low.end - ghosts..low.end);
-        let (to_below, from_above) = (low.end..below.rows, high.start..high.start + ghosts);
-        #[cfg(feature = "cuda")]
-        {
-            let of = |member: &mut Self, rows: &Range<usize>| {
-                member.stepper.pieces_of_rows(rows.start * lines..rows.end * lines)
-            };
-            if let Some(into_above) = of(above, &to_above)
-                && let Some(out_of_below) = of(below, &from_below)
-                && let Some(into_below) = of(below, &to_below)
-                && let Some(out_of_above) = of(above, &from_above)
-            {
-                let copies = [[&into_above, &out_of_below], [&into_below, &out_of_above]];
-                return crate::backend::cuda::Pieces::exchange(copies).map_err(SolverError::from);
-            }
-        }
-        let bytes = below.read(from_below, lines)?;
-        above.write(to_above, lines, &bytes)?;
-        let bytes = above.read(from_above, lines)?;
-        below.write(to_below, lines, &bytes)
-    }
-}
 
 /// A grid in parts; those of other processes are asked through `ranks`.
 pub(in crate::solver) struct Whole<S> {
@@ -223,24 +172,33 @@ impl<S: Cut> Whole<S> {
     /// Writes all ghost rows; those of the first and the last part that another process owns are `outside`.
     fn hand_out(&mut self, outside: Option<&[Vec<u8>; 2]>) -> Result<(), SolverError> {
         let (lines, ghosts, count) = (self.lines(), self.plan.ghosts, self.members.len());
-        for n in 1..count {
-            if let [below, above] = &mut self.members[n - 1..=n] {
-                Member::swap_ghosts(below, above, ghosts, lines)?;
-            }
+        let mut neighbours: Vec<[usize; 2]> = (1..count).map(|n| [n - 1, n]).collect();
+        if outside.is_none() && self.plan.ring && count > 1 {
+            neighbours.push([count - 1, 0]);
         }
-        match (outside, &mut self.members[..]) {
-            (Some([below, above]), members) => {
-                let first = &mut members[0];
-                if first.core.start > 0 {
-                    first.write(0..first.core.start, lines, below)?;
-                }
-                let last = &mut members[count - 1];
-                if last.core.end < last.rows {
-                    last.write(last.core.end..last.rows, lines, above)?;
-                }
+        #[cfg(feature = "cuda")]
+        {
+            let mut swaps = Vec::with_capacity(neighbours.len());
+            neighbours.retain(|pair| {
+                let swap = Member::pieces_of_ghosts(&mut self.members, *pair, [ghosts, lines]);
+                let through_host = swap.is_none();
+                swaps.extend(swap);
+                through_host
+            });
+            crate::backend::cuda::Pieces::exchange_all(&swaps)?;
+        }
+        for pair in neighbours {
+            Member::swap_ghosts(&mut self.members, pair, [ghosts, lines])?;
+        }
+        if let Some([below, above]) = outside {
+            let first = &mut self.members[0];
+            if first.core.start > 0 {
+                first.write(0..first.core.start, lines, below)?;
             }
-            (None, [first, .., last]) if self.plan.ring => Member::swap_ghosts(last, first, ghosts, lines)?,
-            (None, _) => {}
+            let last = &mut self.members[count - 1];
+            if last.core.end < last.rows {
+                last.write(last.core.end..last.rows, lines, above)?;
+            }
         }
         self.spent = 0;
         Ok(())
@@ -420,7 +378,15 @@ impl<S: Cut> Stepper for Whole<S> {
         while done < steps {
             let piece = self.ready(steps - done)?;
             let from = clock.after(done);
-            self.step(piece, |member, steps| member.stepper.advance(&from, steps))?;
+            #[cfg(feature = "cuda")]
+            let ghosts = (self.ranks.is_none() && self.spent + piece >= self.plan.steps).then_some(self.plan.ghosts);
+            self.step(piece, |member, steps| {
+                #[cfg(feature = "cuda")]
+                if let Some(ghosts) = ghosts {
+                    member.before_copies(ghosts);
+                }
+                member.stepper.advance(&from, steps)
+            })?;
             done += piece;
         }
         Ok(())

@@ -269,6 +269,14 @@ impl<T: Real> Cut for Trotter<T> {
         self.stepper.device().and_then(|device| device.pieces_of_rows(rows))
     }
 
+    #[cfg(feature = "cuda")]
+    fn before_copies(&mut self, core: Range<usize>, sent: [usize; 2]) {
+        // Steps that are not put in all at once do more to the field than sweeps and phases.
+        if let Some(device) = self.stepper.device().filter(|_| self.is_steady()) {
+            device.before_copies(core, sent);
+        }
+    }
+
     fn set_core(&mut self, rows: Range<usize>) {
         self.core = rows;
     }

@@ -168,6 +168,9 @@ pub(super) trait OnDevice<T: Real>: Sync {
     fn pieces_of_rows(&self, _rows: Range<usize>) -> Option<crate::backend::cuda::Pieces> {
         None
     }
+    /// See [`Cut::before_copies`](crate::solver::parts::Cut::before_copies); of the steps that follow at once.
+    #[cfg(feature = "cuda")]
+    fn before_copies(&self, _core: Range<usize>, _sent: [usize; 2]) {}
     /// The same, kept on the device at `place`, below [`KEPT`], until [`OnDevice::kept_totals`] asks for it. The region is not empty.
     fn keep_totals(&self, place: usize, region: &Region, closing: Option<&HalfPhase>, drives: &[f64]);
     /// The sums at the first `count` places; NaN if the device failed.

@@ -36,7 +36,7 @@ mod torre;
 use super::half;
 use super::lattice::Lattice;
 use super::run::Fdtd;
-use crate::backend::cuda::{Buffer, CudaError, Kernel, Stream};
+use crate::backend::cuda::{Buffer, CudaError, Early, Kernel, Stream};
 use crate::field::Precision;
 use crate::grid::Edge;
 use crate::physics::Sets;
@@ -121,6 +121,9 @@ pub(super) struct Cuda<T: OnCuda> {
     events: SiteEvents<T>,
     torre: Option<torre::Torre>,
     tiles: Option<tiles::Tiles<T>>,
+    /// Of a window in three dimensions: what neighbours need is stepped first, while `ending` says what that is.
+    early: Option<Early>,
+    ending: Option<steps::Ending>,
     /// Why it is not stepped by towers or tiles though that was asked for.
     because: Option<String>,
 }
@@ -151,6 +154,7 @@ impl<T: OnCuda> Cuda<T> {
             let count = pitch * lattice.rows();
             let kernels = Kernels::new(&stream, T::PRECISION, lattice.half)?;
             let resident = stream.occupancy(&kernels.plain, 256)? * device.multiprocessors;
+            let in_space = host.scenario.grid().is_window() && lattice.rank == 3;
             let mut run = Self {
                 kernels,
                 chunk: steps::planes_of_block(lattice.size, resident as usize),
@@ -162,6 +166,8 @@ impl<T: OnCuda> Cuda<T> {
                 events: SiteEvents::new(&stream)?,
                 torre: None,
                 tiles: None,
+                early: in_space.then(|| Early::new(device)).transpose()?,
+                ending: None,
                 because: None,
                 readback: ReadbackStream::new(device, looking)?,
                 choice,

@@ -1,6 +1,7 @@
 //! Levels on the device as a run sees them.
 
 use super::super::run::{BESIDE, EVEN, Fdtd, PEAK, level};
+use super::steps::Ending;
 use super::{Cuda, store, tiles, torre};
 use crate::backend::cuda::{Buffer, CudaError, Piece, Pieces};
 use crate::backend::simd::Aligned;
@@ -169,7 +170,12 @@ impl<T: OnCuda> Windowed for Cuda<T> {
             .collect();
         self.medium.pieces_of_layers(&self.host, rows, &mut all);
         // SAFETY: the rows lie in buffers that live as long as the run or until it is pushed anew, which waits, and are written in its stream.
-        Ok(unsafe { Pieces::new(&self.stream, all) })
+        let pieces = unsafe { Pieces::new(&self.stream, all) };
+        Ok(pieces.sent(self.early.as_ref().and_then(|early| early.sent(&self.stream))))
+    }
+
+    fn rows_follow(&mut self, core: Range<usize>, sent: [usize; 2]) {
+        self.ending = self.early.is_some().then_some(Ending { core, sent });
     }
 
     fn numbers_of_rows(&mut self) -> Result<Vec<[f64; NUMBERS]>, CudaError> {

@@ -2,7 +2,7 @@
 
 use super::params::{self, whole};
 use super::{Cuda, grid_of};
-use crate::backend::cuda::{Buffer, CudaError};
+use crate::backend::cuda::{Buffer, CudaError, Stream};
 use crate::solver::clock::RunClock;
 use crate::solver::device::OnCuda;
 use crate::solver::device::events::{BATCH, MOST_GATHERED, Players, Sent};
@@ -11,6 +11,7 @@ use crate::solver::gathered::{gathered_places, is_gathered};
 use crate::solver::transducers::{Act, Transducers};
 use crate::solver::{SolverError, Taps};
 use rayon::prelude::*;
+use std::ops::Range;
 
 /// Bytes of signals or records of a batch.
 const ROOM: usize = 256 << 20;
@@ -26,6 +27,30 @@ pub(super) fn planes_of_block([nx, ny, nz]: [usize; 3], resident: usize) -> usiz
     let across = nx.div_ceil(BLOCK[0]) * ny.div_ceil(BLOCK[1]);
     let parts = (resident / across.max(1)).max(1);
     nz.div_ceil(parts).min(CHUNK)
+}
+
+/// The planes of a window that are its own, and how many of them at the lower and upper end neighbours have copies of: these are copied at once after the next steps, and nothing else is
+/// asked before.
+#[derive(Clone, Debug)]
+pub(super) struct Ending {
+    pub core: Range<usize>,
+    pub sent: [usize; 2],
+}
+
+impl Ending {
+    /// The planes to be stepped `after` steps of a stencil of `half` planes to either side before they are copied, of `nz`.
+    fn planes(&self, after: usize, half: usize, nz: usize) -> Range<usize> {
+        let reach = after.saturating_mul(half);
+        self.core.start.saturating_sub(reach)..self.core.end.saturating_add(reach).min(nz)
+    }
+
+    /// The planes that are copied, and the others of the core.
+    fn parts(&self) -> ([Range<usize>; 2], Range<usize>) {
+        let Range { start, end } = self.core;
+        let low = (start + self.sent[0]).min(end);
+        let high = end.saturating_sub(self.sent[1]).max(low);
+        ([start..low, high..end], low..high)
+    }
 }
 
 impl<T: OnCuda> Cuda<T> {
@@ -52,6 +77,7 @@ impl<T: OnCuda> Cuda<T> {
             self.watch_potential()?;
         }
         let gathered = gathered_places(taps, MOST_GATHERED, |at| self.place(at));
+        let ending = self.ending.take();
         let mut done = 0;
         // Whole passes, so that none is cut short, and no more values of single sites than there is room for.
         let pass = self.steps_of_pass() as u64;
@@ -63,7 +89,8 @@ impl<T: OnCuda> Cuda<T> {
         let mut before = None;
         while done < steps {
             let batch = (steps - done).min(most);
-            let sent = self.go_batch(&clock.after(done), batch, &gathered, taps)?;
+            let ending = ending.as_ref().filter(|_| done + batch == steps);
+            let sent = self.go_batch(&clock.after(done), (batch, ending), &gathered, taps)?;
             self.take_in(std::mem::replace(&mut before, sent), taps)?;
             done += batch;
         }
@@ -216,7 +243,7 @@ impl<T: OnCuda> Cuda<T> {
     fn go_batch(
         &mut self,
         clock: &RunClock,
-        steps: u64,
+        (steps, ending): (u64, Option<&Ending>),
         gathered: &[u32],
         taps: &mut Taps,
     ) -> Result<Option<Sent<T>>, CudaError> {
@@ -234,7 +261,10 @@ impl<T: OnCuda> Cuda<T> {
                 self.tiled(first, left)?
             };
             if done == 0 {
-                self.step(first)?;
+                match ending.filter(|_| self.steps_planes_alone()) {
+                    Some(ending) => self.step_of_window(ending, left - 1)?,
+                    None => self.step(first)?,
+                }
             }
             n += done.max(1) as u64;
             self.keep_sums(taps, &clock.after(n))?;
@@ -293,6 +323,59 @@ impl<T: OnCuda> Cuda<T> {
         }
     }
 
+    /// Whether a step is that of the plain kernel in space, and nothing else happens.
+    fn steps_planes_alone(&self) -> bool {
+        let watched = self.peak.is_some() || self.potential.is_some();
+        let plain = self.medium.is_plain() && self.medium.listed().is_none();
+        self.host.sweep.lattice.rank == 3 && plain && self.events.is_empty() && !watched
+    }
+
+    /// One step of a window, `after` steps before its ghosts are copied: of the planes that count until then, and in the last one what is sent first.
+    fn step_of_window(&mut self, ending: &Ending, after: usize) -> Result<(), CudaError> {
+        self.readback.before_writing(&self.stream, self.old.address())?;
+        let lattice = &self.host.sweep.lattice;
+        let planes = ending.planes(after, lattice.half, lattice.size[2]);
+        match (after, self.early.take()) {
+            (0, Some(mut early)) => {
+                let (sent, rest) = ending.parts();
+                let first = |stream: &Stream| sent.into_iter().try_for_each(|planes| self.step_planes(stream, planes));
+                let done = early.split(&self.stream, first, |stream| self.step_planes(stream, rest));
+                self.early = Some(early);
+                done?;
+            }
+            (_, early) => {
+                self.early = early;
+                self.step_planes(&self.stream, planes)?;
+            }
+        }
+        std::mem::swap(&mut self.now, &mut self.old);
+        Ok(())
+    }
+
+    /// Puts one step of some planes into a stream, by the plain kernel.
+    #[allow(unsafe_code, reason = "a kernel launch")]
+    fn step_planes(&self, stream: &Stream, planes: Range<usize>) -> Result<(), CudaError> {
+        if planes.is_empty() {
+            return Ok(());
+        }
+        let [nx, ny, nz] = self.host.sweep.lattice.size;
+        debug_assert!(planes.end <= nz && self.now.bytes() >= self.pitch * ny * nz * size_of::<T>());
+        debug_assert!(self.old.bytes() == self.now.bytes(), "levels of one length");
+        let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
+        let grid = (
+            count(nx.div_ceil(BLOCK[0])),
+            count(ny.div_ceil(BLOCK[1])),
+            count(planes.len().div_ceil(self.chunk)),
+        );
+        let (parameters, bottom, top) = (self.step_parameters(), whole(planes.start), whole(planes.end));
+        // SAFETY: as in `step`, of the planes from `bottom` to `top`.
+        unsafe {
+            stream.launch(&self.kernels.plain, grid, 256, |launch| {
+                launch.arg(&parameters).arg(&bottom).arg(&top);
+            })
+        }
+    }
+
     /// One step, with the operations of step `n` of the batch.
     #[allow(unsafe_code, reason = "kernel launches")]
     fn step(&mut self, n: usize) -> Result<(), CudaError> {
@@ -324,8 +407,9 @@ impl<T: OnCuda> Cuda<T> {
         unsafe {
             let listed = self.medium.listed();
             if self.medium.has_plain_steps() {
+                let (bottom, top) = (0, whole(nz));
                 self.stream.launch(&self.kernels.plain, grid, 256, |launch| {
-                    launch.arg(&parameters);
+                    launch.arg(&parameters).arg(&bottom).arg(&top);
                 })?;
             }
             if let Some((list, segments)) = listed {
@@ -369,6 +453,29 @@ impl<T: OnCuda> Cuda<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_window_steps_what_its_core_still_needs() {
+        let ending = Ending {
+            core: 14..50,
+            sent: [14, 14],
+        };
+        assert_eq!(ending.planes(0, 2, 64), 14..50);
+        assert_eq!(ending.planes(3, 2, 64), 8..56);
+        assert_eq!(ending.planes(usize::MAX, 2, 64), 0..64);
+        assert_eq!(ending.parts(), ([14..28, 36..50], 28..36));
+        // A low window is copied as a whole.
+        let low = Ending {
+            core: 14..34,
+            sent: [14, 14],
+        };
+        assert_eq!(low.parts(), ([14..28, 28..34], 28..28));
+        let below = Ending {
+            core: 0..36,
+            sent: [0, 14],
+        };
+        assert_eq!(below.parts(), ([0..0, 22..36], 0..22));
+    }
 
     #[test]
     fn blocks_are_short_where_there_are_few() {

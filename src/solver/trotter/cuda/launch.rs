@@ -203,7 +203,7 @@ impl<T: OnCuda> Cuda<T> {
                 self.sum_cells(equal.ends(1));
                 done
             } else if self.grid.rank() == 3 {
-                self.space_steps(&equal)
+                self.space_steps(&equal, left)
             } else {
                 self.fused_steps(&equal)
             };

@@ -5,7 +5,7 @@
 //!
 //! - `fused`: up to six (single) or four (double) steps a launch, the state in registers (`kernels/trotter_fused.cu`) in two dimensions;
 //!   up to sixteen in one (`kernels/trotter_line.cu`). Other numbers (`fused_steps`) are compiled where NVRTC is found.
-//!   Two steps in three dimensions (`kernels/trotter_space.cu`).
+//!   Two steps in three dimensions (`kernels/trotter_space.cu`); where a window's ghosts are copied after a launch, this steps what neighbours need first ([`space`]).
 //! - `full-step`: the same with one step a launch; in three dimensions, where nx is no multiple of 16 bytes or the device has little shared memory,
 //!   two launches: x and y sweeps plane by plane, then z sweeps and phase in place along columns.
 //! - Probabilities of regions are summed inside the launches and their largest values taken, or where kernels take no whole steps by one that follows each ([`summing`]); sites at which
@@ -34,6 +34,7 @@ mod prepare;
 mod rungs;
 mod sources;
 mod space;
+mod stacks;
 mod state;
 mod stepper;
 mod summing;
@@ -41,7 +42,7 @@ mod transducers;
 
 use super::problem::Problem;
 use super::run::RowChange;
-use crate::backend::cuda::{Buffer, CudaError, Event, Kernel, PinnedBuffer, Stream};
+use crate::backend::cuda::{Buffer, CudaError, Early, Event, Kernel, PinnedBuffer, Stream};
 use crate::field::Precision;
 use crate::grid::Grid;
 pub(super) use crate::solver::device::OnCuda;
@@ -141,6 +142,9 @@ pub(super) struct Cuda<T: OnCuda> {
     mirror: Mutex<Option<Mirror<T>>>,
     fault: Mutex<Option<CudaError>>,
     ahead: Mutex<Ahead>,
+    /// What neighbours of a window in three dimensions need is stepped first, while this says what that is.
+    early: Mutex<Option<Early>>,
+    ending: Mutex<Option<space::Ending>>,
     summing: Mutex<summing::Summing<T>>,
     /// What sums over a whole state need, once they were asked for.
     state: Mutex<state::Kept<T>>,
@@ -253,6 +257,8 @@ impl<T: OnCuda> Cuda<T> {
                 what: "the table of kernels".into(),
                 message: "has another length".into(),
             })?;
+            let in_space = grid.is_window() && grid.rank() == 3;
+            let early = in_space.then(|| Early::new(device)).transpose()?;
             Ok(Self {
                 lattice: Lattice::new(&grid, pitch),
                 field: planes("the field")?,
@@ -300,6 +306,8 @@ impl<T: OnCuda> Cuda<T> {
                 mirror: Mutex::default(),
                 fault: Mutex::default(),
                 ahead: Mutex::default(),
+                early: Mutex::new(early),
+                ending: Mutex::default(),
                 summing: Mutex::new(summing::Summing::none()),
                 state: Mutex::default(),
             })

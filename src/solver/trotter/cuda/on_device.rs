@@ -3,6 +3,7 @@
 use super::launch::{addresses, striding};
 use super::measures::totals_of;
 use super::params::{self, Closing, Factor, SUMS, whole};
+use super::space::Ending;
 use super::{Cuda, OnCuda, Planes, Sums};
 use crate::backend::cuda::{Buffer, CudaError, Piece, Pieces};
 use crate::field::FieldData;
@@ -262,8 +263,16 @@ impl<T: OnCuda> OnDevice<T> for Cuda<T> {
             address: address + (rows.start * row) as u64,
             bytes: rows.len() * row,
         };
+        let early = self.early.lock().unwrap_or_else(PoisonError::into_inner);
+        let sent = early.as_ref().and_then(|early| early.sent(&self.stream));
         // SAFETY: the rows lie in both planes, which live as long as the run, and are written in its stream.
-        Some(unsafe { Pieces::new(&self.stream, addresses(&self.field).map(piece).to_vec()) })
+        let pieces = unsafe { Pieces::new(&self.stream, addresses(&self.field).map(piece).to_vec()) };
+        Some(pieces.sent(sent))
+    }
+
+    fn before_copies(&self, core: Range<usize>, sent: [usize; 2]) {
+        let ending = self.grid.rank() == 3 && self.grid.is_window();
+        *self.ending.lock().unwrap_or_else(PoisonError::into_inner) = ending.then_some(Ending { core, sent });
     }
 
     fn keep_totals(&self, place: usize, region: &Region, closing: Option<&HalfPhase>, drives: &[f64]) {

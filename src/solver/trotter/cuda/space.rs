@@ -1,6 +1,7 @@
 //! Steps in three dimensions.
 
 use super::launch::{Equal, addresses};
+use super::stacks::{Places, Work};
 use super::{Cuda, OnCuda, params, rungs};
 use crate::backend::cuda::{Buffer, CudaError, Kernel, Source, Stream, manifest};
 use crate::field::Precision;
@@ -9,6 +10,35 @@ use crate::solver::trotter::differs;
 use crate::solver::trotter::problem::Problem;
 use crate::solver::trotter::scheme::Substep;
 use rayon::prelude::*;
+use std::collections::HashMap;
+use std::ops::Range;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// The part of a window that is its own, and planes at its lower and upper end that neighbours have copies of: these are copied at once after the next steps, and nothing else is asked before.
+#[derive(Clone, Debug)]
+pub(super) struct Ending {
+    pub core: Range<usize>,
+    pub sent: [usize; 2],
+}
+
+impl Ending {
+    /// What is to be stepped `after` sub-steps before ghosts are copied, of so many pairs of planes; `None` where pairs do not fall on the cuts.
+    fn work(&self, after: u64, pairs: usize) -> Option<Work> {
+        let Self { core, sent } = self;
+        let after = usize::try_from(after).ok()?;
+        let fits = |end: usize| sent[end] == 0 || [core.start, core.end][end].is_multiple_of(2);
+        if !fits(0) || !fits(1) {
+            return None;
+        }
+        // A value travels a pair of planes in a sub-step.
+        let low = (core.start / 2).saturating_sub(after);
+        let high = core.end.div_ceil(2).saturating_add(after).min(pairs);
+        Some(Work {
+            pairs: low..high,
+            sent: sent.map(|planes| if after == 0 { planes.div_ceil(2) } else { 0 }),
+        })
+    }
+}
 
 /// One shape of `space_steps`.
 #[derive(Clone, Copy)]
@@ -102,8 +132,19 @@ pub(super) struct Loaded {
     summing: Kernel,
     /// Where bonds differ, of each tile and pair of planes whether some there are unlike most others.
     unlike: Option<Buffer<u8>>,
-    /// Blocks that the device holds at once.
-    capacity: u32,
+    /// Blocks that the device holds at once, and what each steps beside its own.
+    places: Places,
+    tiles: [usize; 2],
+    lists: Mutex<HashMap<Work, List>>,
+}
+
+/// The pieces of a launch on the device.
+#[derive(Clone)]
+struct List {
+    pieces: Arc<Buffer<i32>>,
+    count: usize,
+    /// How many come first, since they are sent.
+    early: usize,
 }
 
 impl Loaded {
@@ -120,49 +161,99 @@ impl Loaded {
         };
         let kernel = stream.kernel(shape.source, "space_steps", shape.shared())?;
         let capacity = stream.occupancy(&kernel, Shape::threads())? * stream.device().multiprocessors;
+        let [columns, rows] = shape.core().map(|n| n as usize);
+        let [nx, ny, _] = grid.size();
         Ok(Self {
             shape,
             kernel,
             summing: stream.kernel(shape.source, "summing_steps", shape.shared())?,
             unlike,
-            capacity: capacity.max(1),
+            places: Places {
+                count: capacity.max(1) as usize,
+                run_up: 2 * shape.steps as usize,
+            },
+            tiles: [nx.div_ceil(columns), ny.div_ceil(rows)],
+            lists: Mutex::default(),
         })
     }
 
-    /// Tiles along x and y, and the pairs of planes of a block for which all blocks, wave by wave, are done first.
-    fn layout(&self, [nx, ny, nz]: [u32; 3]) -> (u32, u32, u32) {
-        let [columns, rows] = self.shape.core();
-        let (across, along) = (nx.div_ceil(columns), ny.div_ceil(rows));
-        let pairs = nz.div_ceil(2);
-        let time = |chunk: u32| {
-            let blocks = u64::from(across * along) * u64::from(pairs.div_ceil(chunk));
-            blocks.div_ceil(u64::from(self.capacity)) * u64::from(chunk + 2 * self.shape.steps)
+    /// The pieces for some work, which stay on the device.
+    fn list(&self, stream: &Stream, work: &Work) -> Result<List, CudaError> {
+        let mut lists = self.lists.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(list) = lists.get(work) {
+            return Ok(list.clone());
+        }
+        let stacks = self.places.stacks(work, self.tiles);
+        let pieces = stream.zeros("pieces of a launch", 4 * stacks.list.len())?;
+        stream.upload("pieces of a launch", stacks.list.as_flattened(), &pieces)?;
+        let list = List {
+            pieces: Arc::new(pieces),
+            count: stacks.list.len(),
+            early: stacks.early,
         };
-        let chunk = (1..=pairs.min(64))
-            .map(|count| pairs.div_ceil(count))
-            .min_by_key(|&chunk| time(chunk));
-        (across, along, chunk.unwrap_or(pairs))
+        lists.insert(work.clone(), list.clone());
+        Ok(list)
+    }
+}
+
+impl List {
+    /// The address of some pieces, and how many there are.
+    fn part(&self, part: Range<usize>) -> (u64, u32) {
+        let first = self.pieces.address() + (part.start * size_of::<[i32; 4]>()) as u64;
+        (first, u32::try_from(part.len()).unwrap_or(u32::MAX))
     }
 }
 
 impl<T: OnCuda> Cuda<T> {
     /// Puts in a launch of `space`, which sums over `regions`.
-    #[allow(unsafe_code, reason = "a kernel launch")]
     pub(super) fn launch_space(
         &self,
         space: &Loaded,
         substep: &Substep,
         regions: Option<params::Regions>,
     ) -> Result<(), CudaError> {
+        let work = Work::whole(self.grid.size()[2].div_ceil(2));
+        let list = space.list(&self.stream, &work)?;
+        self.put_in_space(&self.stream, (space, substep), list.part(0..list.count), regions)
+    }
+
+    /// Puts in a launch of `space` for a part of a window: what is sent first where something is.
+    fn launch_window(&self, space: &Loaded, substep: &Substep, work: &Work) -> Result<(), CudaError> {
+        let list = space.list(&self.stream, work)?;
+        let put = |stream: &Stream, part: Range<usize>| {
+            if part.is_empty() {
+                return Ok(());
+            }
+            self.put_in_space(stream, (space, substep), list.part(part), None)
+        };
+        let mut early = self.early.lock().unwrap_or_else(PoisonError::into_inner);
+        match early.as_mut().filter(|_| list.early > 0) {
+            Some(early) => early.split(
+                &self.stream,
+                |stream| put(stream, 0..list.early),
+                |stream| put(stream, list.early..list.count),
+            ),
+            None => put(&self.stream, 0..list.count),
+        }
+    }
+
+    /// Puts the blocks of some pieces into a stream.
+    #[allow(unsafe_code, reason = "a kernel launch")]
+    fn put_in_space(
+        &self,
+        stream: &Stream,
+        (space, substep): (&Loaded, &Substep),
+        (pieces, count): (u64, u32),
+        regions: Option<params::Regions>,
+    ) -> Result<(), CudaError> {
         let Some(out) = &self.other else { return Ok(()) };
         let (alike, bonds) = (self.own.alike, self.bonds_in_space(space, substep));
-        let (across, along, chunk) = space.layout(self.grid.size().map(|n| u32::try_from(n).unwrap_or(u32::MAX)));
         let parameters = params::Space {
             field: addresses(&self.field),
             out: addresses(out),
             table: addresses(&self.tables[substep.table]),
+            pieces,
             grid: self.lattice,
-            chunk: i32::try_from(chunk).unwrap_or(i32::MAX),
             tangents: substep.angles.map(|angle| T::of((alike[2] * angle).tan())),
             secants: substep.angles.map(|angle| match &bonds {
                 Some(_) => rungs::alone(angle, alike[2]),
@@ -174,17 +265,16 @@ impl<T: OnCuda> Cuda<T> {
             (self.field.iter().zip(out)).all(|(field, out)| field.bytes() == out.bytes()),
             "fields of one length"
         );
-        let pairs = u32::try_from(self.grid.size()[2].div_ceil(2)).unwrap_or(0);
-        let blocks = (across, along, pairs.div_ceil(chunk));
         let kernel = if regions.is_some() {
             &space.summing
         } else {
             &space.kernel
         };
         // SAFETY: the parameters are those of `space_steps` and `summing_steps`, with those of bonds where the module has OWN; all planes are pitch × ny × nz, and the kernel reads
-        // and writes sites of the grid only, of which a row has a multiple of 16 bytes. There is room for the sums and copies of every step of the batch.
+        // and writes sites of the grid only, of which a row has a multiple of 16 bytes; there are as many pieces as blocks, each of tiles and planes of the grid. There is room for
+        // the sums and copies of every step of the batch.
         unsafe {
-            self.stream.launch(kernel, blocks, Shape::threads(), |launch| {
+            stream.launch(kernel, (count, 1, 1), Shape::threads(), |launch| {
                 launch.arg(&parameters);
                 if let Some(bonds) = &bonds {
                     launch.arg(bonds);
@@ -216,8 +306,8 @@ impl<T: OnCuda> Cuda<T> {
         })
     }
 
-    /// Equal sub-steps in three dimensions in one launch; returns how many.
-    pub(super) fn space_steps(&mut self, equal: &Equal) -> u64 {
+    /// Equal sub-steps in three dimensions in one launch, with `left` sub-steps to be taken in all; returns how many.
+    pub(super) fn space_steps(&mut self, equal: &Equal, left: u64) -> u64 {
         let Some(out) = &self.other else { return 0 };
         let Some(space) = self.best_space(equal.count) else {
             return 0;
@@ -225,7 +315,14 @@ impl<T: OnCuda> Cuda<T> {
         let steps = space.shape.steps;
         let launched = self.attempt(|| {
             self.before_writing(Some(out[0].address()))?;
-            self.launch_space(space, equal.substep, self.next_sums(equal.ends(steps)))
+            let regions = self.next_sums(equal.ends(steps));
+            let ending = self.ending.lock().unwrap_or_else(PoisonError::into_inner);
+            let pairs = self.grid.size()[2].div_ceil(2);
+            let work = (ending.as_ref()).and_then(|ending| ending.work(left - u64::from(steps), pairs));
+            match work.filter(|_| regions.is_none()) {
+                Some(work) => self.launch_window(space, equal.substep, &work),
+                None => self.launch_space(space, equal.substep, regions),
+            }
         });
         self.after_launch(launched.is_some(), steps)
     }
@@ -257,6 +354,29 @@ impl<T: OnCuda> Cuda<T> {
 mod tests {
     use super::*;
     use crate::grid::Edge;
+
+    #[test]
+    fn a_window_steps_what_its_core_still_needs() {
+        let ending = Ending {
+            core: 10..138,
+            sent: [10, 0],
+        };
+        let work = |after| ending.work(after, 69).unwrap();
+        assert_eq!((work(0).pairs, work(0).sent), (5..69, [5, 0]));
+        assert_eq!((work(2).pairs, work(2).sent), (3..69, [0, 0]));
+        assert_eq!(work(100).pairs, 0..69);
+        let odd = Ending {
+            core: 9..138,
+            sent: [10, 0],
+        };
+        assert_eq!(odd.work(0, 69), None);
+        // Only a cut must fall between two pairs.
+        let last = Ending {
+            core: 10..137,
+            sent: [10, 0],
+        };
+        assert_eq!(last.work(0, 69).unwrap().pairs, 5..69);
+    }
 
     /// Every tile that holds a marked site knows it, and no other.
     #[test]

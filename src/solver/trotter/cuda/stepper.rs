@@ -130,6 +130,7 @@ impl<T: OnCuda> Sweeper<T> for Cuda<T> {
     fn steps(&mut self, scheme: &Scheme, steps: u64) {
         self.changed();
         self.run(scheme, 0, steps * scheme.substeps.len() as u64);
+        *self.ending.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 
     fn device(&self) -> Option<&dyn OnDevice<T>> {
