@@ -5,7 +5,7 @@
 //! later runs cut a line the same way.
 
 use super::hamiltonian::Hamiltonian;
-use super::line::Partitioned;
+use super::line::{BESIDE, Partitioned};
 use super::propagator::Propagator;
 use crate::backend::simd::{Level, Vectors};
 use crate::platform::Instant;
@@ -21,14 +21,15 @@ const CACHE: usize = 512 << 10;
 /// Rows from which on it matters how many blocks there are.
 const LONG: usize = 1 << 14;
 
-/// δ√n blocks, but no fewer than fill a vector, two where rows are driven, so that divisions overlap, and than keep a vector of blocks in a core's cache.
+/// δ√n blocks, but no fewer than fill a vector, two where rows are driven, so that divisions overlap, and than keep what is eliminated side by side in a core's cache.
 pub(super) fn best_blocks<T: Vectors>(line: &Hamiltonian<T>, level: Level) -> usize {
     let (sites, driven) = (line.sites(), line.is_eliminated_in_steps());
     let lanes = level.lanes::<T>();
     if sites < LONG {
         return if driven && sites > 64 * lanes { 2 * lanes } else { lanes };
     }
-    let fits = CACHE / (10 * lanes * size_of::<T>());
+    let beside = if driven { BESIDE } else { 1 };
+    let fits = CACHE / (10 * lanes * size_of::<T>()) / beside;
     #[expect(
         clippy::cast_precision_loss,
         clippy::cast_possible_truncation,

@@ -17,6 +17,7 @@ mod factorise;
 mod geometry;
 mod rows;
 mod sums;
+mod sweeps;
 
 use self::driven::Diagonal;
 use self::geometry::{Geometry, Place};
@@ -34,6 +35,7 @@ use crate::solver::clock::RunClock;
 use num_complex::{Complex, Complex64};
 use rayon::prelude::*;
 use std::ops::Range;
+pub(super) use sweeps::BESIDE;
 
 /// A line cut into blocks.
 pub(super) struct Partitioned<T: Real> {
@@ -79,11 +81,15 @@ impl<T: Vectors> Partitioned<T> {
     /// A line with ψ = 0, in at least `blocks` blocks.
     pub(super) fn new(hamiltonian: Hamiltonian<T>, blocks: usize, levels: usize, level: Level) -> Self {
         let lanes = level.lanes::<T>();
-        let direct = hamiltonian.is_eliminated_in_steps();
         let geometry = Geometry::new(hamiltonian.sites(), lanes, blocks);
         let numbers = geometry.numbers() * geometry.vectors;
         let zeros = |count: usize| vec![T::zero(); count];
         let joints = geometry.blocks() + 1;
+        let kept = if hamiltonian.is_eliminated_in_steps() {
+            0
+        } else {
+            numbers
+        };
         Self {
             step: hamiltonian.step(1.0),
             hamiltonian,
@@ -93,10 +99,10 @@ impl<T: Vectors> Partitioned<T> {
             geometry,
             // A pass walks through all five side by side: they begin at different places of a page.
             psi: large(numbers, 0),
-            right: large(numbers, 13),
-            q: large(numbers, 26),
-            before: large(numbers, 39),
-            after: large(if direct { 0 } else { numbers }, 52),
+            right: large(kept, 13),
+            q: large(kept, 26),
+            before: large(kept, 39),
+            after: large(kept, 52),
             reach: vec![(0, 0); geometry.vectors],
             joint_psi: vec![Complex::default(); joints],
             joint: [zeros(joints), zeros(joints)],
@@ -289,9 +295,9 @@ impl<T: Vectors> Propagator<T> for Partitioned<T> {
     }
 
     fn memory(&self) -> usize {
-        let arrays = 4 + usize::from(!self.after.is_empty()) + usize::from(self.ring.is_some());
+        let kept = 4 * self.q.len() + self.ring.as_ref().map_or(0, |ring| ring.inside.len());
         let diagonals = self.diagonals.as_ref().map_or(0, |diagonals| diagonals.memory());
-        let vectors = self.psi.len() * arrays * size_of::<T>();
+        let vectors = (self.psi.len() + kept) * size_of::<T>();
         vectors + diagonals + size_of_val(self.density.as_slice()) + self.hamiltonian.memory()
     }
 
@@ -327,7 +333,8 @@ impl<T: Vectors> Propagator<T> for Partitioned<T> {
                     self.close_ring(&drives);
                     self.static_steps(1);
                 } else {
-                    self.driven_step(&drives);
+                    let next = (!interacts).then(|| self.hamiltonian.drives_at(clock.after(n + 1).time() + dt / 2.0));
+                    self.driven_step(&drives, next.as_deref());
                 }
             } else {
                 self.static_steps(1);
@@ -398,6 +405,9 @@ impl<T: Vectors> Propagator<T> for Partitioned<T> {
     }
 
     fn change(&mut self, change: &(dyn Fn(usize, &mut Complex<T>) + Sync)) {
+        if let Some(diagonals) = &mut self.diagonals {
+            diagonals.forget();
+        }
         let geometry = self.geometry;
         let Geometry { lanes, sites, .. } = geometry;
         let hamiltonian = &self.hamiltonian;

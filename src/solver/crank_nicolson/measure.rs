@@ -11,6 +11,9 @@ use crate::solver::{SolverError, Taps};
 use num_complex::{Complex, Complex64};
 use rayon::prelude::*;
 
+/// Sums that are added up side by side.
+const LANES: usize = 8;
+
 impl<T: Number> CrankNicolson<T> {
     /// Norm, ⟨H⟩, positions and spreads of ψ, with the drives of `time`.
     pub(super) fn measure(&mut self, time: f64) -> Result<Observables, SolverError> {
@@ -72,30 +75,41 @@ impl<T: Number> CrankNicolson<T> {
         if ny > 1 && (j + 1 < ny || self.grid().is_periodic(1)) {
             self.propagator.read((j + 1) % ny * nx + x.start, &mut above);
         }
-        let mut sums = Totals::default();
-        let mut bonds = 0.0;
+        let mut energies = vec![0.0; if drives.is_some() { x.len() } else { 0 }];
+        if let Some(drives) = drives {
+            self.propagator.energies(j * nx + x.start, drives, &mut energies);
+        }
+        // Several sums side by side, so that none waits for its own last addition.
+        let [mut norm, mut first, mut second, mut energy, mut bonds, mut peak] = [[0.0; LANES]; 6];
         for (n, site) in x.enumerate() {
+            let lane = n % LANES;
             let psi = wide(here[n]);
             let density = psi.norm_sqr();
             #[expect(clippy::cast_precision_loss, reason = "site numbers are far below 2^52")]
             let at = site as f64;
-            sums.norm += density;
-            sums.first[0] += at * density;
-            sums.second[0] += at * at * density;
-            sums.peak = sums.peak.max(density);
-            let Some(drives) = drives else { continue };
-            let diagonal = self.propagator.energy_at(j * nx + site, drives) + 0.5 * quantum.interaction * density;
-            sums.energy += density * diagonal;
-            bonds += (psi.conj() * wide(here[n + 1])).re;
+            norm[lane] += density;
+            first[lane] += at * density;
+            second[lane] += at * at * density;
+            peak[lane] = density.max(peak[lane]);
+            let Some(own) = energies.get(n) else { continue };
+            energy[lane] += density * (own + 0.5 * quantum.interaction * density);
+            bonds[lane] += (psi.conj() * wide(here[n + 1])).re;
             if let Some(above) = above.get(n) {
-                bonds += (psi.conj() * wide(*above)).re;
+                bonds[lane] += (psi.conj() * wide(*above)).re;
             }
         }
-        sums.energy -= 2.0 * quantum.hopping * bonds;
+        let added = |lanes: [f64; LANES]| lanes.iter().sum::<f64>();
+        let norm = added(norm);
         #[expect(clippy::cast_precision_loss, reason = "site numbers are far below 2^52")]
         let y = j as f64;
-        (sums.first[1], sums.second[1]) = (y * sums.norm, y * y * sums.norm);
-        sums
+        Totals {
+            norm,
+            energy: added(energy) - 2.0 * quantum.hopping * added(bonds),
+            first: [added(first), y * norm, 0.0],
+            second: [added(second), y * y * norm, 0.0],
+            peak: peak.into_iter().fold(0.0, f64::max),
+            ..Totals::default()
+        }
     }
 
     /// Takes steps and records every one of them; none: records ψ as it stands.

@@ -44,6 +44,12 @@ pub(super) trait Propagator<T: Real>: Send + Sync {
     fn drives_at(&self, time: f64) -> Vec<f64>;
     /// Diagonal of H at a site, without interaction.
     fn energy_at(&self, site: usize, drives: &[f64]) -> f64;
+    /// The same of sites from `first` on.
+    fn energies(&self, first: usize, drives: &[f64], out: &mut [f64]) {
+        for (n, out) in out.iter_mut().enumerate() {
+            *out = self.energy_at(first + n, drives);
+        }
+    }
     /// Where it steps.
     fn backend(&self) -> Backend {
         Backend::Cpu

@@ -428,3 +428,43 @@ fn driven_lines_are_factorised_anew_in_blocks_and_on_rings() {
         }
     }
 }
+
+/// The sweep downwards that a pass takes ahead is of the field as it then is: short lines keep what it leaves, long ones make it anew.
+#[test]
+fn driven_lines_step_alike_together_and_one_by_one() {
+    fn check<T: Vectors>(sites: usize, allowed: f64) {
+        let extra = "[[layer]]\nsets = \"potential\"\nshape = \"everywhere\"\nvalue = \"0.4*sin(x)\"\nmode = \"add\"\ndrive = \"cos(3*t)\"\n";
+        let dt = 0.3;
+        let fresh = |mut line: Box<dyn Propagator<T>>| {
+            line.set_step(dt);
+            start(&mut *line, sites);
+            line
+        };
+        let run = |mut line: Box<dyn Propagator<T>>, together: u64| {
+            let clock = RunClock::new(dt);
+            for steps in (0..8).step_by(usize::try_from(together).unwrap()) {
+                line.advance(&clock.after(steps), together);
+                if steps + together == 4 {
+                    line.change(&|site, psi| *psi = psi.conj() * T::of(if site % 2 == 0 { 1.0 } else { 0.5 }));
+                }
+            }
+            field(&*line, sites)
+        };
+        let expected = run(fresh(Box::new(EndToEnd::new(hamiltonian::<T>(sites, "wall", extra)))), 4);
+        for level in Level::available() {
+            let line = || {
+                let line = hamiltonian::<T>(sites, "wall", extra);
+                let blocks = best_blocks(&line, level);
+                fresh(Box::new(Partitioned::new(line, blocks, 1, level)))
+            };
+            let all = run(line(), 4);
+            let miss = distance(&all, &expected);
+            assert!(miss < allowed, "{sites} sites, {level:?}: {miss:.1e}");
+            assert!(all == run(line(), 1), "{sites} sites, {level:?}: other bits one by one");
+        }
+    }
+    for sites in [2001, 60_001] {
+        check::<f64>(sites, 1e-12);
+        check::<f32>(2 * sites, 1e-4);
+    }
+}
