@@ -450,7 +450,10 @@ fn driven_lines_step_alike_together_and_one_by_one() {
             }
             field(&*line, sites)
         };
-        let expected = run(fresh(Box::new(EndToEnd::new(hamiltonian::<T>(sites, "wall", extra)))), 4);
+        let expected = run(
+            fresh(Box::new(EndToEnd::new(hamiltonian::<T>(sites, "wall", extra)))),
+            4,
+        );
         for level in Level::available() {
             let line = || {
                 let line = hamiltonian::<T>(sites, "wall", extra);

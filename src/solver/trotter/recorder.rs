@@ -267,20 +267,15 @@ impl<T: Real> Recorder<T> {
             if let Some(partials) = reading.partials().filter(|_| self.summed) {
                 partials.put_total(step, None);
             }
-            (0..own.rows()).into_par_iter().with_min_len(8).for_each_init(
-                || (Vec::new(), Vec::new(), Vec::new()),
-                |(sites, re, im), n| {
+            (0..own.rows())
+                .into_par_iter()
+                .with_min_len(8)
+                .for_each_init(Apart::default, |apart, n| {
                     let (j, k) = own.row(n);
                     let x = own.lo[0]..own.hi[0];
-                    sites.resize(x.len(), Complex::default());
-                    read(j + ny * k, x.clone(), sites);
-                    re.clear();
-                    re.extend(sites.iter().map(|site| site.re));
-                    im.clear();
-                    im.extend(sites.iter().map(|site| site.im));
+                    let [re, im] = apart.read(x.clone(), &|x, out| read(j + ny * k, x, out));
                     reading.take(step, j, k, x.start, re, im);
-                },
-            );
+                });
         }
         if self.heard.sites.is_empty() {
             return;
@@ -293,6 +288,23 @@ impl<T: Real> Recorder<T> {
             read(site / nx, site % nx..site % nx + 1, &mut phi);
             slot[0].store(phi[0].re.wide().to_bits(), Relaxed);
             slot[1].store(phi[0].im.wide().to_bits(), Relaxed);
+        }
+    }
+
+    /// Reads a row as it leaves step `step` of a batch; `read` gives some of its sites.
+    pub(super) fn see_row(&self, step: usize, row: usize, read: ReadSites<T>) {
+        let [nx, ny, _] = self.grid.size();
+        let (j, k) = (row % ny, row / ny);
+        let mut apart = Apart::default();
+        for reading in &self.readings {
+            if let Some(x) = reading.overlap(j, k, &(0..nx)) {
+                let [re, im] = apart.read(x.clone(), read);
+                reading.take(step, j, k, x.start, re, im);
+            }
+        }
+        if let Some(x) = self.heard_columns(j, k, &(0..nx)) {
+            let [re, im] = apart.read(x.clone(), read);
+            self.hear(step, j, k, x.start, re, im);
         }
     }
 
@@ -340,6 +352,30 @@ impl<T: Real> Recorder<T> {
                 *out = Complex::new(number(0), number(1));
             }
         }
+    }
+}
+
+/// Gives sites of one row, in natural order.
+type ReadSites<'a, T> = &'a dyn Fn(Range<usize>, &mut [Complex<T>]);
+
+/// Sites of a row, real and imaginary parts apart.
+#[derive(Default)]
+struct Apart<T> {
+    sites: Vec<Complex<T>>,
+    parts: [Vec<T>; 2],
+}
+
+impl<T: Real> Apart<T> {
+    /// Those of `x`.
+    fn read(&mut self, x: Range<usize>, read: ReadSites<T>) -> [&[T]; 2] {
+        let [re, im] = &mut self.parts;
+        self.sites.resize(x.len(), Complex::default());
+        read(x, &mut self.sites);
+        re.clear();
+        re.extend(self.sites.iter().map(|site| site.re));
+        im.clear();
+        im.extend(self.sites.iter().map(|site| site.im));
+        [re, im]
     }
 }
 

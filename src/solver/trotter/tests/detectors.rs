@@ -123,7 +123,7 @@ fn check_records<T: Blockwise>(case: &Case) {
     );
 }
 
-fn check_records_of_both(case: &Case) {
+pub(super) fn check_records_of_both(case: &Case) {
     check_records::<f32>(case);
     check_records::<f64>(case);
 }

@@ -202,6 +202,41 @@ fn agrees_with_naive_where_sweeps_go_together() {
     }
 }
 
+/// So many rows or planes that several passes go through bands of them together, over their ends and edges: the bits and the records are those of single steps.
+#[test]
+fn passes_over_bands_change_nothing() {
+    let many = 32 * threads::count();
+    for size in [&[21, many + 1][..], &[16, many], &[4, 5, many + 1], &[4, 6, many]] {
+        for order in [1, 2, 4] {
+            let plain = Case::new(size, order);
+            let mut cases = vec![
+                Case {
+                    walls: true,
+                    flux: 0.07,
+                    interaction: 0.3,
+                    ..plain.clone()
+                },
+                Case {
+                    bonds: true,
+                    ..plain.clone()
+                },
+            ];
+            if size.iter().all(|sites| sites % 2 == 0) {
+                cases.push(Case {
+                    edges: [Edge::Periodic; 3],
+                    ..plain
+                });
+            }
+            for case in cases {
+                check_both(&case);
+                if order == 2 {
+                    detectors::check_records_of_both(&case);
+                }
+            }
+        }
+    }
+}
+
 /// A flux turns the bonds along x by rounded phases; shears keep that from feeding or draining any row.
 #[test]
 fn single_precision_does_not_drift_with_a_flux() {

@@ -99,18 +99,9 @@ impl<T: Real> Planes<T> {
     pub(super) fn read(&self, row: usize, x: Range<usize>, out: &mut [Complex<T>]) {
         let start = row * self.layout.stride;
         let parity = self.layout.parity(row);
-        // re and im of the even columns, and of the odd ones
         let part = |plane: usize| &self.planes[plane][start..start + self.layout.stride];
         let [even, odd] = [parity, 1 - parity].map(|colour| [part(2 * colour), part(2 * colour + 1)]);
-        let mut out = &mut out[..x.len()];
-        let mut place = x.start / 2;
-        if !x.start.is_multiple_of(2)
-            && let Some(first) = out.split_off_first_mut()
-        {
-            *first = Complex::new(odd[0][place], odd[1][place]);
-            place += 1;
-        }
-        join(even.map(|part| &part[place..]), odd.map(|part| &part[place..]), out);
+        read_row(even, odd, x, out);
     }
 
     /// Replaces sites from `x` on of a row.
@@ -186,6 +177,19 @@ impl<T: Real> Planes<T> {
                 },
             );
     }
+}
+
+/// Sites `x` of a row in natural order: `even` and `odd` are real and imaginary parts of all its even and odd columns.
+pub(super) fn read_row<T: Real>(even: [&[T]; 2], odd: [&[T]; 2], x: Range<usize>, out: &mut [Complex<T>]) {
+    let mut out = &mut out[..x.len()];
+    let mut place = x.start / 2;
+    if !x.start.is_multiple_of(2)
+        && let Some(first) = out.split_off_first_mut()
+    {
+        *first = Complex::new(odd[0][place], odd[1][place]);
+        place += 1;
+    }
+    join(even.map(|part| &part[place..]), odd.map(|part| &part[place..]), out);
 }
 
 /// Sites of a row, from an even column on, in natural order: `even` and `odd` are real and imaginary parts of these columns.

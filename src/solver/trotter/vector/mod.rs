@@ -11,7 +11,7 @@
 //!
 //! Per site-step at order 2: 6 sweeps in 2D and 9 in 3D of 3 multiply-adds a site, and 4 operations for the phase: 22 and 31 instructions a vector of
 //! sites. Two passes over memory (three in 3D where a pair of planes is large) of 16 B (single) each, one of them with 8 B of phases: 40 B, which
-//! bounds fields beyond the caches. In the caches stores bound it: 2 a vector of sites and sweep. Memory: field 1, phases 1 (order 4: 2), in copies of
+//! bounds fields beyond the caches; where some rows (planes) fit a core's cache, several passes go together ([`wave`]), and memory is read once for all of them. In the caches stores bound it: 2 a vector of sites and sweep. Memory: field 1, phases 1 (order 4: 2), in copies of
 //! the field; a byte a site with walls.
 
 mod bonds;
@@ -20,10 +20,12 @@ mod layout;
 mod pairing;
 mod pass;
 mod units;
+mod wave;
 
 use super::components::CrossPhase;
 use super::naive::Turn;
 use super::problem::Problem;
+use super::recorder::Recorder;
 use super::run::{RowChange, Sweeper};
 use super::scheme::{Scheme, Sweep};
 use crate::backend::simd::{Level, Vectors};
@@ -33,7 +35,8 @@ use layout::{Layout, Open, Planes};
 use num_complex::Complex;
 use pass::{Bonds, Pass, Phases, Work};
 use std::ops::Range;
-use units::{Act, Stage, passes};
+use units::{Act, Stage, are_whole, passes};
+use wave::Wave;
 
 /// Steps whose passes are made out at once.
 const MOST_STEPS: usize = 16;
@@ -66,8 +69,8 @@ struct Coefficients<T> {
 }
 
 impl<T: Vectors> Coefficients<T> {
-    /// A stage of a pass.
-    fn work(&self, scheme: &Scheme, stage: &Stage) -> Work<'_, T> {
+    /// A stage of a pass; `seen`: the step that its phases end, where somebody reads it.
+    fn work<'a>(&'a self, scheme: &Scheme, stage: &Stage, seen: Option<(usize, &'a Recorder<T>)>) -> Work<'a, T> {
         let bonds = |sweep: &Sweep| Bonds {
             axis: sweep.axis,
             odd: sweep.odd,
@@ -92,6 +95,7 @@ impl<T: Vectors> Coefficients<T> {
             between: sweeps.get(between).map(bonds),
             after: sweeps.iter().skip(between + 1).map(bonds).collect(),
             phases: stage.phases.map(phases),
+            seen,
         }
     }
 
@@ -103,6 +107,12 @@ impl<T: Vectors> Coefficients<T> {
             .map(Act::Sweep)
             .chain([Act::Phases(substep)])
             .collect()
+    }
+
+    /// Bytes of a site that steps read: field, phases, and couplings where they differ.
+    fn bytes_of_site(&self) -> usize {
+        let pairs = if self.own.is_some() { 4 } else { 2 };
+        2 * size_of::<T>() * pairs
     }
 
     fn memory(&self) -> usize {
@@ -133,13 +143,43 @@ impl<T: Vectors> Vector<T> {
         }
     }
 
-    /// Sweeps and phases of a scheme, in as few passes as they fit into.
-    fn act(&mut self, scheme: &Scheme, acts: &[Act]) {
-        for stages in passes(&self.layout, acts) {
-            let work = |stage: &Stage| self.coefficients.work(scheme, stage);
-            let work = stages.iter().map(work).collect();
-            Pass::new(&self.layout, &mut self.field, &self.open, &self.peierls, work).run(self.level);
+    /// Sweeps and phases of a scheme, in as few passes as they fit into, several at once where that keeps rows in cache; `recorder` reads the field after every whole step.
+    fn act(&mut self, scheme: &Scheme, acts: &[Act], recorder: Option<&Recorder<T>>) {
+        let (layout, open, peierls) = (&self.layout, &self.open, &self.peierls);
+        let (last, mut step) = (scheme.substeps.len() - 1, 0);
+        let all = passes(layout, acts);
+        for several in all.chunks(wave::depth(layout, self.coefficients.bytes_of_site())) {
+            let mut made = Vec::with_capacity(several.len());
+            for stages in several {
+                let work = |stage: &Stage| {
+                    let ends = stage.phases == Some(last);
+                    let seen = recorder.filter(|_| ends).map(|recorder| (step, recorder));
+                    step += usize::from(ends);
+                    self.coefficients.work(scheme, stage, seen)
+                };
+                let work = stages.iter().map(work).collect();
+                made.push(Pass::new(layout, &mut self.field, open, peierls, work));
+            }
+            Wave::new(made).run(self.level);
         }
+    }
+
+    /// Steps whose passes are made out at once.
+    fn together(&self) -> usize {
+        // The last pass of a step and the first of the next are one, unless planes are too large for it.
+        let pair = 2 * 4 * size_of::<T>() * self.layout.width() * self.layout.rows_of_plane();
+        let large = self.layout.planes() > 1 && pair > LARGEST_PAIR;
+        if large || self.cross != 0.0 || !are_whole(&self.layout) {
+            1
+        } else {
+            MOST_STEPS
+        }
+    }
+
+    /// What a step does.
+    fn acts_of_step(&self, scheme: &Scheme) -> Vec<Act> {
+        let substeps = 0..scheme.substeps.len();
+        substeps.flat_map(|i| self.coefficients.acts(scheme, i)).collect()
     }
 }
 
@@ -211,6 +251,7 @@ impl<T: Vectors> Sweeper<T> for Vector<T> {
                 interaction: [T::zero(); 2],
                 strengths: None,
             }),
+            seen: None,
         };
         Pass::new(&self.layout, &mut self.field, &self.open, &self.peierls, vec![work]).run(self.level);
     }
@@ -223,12 +264,12 @@ impl<T: Vectors> Sweeper<T> for Vector<T> {
             self.field.turn_components(phase, self.level);
         }
         let Some(phase) = back else {
-            self.act(scheme, &acts);
+            self.act(scheme, &acts, None);
             return;
         };
-        self.act(scheme, &acts[..acts.len() - 1]);
+        self.act(scheme, &acts[..acts.len() - 1], None);
         self.field.turn_components(phase, self.level);
-        self.act(scheme, &acts[acts.len() - 1..]);
+        self.act(scheme, &acts[acts.len() - 1..], None);
     }
 
     fn steps(&mut self, scheme: &Scheme, steps: u64) {
@@ -238,17 +279,28 @@ impl<T: Vectors> Sweeper<T> for Vector<T> {
             }
             return;
         }
-        let substeps = 0..scheme.substeps.len();
-        let step: Vec<Act> = substeps.flat_map(|i| self.coefficients.acts(scheme, i)).collect();
-        // The last pass of a step and the first of the next are one, unless planes are too large for it.
-        let pair = 2 * 4 * size_of::<T>() * self.layout.width() * self.layout.rows_of_plane();
-        let large = self.layout.planes() > 1 && pair > LARGEST_PAIR;
-        let most = if large { 1 } else { MOST_STEPS };
+        let step = self.acts_of_step(scheme);
         let mut left = usize::try_from(steps).unwrap_or(usize::MAX);
         while left > 0 {
-            let now = left.min(most);
-            self.act(scheme, &step.repeat(now));
+            let now = left.min(self.together());
+            self.act(scheme, &step.repeat(now), None);
             left -= now;
+        }
+    }
+
+    fn fused(&self) -> usize {
+        self.together()
+    }
+
+    fn recorded(&mut self, scheme: &Scheme, steps: u64, recorder: &Recorder<T>) {
+        let steps = usize::try_from(steps).unwrap_or(usize::MAX);
+        if self.together() > 1 {
+            self.act(scheme, &self.acts_of_step(scheme).repeat(steps), Some(recorder));
+            return;
+        }
+        for step in 0..steps {
+            self.steps(scheme, 1);
+            recorder.see(step, &|row, x, out| self.read(row, x, out));
         }
     }
 }

@@ -11,9 +11,10 @@
 
 use super::super::interaction::interact;
 use super::super::naive::Turn;
+use super::super::recorder::Recorder;
 use super::bonds::OwnSweep;
 use super::kernel::{Coupling, FLUX, IMAGINARY, Sites, multiply, turn_bonds, turn_own_bonds};
-use super::layout::{BLOCK, Layout, Open, Planes};
+use super::layout::{BLOCK, Layout, Open, Planes, read_row};
 use super::units::Units;
 use crate::backend::simd::{Array, Kernel, Lanes, Level, Vectors};
 use crate::backend::threads;
@@ -23,7 +24,7 @@ use rayon::prelude::*;
 use std::ops::Range;
 
 /// Fewest sites of a band, times the sweeps over each: what a thread does in the time that it takes to wake one.
-const FEWEST_SITES: usize = 1 << 13;
+pub(super) const FEWEST_SITES: usize = 1 << 13;
 /// Places of a segment, where rows are too few for the threads.
 const SEGMENT: usize = 4096;
 
@@ -57,6 +58,8 @@ pub(super) struct Work<'a, T> {
     /// Bonds along x.
     pub after: Vec<Bonds<'a, T>>,
     pub phases: Option<Phases<'a, T>>,
+    /// The step of the batch that these phases end, where somebody reads it.
+    pub seen: Option<(usize, &'a Recorder<T>)>,
 }
 
 /// A pass over a field.
@@ -79,7 +82,7 @@ unsafe impl<T: Real> Sync for Pass<'_, T> {}
 impl<'a, T: Vectors> Pass<'a, T> {
     pub(super) fn new(
         layout: &'a Layout,
-        field: &'a mut Planes<T>,
+        field: &mut Planes<T>,
         open: &'a Open,
         peierls: &'a [Complex<T>],
         work: Vec<Work<'a, T>>,
@@ -103,25 +106,44 @@ impl<'a, T: Vectors> Pass<'a, T> {
         }
     }
 
+    /// Rows or planes that whole units join, if units are whole ones.
+    pub(super) fn lines(&self) -> Option<usize> {
+        self.units.lines()
+    }
+
+    /// How many units there are.
+    pub(super) fn units(&self) -> usize {
+        self.units.count()
+    }
+
+    /// The lines of a unit.
+    pub(super) fn members(&self, unit: usize) -> [Option<usize>; 2] {
+        self.units.members(unit)
+    }
+
+    /// Sites, times the sweeps over each.
+    pub(super) fn work(&self) -> usize {
+        let sweeps: usize = self.stages.iter().map(Work::sweeps).sum();
+        2 * self.layout.places() * self.layout.rows() * sweeps.max(1)
+    }
+
     /// Does it, in bands of units that lie next to one another.
     pub(super) fn run(&self, level: Level) {
         let items = self.units.count() * self.segments;
-        let sites = 2 * self.layout.places() * self.layout.rows();
-        let sweeps: usize = self.stages.iter().map(Work::sweeps).sum();
-        let bands = (sites * sweeps.max(1) / FEWEST_SITES)
-            .clamp(1, 4 * threads::count())
-            .min(items);
-        let band = |n: usize| Band {
-            pass: self,
-            items: n * items / bands..(n + 1) * items / bands,
+        let bands = (self.work() / FEWEST_SITES).clamp(1, 4 * threads::count()).min(items);
+        let item = |n: usize| Item {
+            pass: 0,
+            unit: n / self.segments,
+            segment: n % self.segments,
+        };
+        let band = |n: usize| {
+            let items: Vec<Item> = (n * items / bands..(n + 1) * items / bands).map(item).collect();
+            take(std::slice::from_ref(self), &items, level);
         };
         if bands == 1 {
-            level.run(band(0));
+            band(0);
         } else {
-            (0..bands)
-                .into_par_iter()
-                .with_max_len(1)
-                .for_each(|n| level.run(band(n)));
+            (0..bands).into_par_iter().with_max_len(1).for_each(band);
         }
     }
 
@@ -192,8 +214,23 @@ impl<'a, T: Vectors> Pass<'a, T> {
                 if let Some(phases) = &work.phases {
                     self.finish::<L>(phases, row, places.clone());
                 }
+                if let Some((step, recorder)) = work.seen {
+                    self.show(step, recorder, row);
+                }
             }
         }
+    }
+
+    /// Lets detectors read a row as it leaves a step.
+    #[inline(never)]
+    unsafe fn show(&self, step: usize, recorder: &Recorder<T>, row: usize) {
+        debug_assert!(self.segments == 1, "rows are cut");
+        let (start, stride) = (row * self.layout.stride, self.layout.stride);
+        let parity = self.layout.parity(row);
+        // SAFETY: every plane holds `stride` places a row, and nobody else is at this one.
+        let part = |plane: usize| unsafe { std::slice::from_raw_parts(self.field[plane].add(start), stride) };
+        let [even, odd] = [parity, 1 - parity].map(|colour| [part(2 * colour), part(2 * colour + 1)]);
+        recorder.see_row(step, row, &|x, out| read_row(even, odd, x, out));
     }
 
     /// Bonds along y or z: site by site between columns of the same number, which are of opposite colours.
@@ -376,10 +413,30 @@ impl<'a, T: Vectors> Pass<'a, T> {
 /// The flag of a block whose bytes are to be looked at.
 static ALWAYS: bool = true;
 
-/// Units and segments of one thread: item = segment + segments · unit.
+/// A segment of a unit of one of some passes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Item {
+    pass: usize,
+    unit: usize,
+    segment: usize,
+}
+
+impl Item {
+    /// A whole unit.
+    pub(super) fn new(pass: usize, unit: usize) -> Self {
+        Self { pass, unit, segment: 0 }
+    }
+}
+
+/// Takes items one after the other, which no other thread has meanwhile.
+pub(super) fn take<T: Vectors>(passes: &[Pass<'_, T>], items: &[Item], level: Level) {
+    level.run(Band { passes, items });
+}
+
+/// Items of one thread.
 struct Band<'a, T> {
-    pass: &'a Pass<'a, T>,
-    items: Range<usize>,
+    passes: &'a [Pass<'a, T>],
+    items: &'a [Item],
 }
 
 impl<T> Work<'_, T> {
@@ -392,9 +449,8 @@ impl<T: Vectors> Kernel<T> for Band<'_, T> {
     #[inline(always)]
     unsafe fn run<L: Lanes<Element = T>>(self) {
         for item in self.items {
-            let (unit, segment) = (item / self.pass.segments, item % self.pass.segments);
-            // SAFETY: the level's instructions are there; items of all bands differ.
-            unsafe { self.pass.unit::<L>(unit, segment) };
+            // SAFETY: the level's instructions are there; items of all threads differ.
+            unsafe { self.passes[item.pass].unit::<L>(item.unit, item.segment) };
         }
     }
 }

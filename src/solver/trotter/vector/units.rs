@@ -10,6 +10,11 @@ fn are_many(units: usize) -> bool {
     units >= 4 * threads::count()
 }
 
+/// Whether the units of all passes are whole planes or rows.
+pub(super) fn are_whole(layout: &Layout) -> bool {
+    are_many(layout.planes() / 2) || are_many(layout.rows() / 2)
+}
+
 /// What is done to all sites.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Act {
@@ -124,6 +129,14 @@ impl<'a> Units<'a> {
             planes,
             rows: rows.filter(|_| planes.is_none()),
             stages,
+        }
+    }
+
+    /// Planes that units are made of, or rows in two dimensions; none where units are rows of planes or are cut.
+    pub(super) fn lines(&self) -> Option<usize> {
+        match self.planes {
+            Some(_) => Some(self.layout.planes()),
+            None => (self.layout.planes() == 1 && self.are_whole()).then(|| self.layout.rows()),
         }
     }
 

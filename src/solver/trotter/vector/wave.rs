@@ -1,0 +1,140 @@
+//! Several passes over bands of rows or planes that stay in cache meanwhile (split tiling: T. Grosser et al. 2013, doi:10.1145/2458523.2458526).
+//!
+//! A unit of a pass can be taken as soon as the rows that it joins have had the pass before. The grid is cut into bands. In each of them the passes go one behind the other through what
+//! needs nothing of its neighbours, less by a row at each end with every pass; what is left between two bands, a triangle of rows and passes, comes when both are done. Each bond is
+//! turned once in each pass, by the operations of the pass, in place: the bits are those of passes one by one.
+//!
+//! Bytes: field, phases and couplings are read and written once a wave and not once a pass. Threads wait for one another twice a wave.
+
+use super::layout::Layout;
+use super::pass::{FEWEST_SITES, Item, Pass, take};
+use crate::backend::simd::{Level, Vectors};
+use crate::backend::threads;
+use rayon::prelude::*;
+use std::ops::Range;
+
+/// Bytes of the rows between the first pass and the last that should stay in a core's cache.
+const CACHE: usize = 512 << 10;
+/// Passes below which a wave is not worth its triangles.
+const FEWEST: usize = 4;
+/// Rows or planes of a band, for each pass.
+const LENGTH: usize = 4;
+
+/// Passes of a wave over lines (rows, or planes) of `bytes` each; 1 where passes go one by one.
+pub(super) fn depth(layout: &Layout, bytes_of_site: usize) -> usize {
+    let planes = layout.planes() > 1;
+    let lines = if planes { layout.planes() } else { layout.rows() };
+    let bytes = bytes_of_site * layout.width() * if planes { layout.rows_of_plane() } else { 1 };
+    // Each thread has a band, of twice as many lines as its passes take away at both ends.
+    let fits = (CACHE / bytes.max(1)).min(lines / threads::count() / LENGTH);
+    if fits < FEWEST { 1 } else { fits }
+}
+
+/// Passes over a field, one after the other.
+pub(super) struct Wave<'a, T> {
+    passes: Vec<Pass<'a, T>>,
+    /// Of every band, the units of each pass that need nothing of another one.
+    bands: Vec<Vec<Range<usize>>>,
+}
+
+impl<'a, T: Vectors> Wave<'a, T> {
+    /// Some passes.
+    pub(super) fn new(passes: Vec<Pass<'a, T>>) -> Self {
+        let bands = bands(&passes).unwrap_or_default();
+        Self { passes, bands }
+    }
+
+    /// Takes all of them: one by one where they have no bands.
+    pub(super) fn run(&self, level: Level) {
+        match self.bands.len() {
+            0 => self.passes.iter().for_each(|pass| pass.run(level)),
+            count => {
+                let bands = || (0..count).into_par_iter().with_max_len(1);
+                bands().for_each(|band| take(&self.passes, &within(&self.passes, &self.bands[band]), level));
+                bands().for_each(|band| take(&self.passes, &between(&self.passes, &self.bands, band), level));
+            }
+        }
+    }
+}
+
+/// Bands for some passes, the units of each pass in every one; `None` for a single pass, and where units are not whole rows or planes.
+fn bands<T: Vectors>(passes: &[Pass<'_, T>]) -> Option<Vec<Vec<Range<usize>>>> {
+    if passes.len() < 2 {
+        return None;
+    }
+    let lines = passes.iter().try_fold(0, |_, pass| pass.lines())?;
+    let work: usize = passes.iter().map(Pass::work).sum();
+    let most = (lines / (LENGTH * passes.len())).min(4 * threads::count());
+    let count = (work / FEWEST_SITES).min(most).max(1);
+    // Bands begin at even lines.
+    let start = |band: usize| band * (lines / 2) / count * 2;
+    (0..count)
+        .map(|band| {
+            let end = if band + 1 < count { start(band + 1) } else { lines };
+            inside(passes, start(band)..end)
+        })
+        .collect()
+}
+
+/// The units of every pass that find their lines in a band, and there behind the pass before; `None` if one finds nothing.
+fn inside<T: Vectors>(passes: &[Pass<'_, T>], band: Range<usize>) -> Option<Vec<Range<usize>>> {
+    let mut ready = band;
+    let mut all = Vec::with_capacity(passes.len());
+    for pass in passes {
+        let units = pass.units();
+        let within = |unit: usize| {
+            let [first, last] = ends(pass, unit);
+            first <= last && ready.contains(&first) && ready.contains(&last)
+        };
+        // Units follow their lines, but for one that joins the last line with the first.
+        let near = (ready.start / 2).saturating_sub(1)..(ready.end + 2).min(units);
+        let mut own = near.skip_while(|unit| !within(*unit)).take_while(|unit| within(*unit));
+        let first = own.next();
+        let last = own.last().or(first);
+        let (first, last) = (first?, last?);
+        ready = ends(pass, first)[0]..ends(pass, last)[1] + 1;
+        all.push(first..last + 1);
+    }
+    Some(all)
+}
+
+/// The lines that a unit begins and ends with: a last one below the first is joined across the grid's edge.
+fn ends<T: Vectors>(pass: &Pass<'_, T>, unit: usize) -> [usize; 2] {
+    let [lower, upper] = pass.members(unit);
+    let first = lower.or(upper).unwrap_or(0);
+    [first, upper.unwrap_or(first)]
+}
+
+/// What passes do within a band, in an order in which few lines lie between the first of them and the last.
+fn within<T: Vectors>(passes: &[Pass<'_, T>], own: &[Range<usize>]) -> Vec<Item> {
+    let mut items = Vec::with_capacity(own.iter().map(Range::len).sum());
+    let mut next: Vec<usize> = own.iter().map(|units| units.start).collect();
+    // The first line that a pass has not had yet.
+    let mut had = vec![0; passes.len()];
+    for lead in own[0].clone() {
+        items.push(Item::new(0, lead));
+        had[0] = ends(&passes[0], lead)[1] + 1;
+        for n in 1..passes.len() {
+            while next[n] < own[n].end && ends(&passes[n], next[n])[1] < had[n - 1] {
+                items.push(Item::new(n, next[n]));
+                had[n] = ends(&passes[n], next[n])[1] + 1;
+                next[n] += 1;
+            }
+        }
+    }
+    items
+}
+
+/// What they do between a band and the next, behind the last one also before the first.
+fn between<T: Vectors>(passes: &[Pass<'_, T>], bands: &[Vec<Range<usize>>], band: usize) -> Vec<Item> {
+    let mut items = Vec::new();
+    for (n, pass) in passes.iter().enumerate() {
+        let start = bands[band][n].end;
+        let (end, first) = match bands.get(band + 1) {
+            Some(after) => (after[n].start, 0),
+            None => (pass.units(), bands[0][n].start),
+        };
+        items.extend((start..end).chain(0..first).map(|unit| Item::new(n, unit)));
+    }
+    items
+}
