@@ -127,9 +127,10 @@ impl Painter {
         super::flow::trajectories(&mut self.picture, field, &marks, place, words);
     }
 
-    /// What theory says of the graph, dashed.
+    /// What theory says of the graph, dashed, with its labels.
     fn theory(&mut self, scenario: &Scenario, quantity: Quantity, t: f64, (range, span): ([f32; 2], [f64; 2])) {
-        let field = self.field;
+        let (field, words) = (self.field, (self.unit, self.theme));
+        let mut taken = Vec::new();
         for theory in scenario.theories() {
             let Some(value) = theory.over_cut(0, quantity, 0.0, t) else {
                 continue;
@@ -143,7 +144,8 @@ impl Painter {
                 [overlay::pixel(field.x + x) + 0.5, y]
             };
             let points: Vec<[f32; 2]> = (0..field.width).map(column).filter(|[_, y]| y.is_finite()).collect();
-            super::theory::dashed(&mut self.picture, field, &points, (self.unit, self.theme));
+            super::theory::dashed(&mut self.picture, field, &points, words);
+            super::theory::label(&mut self.picture, field, (&points, &theory.label), words, &mut taken);
         }
     }
 

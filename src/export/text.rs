@@ -35,15 +35,42 @@ fn font(weight: Weight) -> Option<&'static FontRef<'static>> {
     cell.get_or_init(|| FontRef::try_from_slice(bytes).ok()).as_ref()
 }
 
-/// The letter itself, or one that looks like it where the font does not have it.
-fn drawn(font: &FontRef<'_>, letter: char) -> char {
-    match letter {
-        _ if font.glyph_id(letter).0 != 0 => letter,
+/// The font of letters that Inter's part here lacks, such as Cyrillic ones: that which the window takes for them.
+fn second_font() -> Option<&'static FontRef<'static>> {
+    #[cfg(feature = "gui")]
+    {
+        static SECOND: OnceLock<Option<FontRef<'static>>> = OnceLock::new();
+        let bytes = epaint_default_fonts::HACK_REGULAR;
+        SECOND.get_or_init(|| FontRef::try_from_slice(bytes).ok()).as_ref()
+    }
+    #[cfg(not(feature = "gui"))]
+    None
+}
+
+/// A font that has a letter and the letter itself, or one that looks like it, or a sign that something is missing.
+fn drawn(own: &'static FontRef<'static>, letter: char) -> (&'static FontRef<'static>, char) {
+    let letter = if letter.is_control() { ' ' } else { letter };
+    let like = match letter {
         '⟨' => '<',
         '⟩' => '>',
         _ => letter,
-    }
+    };
+    let second = second_font();
+    let choices = [(Some(own), letter), (Some(own), like), (second, letter), (second, '□')];
+    let has = |(font, letter): (Option<&'static FontRef<'static>>, char)| {
+        font.filter(|font| font.glyph_id(letter).0 != 0)
+            .map(|font| (font, letter))
+    };
+    choices.into_iter().find_map(has).unwrap_or((own, '?'))
 }
+
+/// Whether a letter only says how others are joined, broken or drawn.
+fn is_unseen(letter: char) -> bool {
+    matches!(letter, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2060}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}')
+}
+
+/// A glyph of a font.
+type Placed = (&'static FontRef<'static>, ab_glyph::Glyph);
 
 /// A style of text.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -58,28 +85,30 @@ pub struct Style {
 
 impl Style {
     /// Glyphs with their positions from 0, and the width in pixels.
-    fn lay_out(self, text: &str) -> (Vec<ab_glyph::Glyph>, f32) {
-        let Some(font) = font(self.weight) else {
+    fn lay_out(self, text: &str) -> (Vec<Placed>, f32) {
+        let Some(own) = font(self.weight) else {
             return (Vec::new(), 0.0);
         };
-        let em = font.units_per_em().unwrap_or(1000.0);
-        let scale = self.size * font.height_unscaled() / em;
-        let scaled = font.as_scaled(scale);
         let mut x = 0.0;
-        let mut glyphs: Vec<ab_glyph::Glyph> = Vec::new();
-        for letter in text.chars() {
-            let id = font.glyph_id(drawn(font, letter));
-            if let Some(last) = glyphs.last() {
+        let mut glyphs: Vec<Placed> = Vec::new();
+        for letter in text.chars().filter(|letter| !is_unseen(*letter)) {
+            let (font, drawn) = drawn(own, letter);
+            let em = font.units_per_em().unwrap_or(1000.0);
+            let scale = self.size * font.height_unscaled() / em;
+            let scaled = font.as_scaled(scale);
+            let id = font.glyph_id(drawn);
+            if let Some((_, last)) = glyphs.last().filter(|(last, _)| std::ptr::eq(*last, font)) {
                 x += scaled.kern(last.id, id);
             }
             // Every digit is as wide as a zero and stands in the middle of its place, so that a clock doesn't jump.
-            let own = scaled.h_advance(id);
+            let width = scaled.h_advance(id);
             let advance = if letter.is_ascii_digit() {
                 scaled.h_advance(font.glyph_id('0'))
             } else {
-                own
+                width
             };
-            glyphs.push(id.with_scale_and_position(scale, point(x + (advance - own) / 2.0, 0.0)));
+            let glyph = id.with_scale_and_position(scale, point(x + (advance - width) / 2.0, 0.0));
+            glyphs.push((font, glyph));
             x += advance;
         }
         (glyphs, x)
@@ -95,15 +124,12 @@ impl Style {
     #[expect(clippy::cast_possible_truncation, reason = "positions inside a picture")]
     pub fn draw(self, picture: &mut Picture, x: f32, y: f32, align: Align, text: &str) {
         let (glyphs, width) = self.lay_out(text);
-        let Some(font) = font(self.weight) else {
-            return;
-        };
         let left = match align {
             Align::Left => x,
             Align::Center => x - width / 2.0,
             Align::Right => x - width,
         };
-        for mut glyph in glyphs {
+        for (font, mut glyph) in glyphs {
             // The base line on a whole pixel keeps horizontal strokes crisp.
             glyph.position = point(glyph.position.x + left, y.round());
             if let Some(outline) = font.outline_glyph(glyph) {
@@ -150,10 +176,32 @@ mod tests {
                     let font = font(weight).unwrap();
                     let missing = words
                         .chars()
-                        .find(|letter| font.glyph_id(drawn(font, *letter)).0 == 0 && *letter != '\n');
+                        .find(|letter| !std::ptr::eq(drawn(font, *letter).0, font) && *letter != '\n');
                     assert_eq!(missing, None, "{}: {words}", preset.name);
                 }
             }
+        }
+    }
+
+    /// Letters of other scripts come from the window's second font; what no font has is seen to be missing.
+    #[test]
+    #[cfg(feature = "gui")]
+    fn no_letter_is_left_out() {
+        let own = font(Weight::Regular).unwrap();
+        for letter in "Волны в закрытой трубе".chars() {
+            assert_eq!(drawn(own, letter).1, letter);
+        }
+        assert_eq!(drawn(own, '波').1, '□');
+        let style = Style {
+            size: 20.0,
+            color: [255; 3],
+            weight: Weight::Regular,
+        };
+        for text in ["Волны", "波"] {
+            let mut picture = Picture::filled(100, 40, [0; 3]);
+            style.draw(&mut picture, 2.0, 30.0, Align::Left, text);
+            let lit = (0..100).any(|x| (0..40).any(|y| picture.at(x, y)[0] > 100));
+            assert!(lit && style.width(text) > 8.0, "{text}");
         }
     }
 

@@ -15,6 +15,8 @@ use std::ops::Range;
 
 /// Bytes of the rows between the first pass and the last that should stay in a core's cache.
 const CACHE: usize = 512 << 10;
+/// Bytes of a thread's part of a grid from which on memory bounds passes one by one. Tests go through bands on small grids as well.
+const LARGE: usize = if cfg!(test) { 0 } else { 4 << 20 };
 /// Passes below which a wave is not worth its triangles.
 const FEWEST: usize = 4;
 /// Rows or planes of a band, for each pass.
@@ -25,6 +27,9 @@ pub(super) fn depth(layout: &Layout, bytes_of_site: usize) -> usize {
     let planes = layout.planes() > 1;
     let lines = if planes { layout.planes() } else { layout.rows() };
     let bytes = bytes_of_site * layout.width() * if planes { layout.rows_of_plane() } else { 1 };
+    if lines * bytes < LARGE * threads::count() {
+        return 1;
+    }
     // Each thread has a band, of twice as many lines as its passes take away at both ends.
     let fits = (CACHE / bytes.max(1)).min(lines / threads::count() / LENGTH);
     if fits < FEWEST { 1 } else { fits }
