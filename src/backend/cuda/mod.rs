@@ -17,8 +17,8 @@ mod source;
 mod stream;
 
 pub use ceilings::DeviceCeilings;
-#[doc(hidden)]
 pub use early::{Early, Sent};
+#[doc(hidden)]
 pub use fault::lose_device_after;
 pub use nvrtc::{Needs, Program, compiled, compiler};
 pub use pieces::{Piece, Pieces};
