@@ -119,15 +119,8 @@ impl Written {
 pub fn save(path: &Path, times: &[f64], values: &[f64], options: &WavOptions) -> Result<Written, ExportError> {
     let fault = |message: String| ExportError::Encoder { format: "WAV", message };
     let (step, record) = even(times, values).ok_or_else(|| {
-        let count = times.len();
-        fault(format!(
-            "a sound needs two records, and there {}; let the scene run longer, or let its detector record more often",
-            match count {
-                0 => "is none".to_owned(),
-                1 => "is one".to_owned(),
-                _ => format!("are {count} of one time"),
-            }
-        ))
+        let message = "a sound needs two records of one direction of time; let the scene run longer, or let its detector record more often";
+        fault(message.to_owned())
     })?;
     let rate = options.speed / step;
     let seconds = record.len() as f64 / rate;

@@ -13,11 +13,20 @@ use crate::backend::cuda::{self, CudaError, Device, Kind};
 use crate::backend::simd::Vectors;
 use crate::field::Precision;
 use crate::grid::Grid;
+use std::ops::Range;
 
 /// A real that the processor and the device can hold.
 pub(super) trait OnCuda: Vectors + Kind {}
 impl OnCuda for f32 {}
 impl OnCuda for f64 {}
+
+/// The rows or planes of a window that are its own, along the axis that is cut, and how many of them at the lower and upper end neighbours have copies of: these are copied at once after
+/// the next steps, and nothing else is asked before.
+#[derive(Clone, Debug)]
+pub(super) struct Ending {
+    pub(super) core: Range<usize>,
+    pub(super) sent: [usize; 2],
+}
 
 /// Counts on the device are 32 bits; grids beyond were refused.
 pub(super) fn whole(count: usize) -> i32 {

@@ -45,7 +45,7 @@ use crate::solver::SolverError;
 use crate::solver::device::events::SiteEvents;
 use crate::solver::device::readback::{self, ReadbackStream};
 use crate::solver::device::rows::{keep_rows, push_rows};
-use crate::solver::device::{OnCuda, check_count, device};
+use crate::solver::device::{Ending, OnCuda, check_count, device};
 use crate::solver::method::{Backend, Target, Variant};
 use crate::solver::resident::Resident;
 use crate::solver::setup::{Choice, Setup};
@@ -123,7 +123,7 @@ pub(super) struct Cuda<T: OnCuda> {
     tiles: Option<tiles::Tiles<T>>,
     /// Of a window in three dimensions: what neighbours need is stepped first, while `ending` says what that is.
     early: Option<Early>,
-    ending: Option<steps::Ending>,
+    ending: Option<Ending>,
     /// Why it is not stepped by towers or tiles though that was asked for.
     because: Option<String>,
 }

@@ -1,7 +1,6 @@
 //! Levels on the device as a run sees them.
 
 use super::super::run::{BESIDE, EVEN, Fdtd, PEAK, level};
-use super::steps::Ending;
 use super::{Cuda, store, tiles, torre};
 use crate::backend::cuda::{Buffer, CudaError, Piece, Pieces};
 use crate::backend::simd::Aligned;
@@ -9,8 +8,8 @@ use crate::field::{FieldData, Real};
 use crate::physics::Observables;
 use crate::solver::acoustic::medium::allocate_aligned;
 use crate::solver::clock::RunClock;
-use crate::solver::device::OnCuda;
 use crate::solver::device::rows::unpadded;
+use crate::solver::device::{Ending, OnCuda};
 use crate::solver::method::Backend;
 use crate::solver::resident::Resident;
 use crate::solver::row_numbers::NUMBERS;

@@ -4,9 +4,9 @@ use super::params::{self, whole};
 use super::{Cuda, grid_of};
 use crate::backend::cuda::{Buffer, CudaError, Stream};
 use crate::solver::clock::RunClock;
-use crate::solver::device::OnCuda;
 use crate::solver::device::events::{BATCH, MOST_GATHERED, Players, Sent};
 use crate::solver::device::readback::{Region, is_kept, sharing_of};
+use crate::solver::device::{Ending, OnCuda};
 use crate::solver::gathered::{gathered_places, is_gathered};
 use crate::solver::transducers::{Act, Transducers};
 use crate::solver::{SolverError, Taps};
@@ -27,14 +27,6 @@ pub(super) fn planes_of_block([nx, ny, nz]: [usize; 3], resident: usize) -> usiz
     let across = nx.div_ceil(BLOCK[0]) * ny.div_ceil(BLOCK[1]);
     let parts = (resident / across.max(1)).max(1);
     nz.div_ceil(parts).min(CHUNK)
-}
-
-/// The planes of a window that are its own, and how many of them at the lower and upper end neighbours have copies of: these are copied at once after the next steps, and nothing else is
-/// asked before.
-#[derive(Clone, Debug)]
-pub(super) struct Ending {
-    pub core: Range<usize>,
-    pub sent: [usize; 2],
 }
 
 impl Ending {

@@ -45,6 +45,7 @@ use super::run::RowChange;
 use crate::backend::cuda::{Buffer, CudaError, Early, Event, Kernel, PinnedBuffer, Stream};
 use crate::field::Precision;
 use crate::grid::Grid;
+use crate::solver::device::Ending;
 pub(super) use crate::solver::device::OnCuda;
 use crate::solver::device::transducers::DeviceTransducers;
 use crate::solver::{Backend, FieldImage, SolverError, Target, Variant};
@@ -144,7 +145,7 @@ pub(super) struct Cuda<T: OnCuda> {
     ahead: Mutex<Ahead>,
     /// What neighbours of a window in three dimensions need is stepped first, while this says what that is.
     early: Mutex<Option<Early>>,
-    ending: Mutex<Option<space::Ending>>,
+    ending: Mutex<Option<Ending>>,
     summing: Mutex<summing::Summing<T>>,
     /// What sums over a whole state need, once they were asked for.
     state: Mutex<state::Kept<T>>,

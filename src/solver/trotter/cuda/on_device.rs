@@ -3,11 +3,11 @@
 use super::launch::{addresses, striding};
 use super::measures::totals_of;
 use super::params::{self, Closing, Factor, SUMS, whole};
-use super::space::Ending;
 use super::{Cuda, OnCuda, Planes, Sums};
 use crate::backend::cuda::{Buffer, CudaError, Piece, Pieces};
 use crate::field::FieldData;
 use crate::physics::StateSums;
+use crate::solver::device::Ending;
 use crate::solver::device::transducers::DeviceTransducers;
 use crate::solver::trotter::media::{Exponent, Media};
 use crate::solver::trotter::run::{HalfPhase, KEPT, OnDevice, Region, Totals, Watched};

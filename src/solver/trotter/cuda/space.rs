@@ -6,6 +6,7 @@ use super::{Cuda, OnCuda, params, rungs};
 use crate::backend::cuda::{Buffer, CudaError, Kernel, Source, Stream, manifest};
 use crate::field::Precision;
 use crate::grid::Grid;
+use crate::solver::device::Ending;
 use crate::solver::trotter::differs;
 use crate::solver::trotter::problem::Problem;
 use crate::solver::trotter::scheme::Substep;
@@ -13,13 +14,6 @@ use rayon::prelude::*;
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
-
-/// The part of a window that is its own, and planes at its lower and upper end that neighbours have copies of: these are copied at once after the next steps, and nothing else is asked before.
-#[derive(Clone, Debug)]
-pub(super) struct Ending {
-    pub core: Range<usize>,
-    pub sent: [usize; 2],
-}
 
 impl Ending {
     /// What is to be stepped `after` sub-steps before ghosts are copied, of so many pairs of planes; `None` where pairs do not fall on the cuts.

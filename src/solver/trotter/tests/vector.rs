@@ -165,6 +165,22 @@ fn agrees_with_naive_on_long_rows_and_many_of_them() {
     });
 }
 
+/// Walls, flux and interaction, and bonds that differ.
+fn with_walls_and_with_bonds(plain: &Case) -> [Case; 2] {
+    [
+        Case {
+            walls: true,
+            flux: 0.07,
+            interaction: 0.3,
+            ..plain.clone()
+        },
+        Case {
+            bonds: true,
+            ..plain.clone()
+        },
+    ]
+}
+
 /// So many planes and rows that no thread has to share one: sweeps go through a plane or a pair of rows together, in the order of the scheme.
 #[test]
 fn agrees_with_naive_where_sweeps_go_together() {
@@ -173,23 +189,11 @@ fn agrees_with_naive_where_sweeps_go_together() {
         for order in [2, 4] {
             let plain = Case::new(size, order);
             let [wall, ring] = [Edge::Wall, Edge::Periodic];
-            for case in [
-                Case {
-                    walls: true,
-                    flux: 0.07,
-                    interaction: 0.3,
-                    ..plain.clone()
-                },
-                Case {
-                    bonds: true,
-                    ..plain.clone()
-                },
-                Case {
-                    edges: [wall, if size[1] % 2 == 0 { ring } else { wall }, ring],
-                    ..plain.clone()
-                },
-                plain,
-            ] {
+            let rings = Case {
+                edges: [wall, if size[1] % 2 == 0 { ring } else { wall }, ring],
+                ..plain.clone()
+            };
+            for case in with_walls_and_with_bonds(&plain).into_iter().chain([rings, plain]) {
                 agree_in_both(&case);
             }
         }
@@ -209,18 +213,7 @@ fn passes_over_bands_change_nothing() {
     for size in [&[21, many + 1][..], &[16, many], &[4, 5, many + 1], &[4, 6, many]] {
         for order in [1, 2, 4] {
             let plain = Case::new(size, order);
-            let mut cases = vec![
-                Case {
-                    walls: true,
-                    flux: 0.07,
-                    interaction: 0.3,
-                    ..plain.clone()
-                },
-                Case {
-                    bonds: true,
-                    ..plain.clone()
-                },
-            ];
+            let mut cases = Vec::from(with_walls_and_with_bonds(&plain));
             if size.iter().all(|sites| sites % 2 == 0) {
                 cases.push(Case {
                     edges: [Edge::Periodic; 3],

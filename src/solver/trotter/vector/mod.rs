@@ -11,7 +11,8 @@
 //!
 //! Per site-step at order 2: 6 sweeps in 2D and 9 in 3D of 3 multiply-adds a site, and 4 operations for the phase: 22 and 31 instructions a vector of
 //! sites. Two passes over memory (three in 3D where a pair of planes is large) of 16 B (single) each, one of them with 8 B of phases: 40 B, which
-//! bounds fields beyond the caches; where some rows (planes) fit a core's cache, several passes go together ([`wave`]), and memory is read once for all of them. In the caches stores bound it: 2 a vector of sites and sweep. Memory: field 1, phases 1 (order 4: 2), in copies of
+//! bounds fields beyond the caches; where some rows (planes) fit a core's cache, several passes go together ([`wave`]), and memory is read once for all of
+//! them. In the caches stores bound it: 2 a vector of sites and sweep. Memory: field 1, phases 1 (order 4: 2), in copies of
 //! the field; a byte a site with walls.
 
 mod bonds;
