@@ -4,6 +4,7 @@
 //! `i + nx·(j + ny·k)`. Axes that a scene does not use have one site.
 
 use std::fmt;
+use std::ops::Range;
 
 /// What happens where the lattice ends, per axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -132,6 +133,22 @@ impl Grid {
             Some(window) if window.axis == axis => (window.first + at) % window.rows,
             _ => at,
         }
+    }
+
+    /// Sites `x` of a row as stretches of the whole grid's: how many come before each of them in `x`, and its sites there. One, but in a ring's window on x.
+    pub fn stretches(&self, x: Range<usize>) -> impl Iterator<Item = (usize, Range<usize>)> + use<> {
+        let (first, end) = match self.window {
+            Some(window) if window.axis == 0 => ((window.first + x.start) % window.rows, window.rows),
+            _ => (x.start, usize::MAX),
+        };
+        let (sites, mut done) = (x.len(), 0);
+        std::iter::from_fn(move || {
+            let start = if done == 0 { first } else { 0 };
+            let stretch = start..end.min(start + sites - done);
+            let before = done;
+            done += stretch.len();
+            (!stretch.is_empty()).then_some((before, stretch))
+        })
     }
 
     /// The site of an axis that is site `at` of the whole grid, counted from the window's first; beyond its last where the window does not hold it.
@@ -288,5 +305,17 @@ mod tests {
         assert!(part.is_window() && !part.is_periodic(1) && part.sites() == 24);
         assert_eq!(part.whole(), ring);
         assert_eq!([8, 1, 7].map(|row| part.local(1, row)), [0, 3, 9]);
+        assert_eq!(part.stretches(1..3).collect::<Vec<_>>(), [(0, 1..3)]);
+    }
+
+    #[test]
+    fn sites_of_a_window_on_a_line_know_their_place() {
+        let ring = Grid::new(&[10], 1.0).with_edges([Edge::Periodic, Edge::Wall, Edge::Wall], 0);
+        let part = ring.window(0, 7, 9);
+        let of = |x: Range<usize>| part.stretches(x).collect::<Vec<_>>();
+        assert_eq!(of(0..9), [(0, 7..10), (3, 0..6)]);
+        assert_eq!(of(1..3), [(0, 8..10)]);
+        assert_eq!(of(4..6), [(0, 1..3)]);
+        assert_eq!(of(5..5), []);
     }
 }

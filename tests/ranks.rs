@@ -153,6 +153,39 @@ fn several_processes_write_what_one_writes() {
     }
 }
 
+/// Crank–Nicolson, whose bits depend on where the grid is cut: as many parts in one process.
+#[test]
+fn implicit_steps_in_several_processes() {
+    let plane = SCENE.replace("size = [40, 96]", "size = [40, 192]");
+    // A line has no second axis.
+    let line = plane
+        .replace("size = [40, 192]", "size = [1200]")
+        .replace("edges = [\"wall\", \"periodic\"]", "edges = \"periodic\"")
+        .replace("center = [20.0, 40.0]", "center = [400.0]")
+        .replace("momentum = [0.4, 0.8]", "momentum = 0.4")
+        .replace("*cos(0.2*y)", "")
+        .replace("from = [10.0, 5.0]\nto = [10.0, 90.0]", "from = [400.0]\nto = [400.0]")
+        .replace("min = [5.0, 20.0], max = [30.0, 70.0]", "min = [50.0], max = [900.0]");
+    for scene in [&line, &plane] {
+        for ranks in [2, 3] {
+            let scene = format!("{scene}method = \"crank-nicolson\"\nparts = {ranks}\n");
+            let one = folder("one", &scene);
+            let output = alone(one.path(), &RUN);
+            assert!(output.status.success(), "{}", words(&output));
+            let expected = files(one.path());
+            for launcher in launchers() {
+                let many = folder("many", &scene);
+                let output = launcher.start(ranks, many.path(), &RUN).output().unwrap();
+                assert!(output.status.success(), "{ranks} processes: {}", words(&output));
+                for (name, (own, expected)) in OUTPUTS.iter().zip(files(many.path()).iter().zip(&expected)) {
+                    let program = launcher.program.display();
+                    assert!(own == expected, "{name} of {ranks} processes ({program}), {scene}");
+                }
+            }
+        }
+    }
+}
+
 /// Scenes that turn time round: what transducers heard and played, with the noise on it, is the same in all processes.
 #[test]
 fn mirrors_in_several_processes() {

@@ -202,7 +202,7 @@ impl Medium {
     /// How the impedance of the wall at a site depends on the frequency: as that of the last layer which sets it there does.
     #[must_use]
     pub fn wall_pole(&self, [i, j, k]: [usize; 3]) -> Option<WallPole> {
-        let site = [i, self.grid.global(1, j), self.grid.global(2, k)];
+        let site = [(0, i), (1, j), (2, k)].map(|(axis, at)| self.grid.global(axis, at));
         let mut own = self.layers.iter().rev().filter(|layer| layer.sets == Sets::Impedance);
         own.find(|layer| layer.shape.contains(site, &self.whole))?.pole
     }
@@ -256,7 +256,7 @@ impl Medium {
         let (j, k) = (self.grid.global(1, j), self.grid.global(2, k));
         let across = ramp(1, j) + ramp(2, k);
         for (value, i) in out.iter_mut().zip(x) {
-            *value += scale * (across + ramp(0, i));
+            *value += scale * (across + ramp(0, self.grid.global(0, i)));
         }
     }
 
@@ -369,12 +369,13 @@ impl Medium {
             }
             spans.clear();
             layer.shape.spans(&self.whole, [j, k], &mut spans);
-            for span in &spans {
+            let stretches = || self.grid.stretches(x.clone());
+            for (span, (before, x)) in spans.iter().flat_map(|span| stretches().map(move |part| (span, part))) {
                 let sites = span.start.max(x.start)..span.end.min(x.end);
                 if sites.is_empty() {
                     continue;
                 }
-                let part = &mut out[sites.start - x.start..sites.end - x.start];
+                let part = &mut out[before + sites.start - x.start..before + sites.end - x.start];
                 if adds {
                     layer.apply(&self.whole, [j, k], sites, rows, part);
                 } else {

@@ -72,7 +72,7 @@ impl Initial {
                     }
                     for (i, value) in out.iter_mut().enumerate() {
                         #[expect(clippy::cast_precision_loss, reason = "site numbers are far below 2^52")]
-                        let x = i as f64 * a;
+                        let x = grid.global(0, i) as f64 * a;
                         *value += across * gauss(0, x);
                     }
                 }
@@ -81,7 +81,7 @@ impl Initial {
                 for pulse in pulses {
                     for (i, value) in out.iter_mut().enumerate() {
                         #[expect(clippy::cast_precision_loss, reason = "site numbers are far below 2^52")]
-                        let at = [i as f64 * a, y, z];
+                        let at = [grid.global(0, i) as f64 * a, y, z];
                         let square: f64 = (0..rank).map(|axis| (at[axis] - pulse.center[axis]).powi(2)).sum();
                         *value += pulse.amplitude * (-(square.sqrt() / pulse.width).powi(2) / 2.0).exp();
                     }
@@ -90,14 +90,15 @@ impl Initial {
             Self::Eigenstates(states) => {
                 // Where they could not be found the field stays empty; `prepare` says why.
                 if let Ok(state) = states.state() {
-                    let start = grid.index([0, j, k]);
-                    out.copy_from_slice(&state[start..start + out.len()]);
+                    for (before, x) in grid.stretches(0..out.len()) {
+                        let start = grid.index([x.start, j, k]);
+                        out[before..before + x.len()].copy_from_slice(&state[start..start + x.len()]);
+                    }
                 }
             }
             Self::Array(data) => {
-                let start = grid.index([0, j, k]);
                 for (i, value) in out.iter_mut().enumerate() {
-                    *value = data.at(start + i);
+                    *value = data.at(grid.index([grid.global(0, i), j, k]));
                 }
             }
         }

@@ -82,7 +82,7 @@ pub struct Cutting {
 #[must_use]
 pub fn cutting(method: &Method, scenario: &Scenario, parts: usize) -> Option<Cutting> {
     let split = method.split?(scenario).ok()?;
-    if scenario.grid().rank() < 2 || parts == 0 {
+    if parts == 0 {
         return None;
     }
     let plan = Plan::new(&split, scenario, parts);
@@ -114,6 +114,22 @@ pub(super) fn refused(method: &Method, key: &str) -> Objection {
         ),
         format!("remove `{key}` (one process), or take solver.method = \"{other}\""),
     )
+}
+
+/// Refuses a line, for methods that cut planes and bodies alone.
+pub(super) fn needs_rows(scenario: &Scenario) -> Result<(), Objection> {
+    if scenario.grid().rank() > 1 {
+        return Ok(());
+    }
+    let message = "this method does not cut a grid of one dimension";
+    let other = match scenario.model().equation() {
+        Equation::Schrodinger => ", or take solver.method = \"crank-nicolson\"",
+        Equation::Acoustic => "",
+    };
+    Err(objection(
+        message,
+        format!("remove `{PARTS}` and `{DEVICES}` (one process){other}"),
+    ))
 }
 
 /// Why a scene that turns time round is not cut on devices.
@@ -166,20 +182,14 @@ impl Plan {
         if scenario.mirror().is_some() && there == Some(Backend::Cuda) {
             return Err(mirrors_on_devices());
         }
-        if scenario.grid().rank() < 2 {
-            let message = "a grid of one dimension has no rows to be cut";
-            return Err(objection(
-                message,
-                format!("remove `{PARTS}` and `{DEVICES}`, and use one process"),
-            ));
-        }
         let plan = Self::new(&split(scenario)?, scenario, count);
         let least = plan.parts.iter().map(Range::len).min().unwrap_or(0);
         if least < plan.ghosts.max(1) {
             let rows = scenario.grid().size()[plan.axis];
             let most = (rows / (plan.ghosts + split(scenario)?.unit)).max(1);
             let message = format!(
-                "{rows} rows along {} in {count} parts leave {least} to one, and its neighbours need {}",
+                "{rows} {} along {} in {count} parts leave {least} to one, and its neighbours need {}",
+                if plan.axis == 0 { "sites" } else { "rows" },
                 ["x", "y", "z"][plan.axis],
                 plan.ghosts.max(1)
             );

@@ -5,22 +5,22 @@ use super::{CASES, Case, DRIVEN, POTENTIAL, random, start, watched};
 use ripplon::scene::scenario::Quantity;
 use ripplon::solver::{FieldImage, ImageRequest, Solver, Taps};
 
-const LINE: &str = "[[detector]]\nname = \"point\"\nat = [19.0]\nmeasure = \"value\"\n\
+pub const LINE: &str = "[[detector]]\nname = \"point\"\nat = [19.0]\nmeasure = \"value\"\n\
     [[detector]]\nname = \"current\"\nat = [40.0]\nmeasure = \"flux\"\n\
     [[detector]]\nname = \"part\"\nregion = { min = [3.0], max = [2900.5] }\nmeasure = \"probability\"\n\
     [[detector]]\nname = \"crest\"\nregion = { min = [3.0], max = [17.5] }\nmeasure = \"peak\"\n\
     [[detector]]\nname = \"all\"\nmeasure = \"probability\"\n";
-const PLANE: &str = "[[detector]]\nname = \"point\"\nat = [9.0, 12.0]\nmeasure = \"value\"\n\
+pub const PLANE: &str = "[[detector]]\nname = \"point\"\nat = [9.0, 12.0]\nmeasure = \"value\"\n\
     [[detector]]\nname = \"current\"\nfrom = [15.0, 2.0]\nto = [15.0, 30.0]\nmeasure = \"flux\"\n\
     [[detector]]\nname = \"upwards\"\nfrom = [2.0, 15.0]\nto = [30.0, 15.0]\nmeasure = \"flux\"\n\
     [[detector]]\nname = \"crest\"\nregion = { min = [3.0, 4.0], max = [14.0, 17.5] }\nmeasure = \"peak\"\n\
     [[detector]]\nname = \"part\"\nregion = { min = [3.0, 4.0], max = [60.0, 27.5] }\nmeasure = \"probability\"\n\
     [[detector]]\nname = \"all\"\nmeasure = \"probability\"\n";
 /// Twelve steps apart by 2e-13 (see `tolerance`) in amplitudes of a field of norm 1, squares and products of which are read.
-const ALLOWED: f64 = 2e-12;
+pub const ALLOWED: f64 = 2e-12;
 
 /// The worst of what two runs say, relative to the largest.
-fn worst(a: &[f64], b: &[f64]) -> f64 {
+pub fn worst(a: &[f64], b: &[f64]) -> f64 {
     assert_eq!(a.len(), b.len());
     let size = b.iter().fold(0.0_f64, |most, b| most.max(b.abs()));
     let off = |(a, b): (&f64, &f64)| (a - b).abs();

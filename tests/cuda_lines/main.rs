@@ -6,6 +6,7 @@
 #[path = "../common/device.rs"]
 mod device;
 mod looks;
+mod parts;
 mod planes;
 mod trials;
 
@@ -59,13 +60,24 @@ fn scene(case: &Case, size: &[usize], backend: &str, precision: &str, step: f64)
 
 /// The same with detectors.
 fn watched(case: &Case, detectors: &str, size: &[usize], backend: &str, precision: &str, step: f64) -> Scenario {
+    on_devices(case, detectors, size, [backend, precision, ""], step)
+}
+
+/// The same with a back end, a precision and a line that says on which devices.
+fn on_devices(
+    case: &Case,
+    detectors: &str,
+    size: &[usize],
+    [backend, precision, devices]: [&str; 3],
+    step: f64,
+) -> Scenario {
     let (name, edges, quantum, layers, time) = case;
     let ones = vec![1.0; size.len()];
     let width = if *edges == "absorb" { "absorb_width = 8\n" } else { "" };
     let variant = if backend == "cpu" { "thomas" } else { "auto" };
     let text = format!(
         "format = 1\ntitle = \"{name}\"\n[grid]\nsize = {size:?}\nspacing = 1.0\nedges = \"{edges}\"\n{width}[quantum]\nmass = 0.5\n{quantum}[time]\nstep = {step}\n{time}\
-         [solver]\nmethod = \"crank-nicolson\"\nbackend = \"{backend}\"\nprecision = \"{precision}\"\nvariant = \"{variant}\"\n{layers}\
+         [solver]\nmethod = \"crank-nicolson\"\nbackend = \"{backend}\"\nprecision = \"{precision}\"\nvariant = \"{variant}\"\n{devices}{layers}\
          [[packet]]\ncenter = {ones:?}\nwidth = {ones:?}\n{detectors}"
     );
     match read_scene_text(&text, None, &[]) {

@@ -23,7 +23,11 @@ const LONG: usize = 1 << 14;
 
 /// δ√n blocks, but no fewer than fill a vector, two where rows are driven, so that divisions overlap, and than keep what is eliminated side by side in a core's cache.
 pub(super) fn best_blocks<T: Vectors>(line: &Hamiltonian<T>, level: Level) -> usize {
-    let (sites, driven) = (line.sites(), line.is_eliminated_in_steps());
+    blocks_of::<T>(line.sites(), line.is_eliminated_in_steps(), level)
+}
+
+/// The same of a line of so many sites, driven or not.
+pub(super) fn blocks_of<T: Vectors>(sites: usize, driven: bool, level: Level) -> usize {
     let lanes = level.lanes::<T>();
     if sites < LONG {
         return if driven && sites > 64 * lanes { 2 * lanes } else { lanes };

@@ -66,6 +66,22 @@ impl Step {
     }
 }
 
+/// The lowest diagonal element of H of the line that a scenario's is a window of: all parts of a line relax with respect to the same energy.
+fn least_of_whole<T: Real>(scenario: &Scenario, quantum: Quantum) -> f64 {
+    const PART: usize = 4096;
+    let whole = scenario.grid().whole();
+    let sites = whole.size()[0];
+    let medium = scenario.medium().over(whole);
+    let parts = (0..sites.div_ceil(PART)).into_par_iter().map(|part| {
+        let x = part * PART..((part + 1) * PART).min(sites);
+        let mut row = vec![0.0; x.len()];
+        medium.potential_row(None, 0, 0, x, &mut row);
+        let diagonal = |value: &f64| T::of(value + quantum.diagonal).wide();
+        row.iter().map(diagonal).fold(f64::INFINITY, f64::min)
+    });
+    parts.reduce(|| f64::INFINITY, f64::min)
+}
+
 /// Energies, absorption, walls and driven parts of a line's sites.
 pub(super) struct Hamiltonian<T> {
     pub quantum: Quantum,
@@ -125,10 +141,15 @@ impl<T: Real> Hamiltonian<T> {
             })
             .filter(|(_, part)| part.iter().any(|value| !value.is_zero()))
             .collect();
-        let least = energy.iter().fold(f64::INFINITY, |least, e| least.min(e.wide()));
+        let imaginary = scenario.time().imaginary;
+        let least = if imaginary && grid.is_window() {
+            least_of_whole::<T>(scenario, quantum)
+        } else {
+            energy.iter().fold(f64::INFINITY, |least, e| least.min(e.wide()))
+        };
         Self {
             quantum,
-            imaginary: scenario.time().imaginary,
+            imaginary,
             periodic: grid.is_periodic(0),
             energy,
             absorption,

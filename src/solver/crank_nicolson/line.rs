@@ -404,6 +404,19 @@ impl<T: Vectors> Propagator<T> for Partitioned<T> {
         Some(sum)
     }
 
+    fn write(&mut self, first: usize, psi: &[Complex<T>]) {
+        if let Some(diagonals) = &mut self.diagonals {
+            diagonals.forget();
+        }
+        let lanes = self.geometry.lanes;
+        for (site, psi) in (first..).zip(psi) {
+            match self.geometry.place(site) {
+                Place::Joint(joint) => self.joint_psi[joint] = *psi,
+                Place::Inside(at) => (self.psi[at], self.psi[at + lanes]) = (psi.re, psi.im),
+            }
+        }
+    }
+
     fn change(&mut self, change: &(dyn Fn(usize, &mut Complex<T>) + Sync)) {
         if let Some(diagonals) = &mut self.diagonals {
             diagonals.forget();

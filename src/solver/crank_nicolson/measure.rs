@@ -6,10 +6,12 @@ use crate::field::wide;
 use crate::physics::{Measure, Observables};
 use crate::solver::clock::RunClock;
 use crate::solver::setup::Number;
+use crate::solver::taps::Tap;
 use crate::solver::totals::{Region, Totals};
 use crate::solver::{SolverError, Taps};
 use num_complex::{Complex, Complex64};
 use rayon::prelude::*;
+use std::ops::Range;
 
 /// Sums that are added up side by side.
 const LANES: usize = 8;
@@ -17,34 +19,53 @@ const LANES: usize = 8;
 impl<T: Number> CrankNicolson<T> {
     /// Norm, ⟨H⟩, positions and spreads of ψ, with the drives of `time`.
     pub(super) fn measure(&mut self, time: f64) -> Result<Observables, SolverError> {
-        let totals = if self.propagator.looks() {
-            let everywhere = Region {
-                lo: [0; 3],
-                hi: self.grid().size(),
-                across: None,
-                energy: true,
-            };
-            self.propagator.keep_totals(time, &[everywhere], 0);
-            let kept = self.propagator.kept_totals(1);
-            self.propagator.fault()?;
-            kept.first().copied().unwrap_or_default()
-        } else {
-            self.propagator.fetch();
-            self.propagator.fault()?;
-            self.totals(Some(&self.propagator.drives_at(time)))
-        };
-        Ok(totals.observables(self.grid()))
+        Ok(self.core_totals(Some(time))?.observables(self.grid()))
     }
 
-    /// Sums over ψ as [`super::propagator::Propagator::read`] gives it; energies where the drives are given. Parts are added in order, so that threads make no difference.
-    pub(super) fn totals(&self, drives: Option<&[f64]>) -> Totals {
+    /// All sites, or those of a window that are its own.
+    pub(super) fn core_region(&self) -> Region {
         let [nx, ny, _] = self.grid().size();
-        let parts_of_row = nx.div_ceil(PART);
-        let parts: Vec<Totals> = (0..ny * parts_of_row)
+        let Range { start, end } = self.core;
+        let (lo, hi) = if ny > 1 {
+            ([0, start / nx, 0], [nx, end / nx, 1])
+        } else {
+            ([start, 0, 0], [end, 1, 1])
+        };
+        Region {
+            lo,
+            hi,
+            across: None,
+            energy: true,
+        }
+    }
+
+    /// Sums over these, positions as the window counts them; energies where a time is given.
+    pub(super) fn core_totals(&mut self, time: Option<f64>) -> Result<Totals, SolverError> {
+        if self.propagator.looks() {
+            let region = Region {
+                energy: time.is_some(),
+                ..self.core_region()
+            };
+            self.propagator.keep_totals(time.unwrap_or(0.0), &[region], 0);
+            let kept = self.propagator.kept_totals(1);
+            self.propagator.fault()?;
+            return Ok(kept.first().copied().unwrap_or_default());
+        }
+        self.propagator.fetch();
+        self.propagator.fault()?;
+        let drives = time.map(|time| self.propagator.drives_at(time));
+        Ok(self.totals(drives.as_deref()))
+    }
+
+    /// The same from ψ as [`super::propagator::Propagator::read`] gives it; energies where the drives are given. Parts are added in order, so that threads make no difference.
+    pub(super) fn totals(&self, drives: Option<&[f64]>) -> Totals {
+        let Region { lo, hi, .. } = self.core_region();
+        let parts_of_row = (hi[0] - lo[0]).div_ceil(PART);
+        let parts: Vec<Totals> = (0..(hi[1] - lo[1]) * parts_of_row)
             .into_par_iter()
             .map(|part| {
-                let (j, first) = (part / parts_of_row, part % parts_of_row * PART);
-                self.part_totals(drives, j, first..(first + PART).min(nx))
+                let (j, first) = (lo[1] + part / parts_of_row, lo[0] + part % parts_of_row * PART);
+                self.part_totals(drives, j, first..(first + PART).min(hi[0]))
             })
             .collect();
         let mut all = Totals::default();
@@ -60,7 +81,7 @@ impl<T: Number> CrankNicolson<T> {
         all
     }
 
-    fn part_totals(&self, drives: Option<&[f64]>, j: usize, x: std::ops::Range<usize>) -> Totals {
+    fn part_totals(&self, drives: Option<&[f64]>, j: usize, x: Range<usize>) -> Totals {
         let [nx, ny, _] = self.grid().size();
         let quantum = &self.quantum;
         let mut here = vec![Complex::default(); x.len() + 1];
@@ -161,7 +182,12 @@ impl<T: Number> CrankNicolson<T> {
                         Some(_) => totals.next().map_or(f64::NAN, |totals| totals.value(self.grid(), tap)),
                     })
                     .collect();
-                taps.push(&clock.after(*moment), &values);
+                let now = clock.after(*moment);
+                if taps.keeps_rows() {
+                    taps.push_rows(&now, |n, _| vec![(0, values[n])]);
+                } else {
+                    taps.push(&now, &values);
+                }
             }
         }
     }
@@ -196,28 +222,38 @@ impl<T: Number> CrankNicolson<T> {
     }
 
     fn record(&self, clock: &RunClock, taps: &mut Taps) {
-        let grid = self.grid();
         let drives = self.propagator.drives_at(clock.time());
-        taps.record(clock, |_, tap| {
-            if tap.measure == Measure::Probability
-                && grid.rank() == 1
-                && let Some(sum) = self.propagator.density(tap.lo[0]..tap.hi[0])
-            {
-                return sum * tap.weight;
+        if taps.keeps_rows() {
+            taps.push_rows(clock, |_, tap| vec![(0, self.value_of(tap, &drives))]);
+        } else {
+            taps.record(clock, |_, tap| self.value_of(tap, &drives));
+        }
+    }
+
+    /// What a detector records; 0 where it has no sites.
+    fn value_of(&self, tap: &Tap, drives: &[f64]) -> f64 {
+        let grid = self.grid();
+        if (0..3).any(|axis| tap.hi[axis] <= tap.lo[axis]) {
+            return 0.0;
+        }
+        if tap.measure == Measure::Probability
+            && grid.rank() == 1
+            && let Some(sum) = self.propagator.density(tap.lo[0]..tap.hi[0])
+        {
+            return sum * tap.weight;
+        }
+        if matches!(tap.measure, Measure::Probability | Measure::Peak) {
+            return tap.density(|j, _, out| self.propagator.read(grid.index([tap.lo[0], j, 0]), out));
+        }
+        if tap.measure != Measure::Energy {
+            return tap.quantum(grid, self.quantum.hopping, |site| self.psi_at(site));
+        }
+        let mut sum = 0.0;
+        for j in tap.lo[1]..tap.hi[1] {
+            for i in tap.lo[0]..tap.hi[0] {
+                sum += self.energy_of([i, j, 0], drives);
             }
-            if matches!(tap.measure, Measure::Probability | Measure::Peak) {
-                return tap.density(|j, _, out| self.propagator.read(grid.index([tap.lo[0], j, 0]), out));
-            }
-            if tap.measure != Measure::Energy {
-                return tap.quantum(grid, self.quantum.hopping, |site| self.psi_at(site));
-            }
-            let mut sum = 0.0;
-            for j in tap.lo[1]..tap.hi[1] {
-                for i in tap.lo[0]..tap.hi[0] {
-                    sum += self.energy_of([i, j, 0], &drives);
-                }
-            }
-            sum * tap.weight
-        });
+        }
+        sum * tap.weight
     }
 }

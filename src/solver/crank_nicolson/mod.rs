@@ -36,8 +36,11 @@ mod run;
 mod tests;
 mod thomas;
 mod tile;
+mod windows;
 
-use super::method::{Backend, Kind, Method, Paper, ParameterSpec, StepAdvice, Target, Variant, Work};
+use super::method::{
+    Backend, DEVICES_PARAMETER, Kind, Method, PARTS_PARAMETER, Paper, ParameterSpec, StepAdvice, Target, Variant, Work,
+};
 use super::placed;
 use super::quantum::{bonds_objection, components_objection, interaction_objection};
 use super::run::Run;
@@ -61,7 +64,7 @@ pub static METHOD: Method = Method {
         Target {
             backend: Backend::Cpu,
             precisions: &[Precision::Single, Precision::Double],
-            cut: false,
+            cut: true,
             variants: &[
                 Variant {
                     id: "thomas",
@@ -92,6 +95,16 @@ pub static METHOD: Method = Method {
             kind: Kind::Count { min: 1, max: 4 },
             variants: &["n-partition"],
         },
+        ParameterSpec {
+            about: "Parts that the grid is cut into along its slowest axis. Under an MPI launcher every process takes some of them, at least one. A cut changes ψ by less than 2⁻⁶⁰ \
+                    of its norm, and so bits; a number of parts has the same bits among processes and in one.",
+            ..PARTS_PARAMETER
+        },
+        ParameterSpec {
+            about: "How many NVIDIA devices share the grid, their numbers ([0, 1]), or \"all\": as many as the grid fills. Each steps a part, and neighbours copy ghost rows from \
+                    device to device. A number may stand there twice. A cut changes ψ by less than 2⁻⁶⁰ of its norm.",
+            ..DEVICES_PARAMETER
+        },
     ],
     papers: &[
         Paper {
@@ -111,7 +124,7 @@ pub static METHOD: Method = Method {
     objections,
     memory,
     reach: None,
-    split: None,
+    split: Some(windows::split),
     transducers: &[],
     work,
     build,
@@ -234,7 +247,7 @@ fn make(setup: Setup, backend: Backend) -> Result<Box<dyn Solver>, SolverError> 
     }
 }
 
-fn make_in<T: Number>(setup: Setup, backend: Backend) -> Result<Box<dyn Solver>, SolverError> {
+fn make_in<T: Number>(mut setup: Setup, backend: Backend) -> Result<Box<dyn Solver>, SolverError> {
     let propagator: run::Make<T> = match backend {
         Backend::Cpu => run::on_processor::<T>,
         #[cfg(feature = "cuda")]
@@ -243,5 +256,9 @@ fn make_in<T: Number>(setup: Setup, backend: Backend) -> Result<Box<dyn Solver>,
         Backend::Cuda => return Err(placed::absent(&METHOD, backend)),
         Backend::Wgpu => return Err(placed::absent(&METHOD, backend)),
     };
-    Run::boxed(setup, |setup| run::CrankNicolson::new(setup, propagator))
+    let line = setup.scenario.grid().rank() == 1 && backend == Backend::Cpu;
+    if line && setup.plan.is_some() && !setup.choice.is("thomas") && setup.choice.blocks.is_none() {
+        setup.choice.blocks = Some(run::blocks_of_parts::<T>(&setup.scenario));
+    }
+    Run::in_parts(setup, move |setup| run::CrankNicolson::new(setup, propagator))
 }

@@ -346,6 +346,20 @@ impl<T: Vectors> Propagator<T> for Plane<T> {
         }
     }
 
+    fn write(&mut self, first: usize, values: &[Complex<T>]) {
+        let nx = self.grid.size()[0];
+        let psi: &mut [Complex<T>] = bytemuck::cast_slice_mut(&mut self.psi[..]);
+        let (mut site, mut values) = (first, values);
+        while !values.is_empty() {
+            let (row, column) = (site / nx, site % nx);
+            let (part, rest) = values.split_at(values.len().min(nx - column));
+            let to = row * self.pitch + column;
+            psi[to..to + part.len()].copy_from_slice(part);
+            site += part.len();
+            values = rest;
+        }
+    }
+
     fn change(&mut self, change: &(dyn Fn(usize, &mut Complex<T>) + Sync)) {
         let (walls, nx) = (&self.walls, self.grid.size()[0]);
         let psi: &mut [Complex<T>] = bytemuck::cast_slice_mut(&mut self.psi[..]);

@@ -38,6 +38,13 @@ pub(super) trait Propagator<T: Real>: Send + Sync {
     fn density(&self, _sites: Range<usize>) -> Option<f64> {
         None
     }
+    /// Overwrites ψ of the sites from `first` on with what another part of the grid has there.
+    fn write(&mut self, first: usize, psi: &[Complex<T>]);
+    /// Where ψ of some sites lies, if that is on an NVIDIA device, for whoever may overwrite it.
+    #[cfg(feature = "cuda")]
+    fn pieces(&mut self, _sites: Range<usize>) -> Option<crate::backend::cuda::Pieces> {
+        None
+    }
     /// Changes ψ site by site; walls become zero.
     fn change(&mut self, change: &(dyn Fn(usize, &mut Complex<T>) + Sync));
     /// What the drives are worth at a time.
@@ -62,6 +69,10 @@ pub(super) trait Propagator<T: Real>: Send + Sync {
     fn fetch(&mut self) {}
     /// Scales ψ to Σ|ψ|² = `weight`, if it can do so where ψ lies.
     fn scale_to(&mut self, _weight: f64) -> bool {
+        false
+    }
+    /// Scales ψ by the root of `weight` over `now`, if it can do so where ψ lies.
+    fn scale_from(&mut self, _now: f64, _weight: f64) -> bool {
         false
     }
     /// Whether it sums and draws where ψ lies; otherwise that is done from [`Self::read`].

@@ -1,12 +1,13 @@
 //! The stepper: initial state, sums and states around a [`Propagator`], which holds the field in a layout of its own.
 
-use super::delta::best_blocks;
+use super::delta::{best_blocks, blocks_of};
 use super::hamiltonian::Hamiltonian;
 use super::line::Partitioned;
 use super::plane::Plane;
 use super::propagator::{PART, Propagator};
 use super::thomas::EndToEnd;
 use crate::backend::simd::{Level, Vectors};
+use crate::backend::{ranks, threads};
 use crate::field::{FieldData, Real, narrow, wide};
 use crate::grid::Grid;
 use crate::physics::{Observables, Quantum, StateSums};
@@ -18,6 +19,7 @@ use crate::solver::stepper::{Parts, Plane as StatePlane, Stepper};
 use crate::solver::{FieldImage, ImageRequest, SolverError, Taps};
 use num_complex::{Complex, Complex64};
 use rayon::prelude::*;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// ψ of one scenario and how it is stepped.
@@ -26,11 +28,15 @@ pub(super) struct CrankNicolson<T: Real> {
     pub(super) choice: Choice,
     pub(super) quantum: Quantum,
     pub(super) propagator: Box<dyn Propagator<T>>,
+    /// Sites of its own: all but of a window.
+    pub(super) core: Range<usize>,
+    /// The NVIDIA device, where it is on one.
+    device: usize,
     make: Make<T>,
 }
 
-/// Makes a propagator on one back end, with ψ = 0.
-pub(super) type Make<T> = fn(&Scenario, &Choice, Quantum) -> Result<Box<dyn Propagator<T>>, SolverError>;
+/// Makes a propagator on one back end, on one of several devices there, with ψ = 0.
+pub(super) type Make<T> = fn(&Scenario, &Choice, Quantum, usize) -> Result<Box<dyn Propagator<T>>, SolverError>;
 
 /// A propagator on the processor.
 #[expect(clippy::unnecessary_wraps, reason = "as `Make` wants it")]
@@ -38,6 +44,7 @@ pub(super) fn on_processor<T: Vectors>(
     scenario: &Scenario,
     choice: &Choice,
     quantum: Quantum,
+    _device: usize,
 ) -> Result<Box<dyn Propagator<T>>, SolverError> {
     let level = Level::best();
     if scenario.grid().rank() > 1 {
@@ -47,16 +54,37 @@ pub(super) fn on_processor<T: Vectors>(
     if choice.is("thomas") {
         return Ok(Box::new(EndToEnd::new(hamiltonian)));
     }
-    let blocks = choice.blocks.unwrap_or_else(|| best_blocks(&hamiltonian, level));
+    let mut blocks = choice.blocks.unwrap_or_else(|| best_blocks(&hamiltonian, level));
+    if scenario.grid().is_window() {
+        // Its share of those of the whole line.
+        let whole = scenario.grid().whole().sites();
+        blocks = (blocks * hamiltonian.sites()).div_ceil(whole).max(level.lanes::<T>());
+    }
     Ok(Box::new(Partitioned::new(hamiltonian, blocks, choice.levels, level)))
 }
 
+/// The blocks of a line on the processor that is cut into parts, the same in all processes: bits depend on them.
+pub(super) fn blocks_of_parts<T: Vectors>(scenario: &Scenario) -> usize {
+    let driven = !scenario.medium().drives().is_empty();
+    let own = threads::run(|| blocks_of::<T>(scenario.grid().sites(), driven, Level::best()));
+    #[expect(
+        clippy::cast_precision_loss,
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "far below 2^52"
+    )]
+    let [blocks] = ranks::agree([own as f64]).map(|blocks| blocks as usize);
+    blocks
+}
+
 impl<T: Number> CrankNicolson<T> {
-    /// ψ at t = 0 on the back end of `make`.
+    /// ψ at t = 0 on the back end of `make`; of a window not normalised yet.
     pub(super) fn new(setup: &Setup, make: Make<T>) -> Result<Self, SolverError> {
         let quantum = constants(setup)?;
         let mut stepper = Self {
-            propagator: make(&setup.scenario, &setup.choice, quantum)?,
+            propagator: make(&setup.scenario, &setup.choice, quantum, setup.device)?,
+            core: 0..setup.scenario.grid().sites(),
+            device: setup.device,
             scenario: setup.scenario.clone(),
             choice: setup.choice.clone(),
             quantum,
@@ -84,8 +112,16 @@ impl<T: Number> CrankNicolson<T> {
             }
         });
         self.propagator.change(&|site, psi| *psi = start[site]);
-        if initial.normalised() && self.totals(None).norm > 0.0 {
+        if initial.normalised() && !grid.is_window() && self.totals(None).norm > 0.0 {
             self.rescale(1.0 / grid.cell_volume());
+        }
+    }
+
+    /// Scales ψ whose Σ|ψ|², together with that of other windows, is `now`.
+    pub(super) fn rescale_from(&mut self, now: f64, weight: f64) {
+        if now > 0.0 && !self.propagator.scale_from(now, weight) {
+            let scale = T::of((weight / now).sqrt());
+            self.propagator.change(&|_, psi| *psi *= scale);
         }
     }
 
@@ -95,10 +131,7 @@ impl<T: Number> CrankNicolson<T> {
             return;
         }
         let now = self.totals(None).norm;
-        if now > 0.0 {
-            let scale = T::of((weight / now).sqrt());
-            self.propagator.change(&|_, psi| *psi *= scale);
-        }
+        self.rescale_from(now, weight);
     }
 
     /// ψ on the host.
@@ -135,7 +168,7 @@ impl<T: Number> Stepper for CrankNicolson<T> {
     fn set_medium(&mut self, setup: &Setup, clock: &RunClock) -> Result<(), SolverError> {
         let psi = self.gather()?;
         let quantum = constants(setup)?;
-        let mut propagator = (self.make)(&setup.scenario, &self.choice, quantum)?;
+        let mut propagator = (self.make)(&setup.scenario, &self.choice, quantum, self.device)?;
         propagator.set_step(clock.time_step());
         propagator.change(&|site, value| *value = psi[site]);
         propagator.fault()?;
@@ -235,11 +268,10 @@ impl<T: Number> Stepper for CrankNicolson<T> {
     }
 
     fn measured_settings(&self) -> Vec<(&'static str, usize)> {
-        self.propagator
-            .blocks()
-            .map(|blocks| ("blocks", blocks))
-            .into_iter()
-            .collect()
+        // A window has its share of those of the line.
+        let own = self.propagator.blocks();
+        let blocks = own.map(|own| self.choice.blocks.filter(|_| self.grid().is_window()).unwrap_or(own));
+        blocks.map(|blocks| ("blocks", blocks)).into_iter().collect()
     }
 
     fn load(&mut self, clock: &RunClock, arrays: &[Option<&FieldData>]) -> Result<(), SolverError> {

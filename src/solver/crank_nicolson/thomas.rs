@@ -190,6 +190,10 @@ impl<T: Real> Propagator<T> for EndToEnd<T> {
         out.copy_from_slice(&self.psi[first..first + out.len()]);
     }
 
+    fn write(&mut self, first: usize, psi: &[Complex<T>]) {
+        self.psi[first..first + psi.len()].copy_from_slice(psi);
+    }
+
     fn change(&mut self, change: &(dyn Fn(usize, &mut Complex<T>) + Sync)) {
         for (site, psi) in self.psi.iter_mut().enumerate() {
             if self.hamiltonian.is_wall(site) {

@@ -60,6 +60,7 @@ mod wgpu;
 mod whole;
 
 use self::plan::{MOST_DTS, MOST_STEPS};
+use super::cut::needs_rows;
 use super::method::{
     Backend, DEVICES_PARAMETER, Kind, Method, PARTS_PARAMETER, Paper, ParameterSpec, Split, StepAdvice, Target,
     Variant, Work,
@@ -249,6 +250,7 @@ fn reach(scenario: &Scenario, set: &mut [bool]) {
 
 /// A value travels half the order in rows a step.
 fn split(scenario: &Scenario) -> Result<Split, Objection> {
+    needs_rows(scenario)?;
     if scenario.shown_beside_steps().is_some() {
         return Err(Objection::new(
             "solver.parts",

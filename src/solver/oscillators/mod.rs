@@ -36,6 +36,7 @@ mod transducers;
 mod wgpu;
 
 use super::acoustic::acoustic_objections;
+use super::cut::needs_rows;
 use super::method::{
     Backend, DEVICES_PARAMETER, Kind, Method, PARTS_PARAMETER, Paper, ParameterSpec, Split, StepAdvice, Target,
     Variant, Work,
@@ -200,6 +201,7 @@ fn reach(scenario: &Scenario, set: &mut [bool]) {
 /// A value travels two rows a sub-step: an odd and an even bond.
 #[expect(clippy::unnecessary_wraps, reason = "as `SplitOf` wants it")]
 fn split(scenario: &Scenario) -> Result<Split, Objection> {
+    needs_rows(scenario)?;
     let fourth = order(scenario) == 4;
     Ok(Split {
         reach: if fourth { 10 } else { 2 },

@@ -1,4 +1,4 @@
-//! One run on a grid that is cut along its slowest axis: y in two dimensions, z in three.
+//! One run on a grid that is cut along its slowest axis: y in two dimensions, z in three, and a line itself.
 //!
 //! A part is the method itself on a window of the grid ([`Grid::window`](crate::grid::Grid::window)): its own rows (the core), and ghost rows beside
 //! them that are copies of its neighbours'. Steps spoil ghosts from outside inwards, at the rate at which values travel in the scheme; before that
@@ -28,7 +28,7 @@ use std::ops::Range;
 
 pub(super) use whole::Whole;
 
-/// A method that steps windows of a grid. Rows are numbered j + ny·k.
+/// A method that steps windows of a grid. Rows are numbered j + ny·k; on a line every site is a row.
 pub(super) trait Cut: Stepper {
     /// Appends what is stepped of some rows, bit by bit.
     fn read_rows(&mut self, rows: Range<usize>, out: &mut Vec<u8>) -> Result<(), SolverError>;
@@ -49,6 +49,16 @@ pub(super) trait Cut: Stepper {
 
     /// Takes the rows of a window that are its own: only there counts what transducers put in ([`Stepper::put_in`]).
     fn set_core(&mut self, _rows: Range<usize>) {}
+
+    /// Whether all sums are of the core as a whole, as one row: then bits depend on where the grid is cut.
+    fn sums_core(&self) -> bool {
+        false
+    }
+
+    /// Steps after which `ghosts` ghost rows are spent with another Δt, 0 where they are too few for one; `None` where Δt makes no difference.
+    fn steps_between(&self, _ghosts: usize, _time_step: f64) -> Option<u64> {
+        None
+    }
 
     /// Ends the making of a window's state at t = 0. `weight` is Σ|ψ|² of the whole grid where the state is to be normalised.
     fn begin(&mut self, _weight: Option<f64>) -> Result<(), SolverError> {

@@ -9,6 +9,22 @@ use crate::solver::{FieldImage, ImageRequest, SolverError};
 use num_complex::Complex;
 use std::ops::Range;
 
+/// What a picture shows along the axis that is cut, x or y.
+fn along(axis: usize, request: &ImageRequest) -> &Range<usize> {
+    if axis == 0 { &request.x } else { &request.y }
+}
+
+/// The same picture of other sites along that axis.
+fn of_rows(axis: usize, request: &ImageRequest, rows: Range<usize>) -> ImageRequest {
+    let mut own = request.clone();
+    if axis == 0 {
+        own.x = rows;
+    } else {
+        own.y = rows;
+    }
+    own
+}
+
 impl<S: Cut> Whole<S> {
     /// See [`Stepper::image`](crate::solver::stepper::Stepper::image).
     pub(super) fn draw(
@@ -19,7 +35,13 @@ impl<S: Cut> Whole<S> {
         quantum: bool,
     ) -> Result<(), SolverError> {
         image.prepare(request);
-        let (n, width) = (image.reduction, image.size[0]);
+        let n = image.reduction;
+        // Texels of a row of the axis that is cut: of a line's one row, one.
+        let (width, rows_drawn) = if self.plan.axis == 0 {
+            (1, image.size[0])
+        } else {
+            (image.size[0], image.size[1])
+        };
         let drawn: Vec<Range<usize>> = (0..self.plan.parts.len())
             .map(|part| self.drawn_by(part, request, n))
             .collect();
@@ -44,22 +66,23 @@ impl<S: Cut> Whole<S> {
             }
             at += count;
         }
-        for row in (0..image.size[1]).filter(|row| !drawn.iter().any(|rows| rows.contains(row))) {
+        for row in (0..rows_drawn).filter(|row| !drawn.iter().any(|rows| rows.contains(row))) {
             self.reduce_row(clock, request, row, image, quantum)?;
         }
         Ok(())
     }
 
-    /// The rows of texels of `n` × `n` sites that a part draws: of a plane all or none, else those that are complete and all its own.
+    /// The rows of texels of `n` × `n` sites, on a line single texels, that a part draws: of a plane all or none, else those that are complete and all its own.
     fn drawn_by(&self, part: usize, request: &ImageRequest, n: usize) -> Range<usize> {
         let rows = &self.plan.parts[part];
         if self.plan.axis == 2 {
             let all = request.y.len().div_ceil(n);
             return if rows.contains(&request.z) { 0..all } else { 0..0 };
         }
-        let complete = request.y.len() / n;
-        let start = rows.start.saturating_sub(request.y.start).div_ceil(n).min(complete);
-        let end = (rows.end.saturating_sub(request.y.start) / n).min(complete);
+        let along = along(self.plan.axis, request);
+        let complete = along.len() / n;
+        let start = rows.start.saturating_sub(along.start).div_ceil(n).min(complete);
+        let end = (rows.end.saturating_sub(along.start) / n).min(complete);
         start..end.max(start)
     }
 
@@ -82,12 +105,17 @@ impl<S: Cut> Whole<S> {
                 ..request.clone()
             };
         }
-        let [low, high] = [texels.start, texels.end].map(|row| request.y.start + row * n - first + member.core.start);
+        let start = along(self.plan.axis, request).start;
+        let [low, high] = [texels.start, texels.end].map(|row| start + row * n - first + member.core.start);
+        // So that a texel has n × n sites.
+        let max_size = if self.plan.axis == 0 {
+            [texels.len(), usize::MAX]
+        } else {
+            [usize::MAX, texels.len()]
+        };
         ImageRequest {
-            y: low..high,
-            // So that a texel has n × n sites.
-            max_size: [usize::MAX, texels.len()],
-            ..request.clone()
+            max_size,
+            ..of_rows(self.plan.axis, request, low..high)
         }
     }
 
@@ -100,13 +128,12 @@ impl<S: Cut> Whole<S> {
         image: &mut FieldImage,
         quantum: bool,
     ) -> Result<(), SolverError> {
-        let (n, texels) = (image.reduction, image.size[0]);
-        let first = request.y.start + row * n;
-        let strip = ImageRequest {
-            y: first..(first + n).min(request.y.end),
-            ..request.clone()
-        };
-        let width = request.x.len();
+        let n = image.reduction;
+        let texels = if self.plan.axis == 0 { 1 } else { image.size[0] };
+        let along = along(self.plan.axis, request);
+        let start = along.start + row * n;
+        let strip = of_rows(self.plan.axis, request, start..(start + n).min(along.end));
+        let (first, width) = (strip.y.start, strip.x.len());
         let mut sites = |quantity: Quantity| {
             let strip = strip.clone();
             self.sites_of(clock, &ImageRequest { quantity, ..strip })
@@ -138,15 +165,15 @@ impl<S: Cut> Whole<S> {
         let mut image = FieldImage::default();
         for member in &mut self.members {
             let part = &self.plan.parts[member.place];
-            let common = request.y.start.max(part.start)..request.y.end.min(part.end);
+            let along = along(self.plan.axis, request);
+            let common = along.start.max(part.start)..along.end.min(part.end);
             if common.is_empty() {
                 continue;
             }
             let start = member.core.start + common.start - part.start;
             let own = ImageRequest {
                 max_size: [usize::MAX; 2],
-                y: start..start + common.len(),
-                ..request.clone()
+                ..of_rows(self.plan.axis, request, start..start + common.len())
             };
             member.stepper.image(clock, &own, &mut image)?;
             mine.extend_from_slice(&image.value);

@@ -31,7 +31,15 @@ impl<S: Cut> Whole<S> {
             own.hi[axis] = own.hi[axis].min(own.lo[axis] + 1);
         }
         let all = own.lo[axis]..own.hi[axis];
-        let common = all.start.max(part.start)..all.end.min(part.end);
+        let mut common = all.start.max(part.start)..all.end.min(part.end);
+        let by_core = member.stepper.sums_core();
+        if by_core && tap.measure == Measure::Flux && tap.across == axis {
+            // The bond around a ring belongs to no current.
+            common.end = common
+                .end
+                .min(self.setup.scenario.grid().size()[axis] - 1)
+                .max(common.start);
+        }
         let (mut lo, mut hi) = (member.core.start, member.core.start);
         if !common.is_empty() {
             lo = member.core.start + common.start - part.start;
@@ -40,10 +48,10 @@ impl<S: Cut> Whole<S> {
             let (first, _) = self.plan.window(member.place);
             let place = |row: usize| (first + row) % rows;
             // Not across the seam of a ring: there one part counts half of a bond at either end, which rounds differently.
-            while lo > 0 && place(lo) > 0 && all.contains(&place(lo - 1)) {
+            while !by_core && lo > 0 && place(lo) > 0 && all.contains(&place(lo - 1)) {
                 lo -= 1;
             }
-            while hi < member.rows && place(hi) > 0 && all.contains(&place(hi)) {
+            while !by_core && hi < member.rows && place(hi) > 0 && all.contains(&place(hi)) {
                 hi += 1;
             }
         }
@@ -69,8 +77,10 @@ impl<S: Cut> Whole<S> {
         let mut own: Vec<Vec<Vec<RowNumbers>>> = Vec::new();
         for member in &mut self.members {
             let mut records = member.taps.take_rows();
-            for rows in records.iter_mut().flatten() {
-                rows.retain(|(row, _)| member.core.contains(&(row / lines)));
+            if !member.stepper.sums_core() {
+                for rows in records.iter_mut().flatten() {
+                    rows.retain(|(row, _)| member.core.contains(&(row / lines)));
+                }
             }
             own.push(records);
         }

@@ -49,7 +49,7 @@ impl<S: Cut> Whole<S> {
             if setup.scenario.mirror().is_some() && stepper.parts().backend != Backend::Cpu {
                 return Err(refusal(&cut::mirrors_on_devices()));
             }
-            let lines = (setup.scenario.grid().size()[1..plan.axis].iter()).product::<usize>();
+            let lines = (setup.scenario.grid().size()[1..plan.axis.max(1)].iter()).product::<usize>();
             stepper.set_core(below * lines..(below + own) * lines);
             Ok(Member {
                 stepper,
@@ -100,7 +100,7 @@ impl<S: Cut> Whole<S> {
         }
     }
 
-    /// A value of every line along x of the whole grid, from those of the windows.
+    /// A value of every line along x of the whole grid, or of every core, from those of the windows.
     fn of_lines<N: Pod>(
         &mut self,
         mut values: impl FnMut(&mut S) -> Result<Vec<N>, SolverError>,
@@ -109,7 +109,12 @@ impl<S: Cut> Whole<S> {
         let mut mine = Vec::new();
         for member in &mut self.members {
             let all = values(&mut member.stepper)?;
-            mine.extend_from_slice(&all[member.core.start * lines..member.core.end * lines]);
+            let own = if member.stepper.sums_core() {
+                0..all.len()
+            } else {
+                member.core.start * lines..member.core.end * lines
+            };
+            mine.extend_from_slice(&all[own]);
         }
         Ok(self.all(mine))
     }
@@ -353,6 +358,16 @@ impl<S: Cut> Stepper for Whole<S> {
     }
 
     fn set_step(&mut self, clock: &RunClock, time_step: f64) -> Result<(), SolverError> {
+        let ghosts = self.plan.ghosts;
+        match self.members[0].stepper.steps_between(ghosts, time_step) {
+            Some(0) => {
+                return Err(SolverError::Unsupported(format!(
+                    "a step of Δt = {time_step} reaches further than the {ghosts} ghost rows between the parts of this run; take a smaller Δt, or begin a run with this one"
+                )));
+            }
+            Some(steps) => self.plan.steps = steps,
+            None => {}
+        }
         self.change(|stepper, _| stepper.set_step(clock, time_step))
     }
 

@@ -39,6 +39,7 @@ mod vector;
 mod wgpu;
 mod whole_sums;
 
+use super::cut::needs_rows;
 use super::method::{
     Backend, DEVICES_PARAMETER, Kind, Method, PARTS_PARAMETER, Paper, ParameterSpec, Split, Target, Variant, Work,
 };
@@ -225,6 +226,7 @@ fn objection_where_they_differ(named: Option<Backend>, variant: Option<&str>) ->
 
 /// A value travels two rows in the sweeps of a sub-step along the axis that is cut. Bonds join pairs of rows, so that windows begin at even ones.
 fn split(scenario: &Scenario) -> Result<Split, Objection> {
+    needs_rows(scenario)?;
     if scenario.medium().sets_bonds() {
         let message = "a grid that rotates, or whose layers set hopping or flux, is stepped as a whole";
         return Err(Objection::new(

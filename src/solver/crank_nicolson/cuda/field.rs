@@ -1,7 +1,7 @@
 //! ψ on the device, and what looks at it there: sums over regions, pictures, its weight (`kernels/crank_nicolson.cuh`). Interleaved, x fastest.
 
 use super::params;
-use crate::backend::cuda::{Buffer, CudaError, Kernel, Source, Stream};
+use crate::backend::cuda::{Buffer, CudaError, Kernel, Piece, Pieces, Source, Stream};
 use crate::field::FieldData;
 use crate::grid::Grid;
 use crate::physics::StateSums;
@@ -14,6 +14,7 @@ use crate::solver::totals::{Region, Totals};
 use crate::solver::{FieldImage, ImageRequest};
 use num_complex::Complex;
 use rayon::prelude::*;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// Blocks that sum weights.
@@ -175,29 +176,57 @@ impl<T: OnCuda> Field<T> {
         self.stream.upload("the field", &self.host, &self.psi)
     }
 
+    /// Where some sites lie, for whoever may overwrite them.
+    #[allow(unsafe_code, reason = "the addresses of a buffer")]
+    pub(super) fn pieces(&mut self, sites: Range<usize>) -> Pieces {
+        self.fetched = false;
+        let site = 2 * size_of::<T>();
+        debug_assert!(self.psi.bytes() >= sites.end * site, "sites {sites:?}");
+        let piece = Piece {
+            address: self.psi.address() + (sites.start * site) as u64,
+            bytes: sites.len() * site,
+        };
+        // SAFETY: the sites lie in ψ, which lives as long as the run and is written in its stream.
+        unsafe { Pieces::new(&self.stream, vec![piece]) }
+    }
+
     /// Scales ψ to Σ|ψ|² = `weight`.
-    #[allow(unsafe_code, reason = "kernel launches")]
+    #[allow(unsafe_code, reason = "a kernel launch")]
     pub(super) fn rescale(&mut self, weight: f64) -> Result<(), CudaError> {
         let (psi, parts) = (self.psi.address(), self.weights.address());
-        let (sites, count) = (
-            u32::try_from(self.grid.sites()).unwrap_or(u32::MAX),
-            WEIGHERS.cast_signed(),
-        );
-        self.fetched = false;
+        let sites = u32::try_from(self.grid.sites()).unwrap_or(u32::MAX);
         debug_assert!(
             self.psi.bytes() >= 2 * self.grid.sites() * size_of::<T>(),
             "ψ of {sites} sites"
         );
-        debug_assert!(
-            self.weights.bytes() >= WEIGHERS as usize * size_of::<f64>(),
-            "sums of {WEIGHERS} blocks"
-        );
-        // SAFETY: the parameters are those of the kernels; ψ has `sites` numbers and `parts` one a block.
+        // SAFETY: the parameters are those of the kernel; ψ has `sites` numbers and `parts` one a block.
         unsafe {
             self.stream
                 .launch(&self.kernels.weigh, (WEIGHERS, 1, 1), 256, |launch| {
                     launch.arg(&psi).arg(&sites).arg(&parts);
                 })?;
+        }
+        self.scale(WEIGHERS, weight)
+    }
+
+    /// Scales ψ to Σ|ψ|² = `weight`, together with that of other windows, where it is `now`.
+    pub(super) fn rescale_from(&mut self, now: f64, weight: f64) -> Result<(), CudaError> {
+        self.stream.upload("sums", &[now], &self.weights)?;
+        self.scale(1, weight)
+    }
+
+    /// Scales ψ by the root of `weight` over the sum of the first `count` sums.
+    #[allow(unsafe_code, reason = "a kernel launch")]
+    fn scale(&mut self, count: u32, weight: f64) -> Result<(), CudaError> {
+        let (psi, parts) = (self.psi.address(), self.weights.address());
+        let (sites, count) = (
+            u32::try_from(self.grid.sites()).unwrap_or(u32::MAX),
+            count.cast_signed(),
+        );
+        self.fetched = false;
+        debug_assert!(count <= WEIGHERS.cast_signed(), "{count} sums");
+        // SAFETY: the parameters are those of the kernel; ψ has `sites` numbers, and there are as many sums.
+        unsafe {
             self.stream
                 .launch(&self.kernels.rescale, (WEIGHERS, 1, 1), 256, |launch| {
                     launch.arg(&psi).arg(&sites).arg(&parts).arg(&count).arg(&weight);

@@ -33,7 +33,7 @@ use shape::{DOUBLE, PLANE_DOUBLE, PLANE_SINGLE, SINGLE, Shape, shape};
 pub(super) const TARGET: Target = Target {
     backend: Backend::Cuda,
     precisions: &[Precision::Single, Precision::Double],
-    cut: false,
+    cut: true,
     variants: &[Variant {
         id: "n-partition",
         about: "A thread's rows are a block, its first row a joint; joints are partitioned again over the lanes of a warp, the warps of a block, and the blocks. In 2D many lines side by side, each within one block of threads.",
@@ -45,8 +45,9 @@ pub(super) fn on_device<T: OnCuda>(
     scenario: &Scenario,
     _choice: &Choice,
     quantum: Quantum,
+    device: usize,
 ) -> Result<Box<dyn Propagator<T>>, SolverError> {
-    let device = crate::solver::device::device(0)?;
+    let device = crate::solver::device::device(device)?;
     let grid = scenario.grid();
     let [nx, ny, _] = grid.size();
     let is_plane = grid.rank() > 1;

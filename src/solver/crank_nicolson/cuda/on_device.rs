@@ -2,7 +2,7 @@
 
 use super::super::propagator::Propagator;
 use super::field::{Energies, Field};
-use crate::backend::cuda::{Buffer, CudaError};
+use crate::backend::cuda::{Buffer, CudaError, Pieces};
 use crate::field::FieldData;
 use crate::physics::StateSums;
 use crate::solver::clock::RunClock;
@@ -10,6 +10,7 @@ use crate::solver::device::OnCuda;
 use crate::solver::totals::{Region, Totals};
 use crate::solver::{Backend, FieldImage, ImageRequest, SolverError};
 use num_complex::Complex;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// How ψ is stepped.
@@ -106,6 +107,19 @@ impl<T: OnCuda, S: Scheme<T>> Propagator<T> for OnDevice<T, S> {
         self.field.read(first, out);
     }
 
+    fn write(&mut self, first: usize, psi: &[Complex<T>]) {
+        let sites = first..first + psi.len();
+        self.attempt(|field, scheme| {
+            scheme.field_changed();
+            field.pieces(sites).write(bytemuck::cast_slice(psi))
+        });
+    }
+
+    fn pieces(&mut self, sites: Range<usize>) -> Option<Pieces> {
+        self.scheme.field_changed();
+        Some(self.field.pieces(sites))
+    }
+
     fn fetch(&mut self) {
         self.attempt(|field, _| field.fetch());
     }
@@ -122,6 +136,14 @@ impl<T: OnCuda, S: Scheme<T>> Propagator<T> for OnDevice<T, S> {
         self.attempt(|field, scheme| {
             scheme.field_changed();
             field.rescale(weight)
+        });
+        true
+    }
+
+    fn scale_from(&mut self, now: f64, weight: f64) -> bool {
+        self.attempt(|field, scheme| {
+            scheme.field_changed();
+            field.rescale_from(now, weight)
         });
         true
     }
