@@ -75,10 +75,10 @@ pub struct RunArgs {
     /// Go on from a checkpoint
     #[arg(long, value_name = "F")]
     resume: Option<PathBuf>,
-    /// Cut the grid into this many parts along its slowest axis; like --set solver.parts=N. The result is the same to the bit
+    /// Cut the grid into this many parts along its slowest axis; like --set solver.parts=N. The result is the same to the bit (crank-nicolson: up to rounding)
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     parts: Option<u32>,
-    /// Share the grid among NVIDIA devices: how many, their numbers (0,1), or all; like --set solver.devices=N. The field is the same to the bit
+    /// Share the grid among NVIDIA devices: how many, their numbers (0,1), or all; like --set solver.devices=N. The field is the same to the bit (crank-nicolson: up to rounding)
     #[arg(long, value_name = "N|0,1|all", value_parser = devices)]
     devices: Option<String>,
     /// Exit with 1 if an expectation is wrong or was not reached

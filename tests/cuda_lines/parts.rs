@@ -93,8 +93,9 @@ fn parts_are_one_line_or_plane() {
                     let sums = [&cut.2, &whole.2].map(|sums| [sums.norm, sums.peak, sums.position[0], sums.spread[1]]);
                     let others = [worst(&sums[0], &sums[1]), worst(&cut.3, &whole.3)];
                     for (n, off) in records.chain(others).enumerate() {
-                        // Texels are single precision.
-                        if off.is_nan() || off > looks.max(1e-6) {
+                        // Texels are sums of up to 1200 sites in single precision.
+                        let texels = n == cut.1.len() + 1;
+                        if off.is_nan() || off > looks.max(if texels { 1e-5 } else { 0.0 }) {
                             wrong.push(format!("{name}: what was seen, number {n}, is off by {off:e}"));
                         }
                     }

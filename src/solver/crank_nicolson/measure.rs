@@ -16,6 +16,11 @@ use std::ops::Range;
 /// Sums that are added up side by side.
 const LANES: usize = 8;
 
+/// Whether a detector has no site here.
+fn is_empty(tap: &Tap) -> bool {
+    (0..3).any(|axis| tap.hi[axis] <= tap.lo[axis])
+}
+
 impl<T: Number> CrankNicolson<T> {
     /// Norm, ⟨H⟩, positions and spreads of ψ, with the drives of `time`.
     pub(super) fn measure(&mut self, time: f64) -> Result<Observables, SolverError> {
@@ -136,8 +141,8 @@ impl<T: Number> CrankNicolson<T> {
     /// Takes steps and records every one of them; none: records ψ as it stands.
     pub(super) fn record_steps(&mut self, clock: &RunClock, steps: u64, taps: &mut Taps) {
         let all = taps.taps().to_vec();
-        let regions: Vec<Option<Region>> = (all.iter().map(Region::of))
-            .map(|region| (0..3).all(|axis| region.hi[axis] > region.lo[axis]).then_some(region))
+        let regions: Vec<Option<Region>> = (all.iter())
+            .map(|tap| (!is_empty(tap)).then(|| Region::of(tap)))
             .collect();
         let asked: Vec<Region> = regions.iter().flatten().copied().collect();
         let moments: Vec<u64> = if steps == 0 { vec![0] } else { (1..=steps).collect() };
@@ -233,7 +238,7 @@ impl<T: Number> CrankNicolson<T> {
     /// What a detector records; 0 where it has no sites.
     fn value_of(&self, tap: &Tap, drives: &[f64]) -> f64 {
         let grid = self.grid();
-        if (0..3).any(|axis| tap.hi[axis] <= tap.lo[axis]) {
+        if is_empty(tap) {
             return 0.0;
         }
         if tap.measure == Measure::Probability
