@@ -8,6 +8,8 @@ mod device;
 mod rooms;
 #[path = "common/saved.rs"]
 mod saved;
+#[path = "common/transduced.rs"]
+mod transduced;
 
 use device::{build, skip};
 use ripplon::grid::Edge;
@@ -17,6 +19,7 @@ use ripplon::scene::scenario::Quantity;
 use ripplon::solver::{Edit, FieldImage, ImageRequest, Solver, Taps, devices_here};
 use rooms::{ALL, Case, DAMPED, DENSITY, DETECTORS, REGIONS, SOURCES, SPEED, WALLS, Way};
 use saved::goes_to_one_and_back;
+use transduced::{ACTS, Played, Score, compare};
 
 /// A source that crosses the cuts, a region whose sites are summed where they lie, and what is recorded now and then.
 const MORE: &str = "[[source]]\nat = [6.0, 2.0, 2.0]\nsignal = \"sine\"\nfrequency = 0.3\namplitude = 5.0\nvelocity = [0.1, 1.1, 0.8]\n\
@@ -172,6 +175,54 @@ fn check(cases: &[Case], method: &str, ways: &[(&str, &str)], sounds: &str) {
     }
     assert!(wrong.is_empty(), "{} of {compared}:\n{}", wrong.len(), wrong.join("\n"));
     assert!(compared >= 2 * cases.len(), "{compared} runs in parts");
+}
+
+/// What transducers hear, add and overwrite, sites at both ends of the axis that is cut and beside cuts among them.
+#[test]
+fn transducers_in_parts_have_the_bits_of_one() {
+    if skip() {
+        return;
+    }
+    let mut compared = 0;
+    for (cases, method, ways) in [
+        (planes(), "fdtd", [("single", "tiled"), ("double", "stepwise")]),
+        (spaces(), "fdtd", [("single", "auto"), ("double", "stepwise")]),
+        (
+            planes()[..3].to_vec(),
+            "oscillators",
+            [("single", "fused"), ("double", "naive")],
+        ),
+    ] {
+        for case in &cases {
+            let (row, all) = (case.size[0], case.size.iter().product::<usize>());
+            let sites = [0, row + 3, all / 3, all / 2, all / 2 + row, all - row - 1, all - 1];
+            let field = rooms::random(all);
+            let score = Score {
+                sites: &sites,
+                field: &field,
+                start: rooms::start(),
+                steps: &[13, 70],
+                loud: 1.0,
+            };
+            for (precision, variant) in ways {
+                let on = |devices: &str| scene(case, [method, precision, variant], 2, devices, DETECTORS);
+                for act in ACTS {
+                    let mut whole = score.play(&on("1"), act);
+                    for devices in places() {
+                        compared += 1;
+                        let name = format!("{}, {method}, {precision}, {variant}, {devices}, {act:?}", case.name);
+                        let mut cut = score.play(&on(devices), act);
+                        let arrays = |played: &mut Played| played.0.save().expect("the run saves").arrays;
+                        assert!(arrays(&mut whole) == arrays(&mut cut), "{name}: fields differ");
+                        let heard = |played: &Played| played.1.transducers().map(|own| own.heard().to_vec());
+                        assert!(heard(&whole) == heard(&cut), "{name}: what was heard differs");
+                        compare(&name, &mut whole, &mut cut, 1e-12);
+                    }
+                }
+            }
+        }
+    }
+    assert!(compared > 150, "{compared} runs in parts");
 }
 
 fn sounds() -> String {

@@ -335,11 +335,14 @@ impl App {
         let before = Before {
             bare: self.bare,
             full_screen: self.full_screen,
-            zoom: ctx.zoom_factor(),
+            zoom: self.settings.zoom,
         };
         let path = self.document.path().map(|path| path.to_string_lossy().into_owned());
         let open = self.document.preset().map(ToOwned::to_owned).or(path);
-        let demo = Demo::begin(lecture, open.as_deref(), before);
+        let screen = ctx.input(|input| input.viewport().monitor_size);
+        // In points at zoom 1.
+        let height = screen.map(|screen| screen.y * ctx.zoom_factor());
+        let demo = Demo::begin(lecture, open.as_deref(), before, height);
         ctx.set_zoom_factor(demo.zoom());
         self.bare = true;
         self.set_full_screen(ctx, true);

@@ -7,6 +7,9 @@ use egui::{FontId, Key, Modifiers};
 /// How much larger everything is.
 const ZOOM: f32 = 1.5;
 
+/// Height of a screen on which it is that, points; on higher ones everything grows with the height, so that letters have the same share of it.
+const HEIGHT: f32 = 1080.0;
+
 /// What a clicker or a key asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Turn {
@@ -29,6 +32,8 @@ pub struct Demo {
     since: Option<f64>,
     /// How the window was before.
     pub before: Before,
+    /// How many times as high as [`HEIGHT`] the screen is, at least 1.
+    tall: f32,
 }
 
 /// How the window was before.
@@ -43,22 +48,23 @@ pub struct Before {
 }
 
 impl Demo {
-    /// Begins with a scene of a lecture, or with the first one where another scene is open.
+    /// Begins with a scene of a lecture, or with the first one where another scene is open; on a screen of this height, points, if that is known.
     #[must_use]
-    pub fn begin(lecture: Lecture, scene: Option<&str>, before: Before) -> Self {
+    pub fn begin(lecture: Lecture, scene: Option<&str>, before: Before, height: Option<f32>) -> Self {
         let place = scene.and_then(|name| lecture.stops.iter().position(|stop| stop.scene == name));
         Self {
             lecture,
             place: place.unwrap_or(0),
             since: None,
             before,
+            tall: height.map_or(1.0, |height| (height / HEIGHT).clamp(1.0, 4.0)),
         }
     }
 
     /// The size of everything.
     #[must_use]
     pub fn zoom(&self) -> f32 {
-        self.before.zoom * ZOOM
+        self.before.zoom * ZOOM * self.tall
     }
 
     /// The scene to be shown.
@@ -167,7 +173,7 @@ mod tests {
 
     #[test]
     fn presets_go_round() {
-        let mut demo = Demo::begin(Lecture::of_presets(), Some("tunnelling"), BEFORE);
+        let mut demo = Demo::begin(Lecture::of_presets(), Some("tunnelling"), BEFORE, None);
         assert_eq!(demo.stop().scene, "tunnelling");
         let mut seen = vec![demo.stop().scene.clone()];
         for _ in 1..presets::all().len() {
@@ -179,8 +185,12 @@ mod tests {
         assert_eq!(demo.stop().scene, "tunnelling");
         demo.turn(Turn::Previous);
         assert_eq!(demo.stop().scene, *seen.last().unwrap());
-        let first = Demo::begin(Lecture::of_presets(), None, BEFORE);
+        let first = Demo::begin(Lecture::of_presets(), None, BEFORE, Some(2160.0));
         assert_eq!(first.stop().scene, presets::all()[0].name);
+        assert_eq!(
+            [demo.zoom(), first.zoom()],
+            [1.0, 2.0].map(|tall| BEFORE.zoom * ZOOM * tall)
+        );
     }
 
     #[test]
@@ -195,7 +205,7 @@ mod tests {
             stops: vec![stop("pond", Some(0.5), true), stop("mach", Some(0.5), true)],
             ..Lecture::default()
         };
-        let mut demo = Demo::begin(lecture, None, BEFORE);
+        let mut demo = Demo::begin(lecture, None, BEFORE, Some(700.0));
         let ctx = egui::Context::default();
         let at = |demo: &mut Demo, time: f64| {
             let input = egui::RawInput {

@@ -1,6 +1,7 @@
 //! The scene that is edited: draft, undo, redo, what was saved.
 
-use crate::scene::file::{DrawnFile, SolverFile, ViewFile};
+use crate::physics::Sets;
+use crate::scene::file::{DrawnFile, LayerFile, SolverFile, ViewFile};
 use crate::scene::scenario::{Claims, TimeSpec};
 use crate::scene::{Faults, SceneFile, embedded};
 use crate::solver;
@@ -30,6 +31,11 @@ impl Checks {
     pub fn holds(&self, place: usize) -> bool {
         !self.mixed && self.claims.expectations.get(place).copied().unwrap_or(!self.edited)
     }
+}
+
+/// The layers of walls.
+fn walls(file: &SceneFile) -> Vec<&LayerFile> {
+    file.layers.iter().filter(|layer| layer.sets == Sets::Wall).collect()
 }
 
 /// What was seen of a run while the physics was edited.
@@ -92,7 +98,7 @@ impl Document {
         self.original = original.map(Box::new);
     }
 
-    /// Takes note of where the run stands: steps that it takes with edited physics stay in it after the edit is taken back.
+    /// Takes note of where the run stands: steps that it takes with edited physics stay in it after the edit is taken back, and so does what walls made of it.
     pub fn follow(&mut self, run: u64, steps: u64) {
         if self.run.run != run {
             self.run = RunSeen {
@@ -104,6 +110,8 @@ impl Document {
         let edited = self.faults.is_none() && physics(&self.committed) != physics(self.claimed());
         let since = self.run.edited_at;
         self.run.mixed |= since.is_some_and(|since| since != steps);
+        // What stood where a wall was built is gone, whether steps were taken or not.
+        self.run.mixed |= edited && walls(&self.committed) != walls(self.claimed());
         self.run.edited_at = edited.then(|| since.unwrap_or(steps));
     }
 
@@ -350,6 +358,7 @@ fn physics(file: &SceneFile) -> SceneFile {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::scene::file::ShapeFile;
 
     fn titled(document: &mut Document, title: &str) {
         document.draft.title = title.to_owned();
@@ -468,6 +477,21 @@ mod tests {
         assert!(document.undo());
         document.follow(2, 11);
         assert!(!document.checks().holds(0));
+        // A wall takes what stood there, before any step.
+        document.follow(3, 10);
+        assert!(document.checks().holds(0));
+        document
+            .draft
+            .layers
+            .push(LayerFile::new(Sets::Wall, ShapeFile::Everywhere, None));
+        assert!(document.touch());
+        document.end_gesture();
+        document.follow(3, 10);
+        assert!(document.undo());
+        document.follow(3, 10);
+        assert!(!document.checks().holds(0));
+        document.follow(4, 0);
+        assert!(document.checks().holds(0));
     }
 
     /// A scene that was opened with other values keeps what it says of itself for its own physics.

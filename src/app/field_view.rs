@@ -4,6 +4,7 @@ use super::camera::covered;
 use super::flow_view;
 use super::gestures;
 use super::history::History;
+use super::marks;
 use super::medium_view;
 use super::mirror_tool;
 use super::overlay::{self, Legend, Room};
@@ -102,7 +103,14 @@ pub fn show(ui: &mut Ui, view: &mut ViewState, sources: &Sources<'_>) -> Respons
         let grid = sources.scenario.grid();
         let detectors = sources.scenario.detectors();
         let legend = overlay::legend_place(&painter, room, &sources.legend);
-        overlay::detectors(&painter, (area, legend), &view.camera, grid, detectors);
+        marks::sources(
+            &painter,
+            area,
+            &view.camera,
+            grid,
+            (sources.scenario.sources(), clock.time),
+        );
+        marks::detectors(&painter, (area, legend), &view.camera, grid, detectors);
         if view.show_charts && !sources.passive {
             let place = (area, &view.camera, grid.spacing());
             strip_chart::show(ui, &painter, place, (detectors, sources.history, clock));

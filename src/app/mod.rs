@@ -48,6 +48,7 @@ pub mod levels_panel;
 #[cfg(any(test, target_family = "wasm"))]
 mod link;
 pub mod markdown;
+pub mod marks;
 pub mod medium_view;
 pub mod menu;
 pub mod meter;

@@ -1,4 +1,4 @@
-//! What stands over the picture: clock, colour bar, scale bar, read-out, detectors.
+//! What stands over the picture: clock, colour bar, scale bar, read-out.
 
 use super::camera::Camera;
 use super::theme::{self, over_picture};
@@ -6,8 +6,6 @@ use super::units::Unit;
 use super::widgets::{axis_label, figure, round_below, steady};
 use crate::colormap::{Colormap, Kind, Levels};
 use crate::export::ticks::ticks;
-use crate::grid::Grid;
-use crate::physics::{Detector, Region};
 use egui::{Align2, Color32, FontId, Painter, Rect, Stroke, Vec2, pos2, vec2};
 
 const TEXT: f32 = 12.0;
@@ -436,87 +434,6 @@ fn wheel(painter: &Painter, plate: Rect, legend: &Legend<'_>) {
     }
 }
 
-/// The detectors' regions with their names, which keep clear of the `legend`.
-pub fn detectors(
-    painter: &Painter,
-    (area, legend): (Rect, Option<Rect>),
-    camera: &Camera,
-    grid: &Grid,
-    detectors: &[Detector],
-) {
-    let a = grid.spacing();
-    let stroke = Stroke::new(1.0, theme::marks().accent.gamma_multiply(0.8));
-    // A length to a place in sites: site n stands in the middle of n..n+1.
-    let place = |at: &[f64; 3]| [at[0] / a + 0.5, at[1] / a + 0.5];
-    let mut taken: Vec<Rect> = Vec::new();
-    for detector in detectors {
-        let (rect, corner) = match &detector.region {
-            Region::Everywhere => continue,
-            Region::Point(at) => {
-                let point = camera.point_at(area, place(at));
-                painter.circle_stroke(point, 4.0, stroke);
-                (Rect::from_center_size(point, vec2(8.0, 8.0)), point + vec2(8.0, -18.0))
-            }
-            Region::Line { from, to } => {
-                let ends = [camera.point_at(area, place(from)), camera.point_at(area, place(to))];
-                painter.add(egui::Shape::dashed_line(&ends, stroke, 6.0, 4.0));
-                (
-                    Rect::from_two_pos(ends[0], ends[1]),
-                    pos2(ends[0].x.max(ends[1].x) + 4.0, ends[0].y.min(ends[1].y)),
-                )
-            }
-            Region::Box { min, max } => {
-                let whole = grid.size().map(|sites| sites as f64);
-                let sites = camera.rect(area, place(min), place(max)).expand(camera.scale() / 2.0);
-                // What a region names beyond the grid holds no site.
-                let rect = sites.intersect(camera.rect(area, [0.0; 2], [whole[0], whole[1]]));
-                let corners = [
-                    rect.left_top(),
-                    rect.right_top(),
-                    rect.right_bottom(),
-                    rect.left_bottom(),
-                    rect.left_top(),
-                ];
-                painter.add(egui::Shape::dashed_line(&corners, stroke, 6.0, 4.0));
-                // A small region has its name beside it.
-                let small = rect.height() < 24.0 || rect.width() < 64.0;
-                let inside = rect.left_top() + vec2(4.0, 4.0);
-                let beside = pos2(rect.right() + 4.0, rect.center().y - 8.0);
-                (rect, if small { beside } else { inside })
-            }
-        };
-        if rect.intersects(area) {
-            let galley =
-                painter.layout_no_wrap(detector.name.clone(), FontId::proportional(TEXT), theme::marks().accent);
-            let at = pos2(
-                corner.x.clamp(area.left() + 4.0, area.right() - galley.size().x - 4.0),
-                corner.y.clamp(area.top() + 4.0, area.bottom() - 20.0),
-            );
-            let label = free_place(Rect::from_min_size(at, galley.size()), rect, legend, &taken);
-            taken.push(label);
-            painter.rect_filled(label.expand2(vec2(3.0, 0.0)), 2.0, theme::shade().gamma_multiply(0.6));
-            painter.galley(label.min, galley, theme::marks().accent);
-        }
-    }
-}
-
-/// Where the name of `region` stands: below the legend where it would cover that, or at the left of the region where this leaves no room in it, and further down where it would cover another name.
-fn free_place(mut label: Rect, region: Rect, legend: Option<Rect>, taken: &[Rect]) -> Rect {
-    if let Some(legend) = legend.filter(|legend| legend.intersects(label)) {
-        let below = label.translate(vec2(0.0, legend.bottom() + 2.0 - label.top()));
-        label = if region.contains_rect(below) {
-            below
-        } else {
-            let right = region.left().min(legend.left()) - 4.0;
-            label.translate(vec2(right - label.right(), 0.0))
-        };
-    }
-    while let Some(other) = taken.iter().find(|other| other.intersects(label)) {
-        label = label.translate(vec2(0.0, other.bottom() + 1.0 - label.top()));
-    }
-    label
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -545,24 +462,6 @@ mod tests {
             ..Room::free(area)
         };
         assert_eq!(tiny.corner(Align2::LEFT_TOP, size).min, pos2(3.0, 3.0));
-    }
-
-    #[test]
-    fn names_cover_neither_the_legend_nor_each_other() {
-        let at = |x, y, width, height| Rect::from_min_size(pos2(x, y), vec2(width, height));
-        let legend = at(900.0, 16.0, 96.0, 220.0);
-        let name = |x, y, taken: &[Rect]| {
-            let region = Rect::from_center_size(pos2(x, y), vec2(8.0, 8.0));
-            free_place(at(x + 8.0, y - 18.0, 60.0, 16.0), region, Some(legend), taken)
-        };
-        assert_eq!(name(300.0, 100.0, &[]), at(308.0, 82.0, 60.0, 16.0));
-        for x in [860.0, 895.0, 940.0] {
-            let label = name(x, 100.0, &[]);
-            assert!(!label.intersects(legend) && label.right() < x, "{label:?}");
-        }
-        let first = name(860.0, 100.0, &[]);
-        let second = name(862.0, 102.0, &[first]);
-        assert!(!second.intersects(first) && !second.intersects(legend));
     }
 
     #[test]

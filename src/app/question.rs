@@ -113,6 +113,8 @@ impl Questions {
         let field = ui
             .add(
                 egui::TextEdit::singleline(&mut self.text)
+                    // The same field whatever stands above it: it keeps the keyboard.
+                    .id_salt("prediction")
                     .desired_width(160.0)
                     .hint_text(if class { "a number, then Enter" } else { "a number" }),
             )

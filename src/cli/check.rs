@@ -6,7 +6,7 @@ use super::{SceneArgs, scene};
 use crate::engine::Engine;
 use crate::physics::attenuation::plane_wave;
 use crate::physics::room::{impedance_at, normal_absorption, random_absorption, random_absorption_of, reflection};
-use crate::physics::{Initial, Layer, Model, Sets, Value, absorber};
+use crate::physics::{Initial, Layer, Model, Sets, Value, absorber, drives};
 use crate::scene::Scenario;
 use crate::solver::acoustic::guides::Surroundings;
 use crate::solver::fdtd::reflection::reflected;
@@ -138,6 +138,26 @@ fn medium_attenuates(scenario: &Scenario) -> Option<String> {
     ))
 }
 
+/// What steps miss of drives that change faster.
+fn drives_are_missed(scenario: &Scenario, step: f64) -> Option<String> {
+    let drives = scenario.medium().drives();
+    let end = scenario.time().end.unwrap_or(1000.0 * step);
+    let missed = drives::missed(drives, end, step);
+    if missed < 0.05 {
+        return None;
+    }
+    let enough = drives::followed(drives, end, step);
+    let remedy = if enough < step {
+        format!("; with Δt = {} they are followed", short(enough))
+    } else {
+        String::new()
+    };
+    Some(format!(
+        "drives change within a step: taken in its middle, they are off by {:.0} % of what they do{remedy}",
+        100.0 * missed
+    ))
+}
+
 pub(super) fn run(args: &CheckArgs) -> anyhow::Result<()> {
     let scenario = scene::load(&args.scene)?;
     let probe = args.probe.then_some(Duration::from_millis(500));
@@ -209,6 +229,9 @@ pub(super) fn run(args: &CheckArgs) -> anyhow::Result<()> {
         } else {
             "larger than sensible in general: whether it is accurate here is what the scene’s predictions tell"
         };
+        say!("            {words}");
+    }
+    if let Some(words) = drives_are_missed(&scenario, estimate.time_step) {
         say!("            {words}");
     }
     if let (Some(end), Some(steps)) = (scenario.time().end, estimate.steps) {

@@ -15,6 +15,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::thread::Thread;
 use std::time::Duration;
 
 /// What to make.
@@ -161,11 +162,11 @@ pub(super) fn run(args: &RenderArgs) -> anyhow::Result<()> {
             let (progress, bar) = (progress.clone(), bar.clone());
             move || watch(&progress, &bar, interrupt)
         });
-        let done = film::shoot(&mut engine, painter.as_mut(), writer, &script, &progress);
-        bar.finish_and_clear();
-        // Wakes the watcher, which ends with the bar.
-        watching.thread().unpark();
-        done
+        let _watched = Watched {
+            bar: &bar,
+            by: watching.thread(),
+        };
+        film::shoot(&mut engine, painter.as_mut(), writer, &script, &progress)
     });
     match done {
         Ok(()) => {}
@@ -351,6 +352,19 @@ fn progress_bar(progress: &Progress) -> ProgressBar {
 }
 
 /// Shows the progress and hears Ctrl-C until the bar is finished.
+/// Ends the bar when it is dropped, also by a panic, and wakes the watcher, which ends with it: nobody waits for it for ever.
+struct Watched<'a> {
+    bar: &'a ProgressBar,
+    by: &'a Thread,
+}
+
+impl Drop for Watched<'_> {
+    fn drop(&mut self) {
+        self.bar.finish_and_clear();
+        self.by.unpark();
+    }
+}
+
 fn watch(progress: &Progress, bar: &ProgressBar, interrupt: Interrupt) {
     while !bar.is_finished() {
         bar.set_position(progress.done());

@@ -235,7 +235,7 @@ fn check_files(args: &RunArgs, sounds: &Sounds, scenario: &Scenario) -> Result<(
     let inputs = named::inputs(&args.scene, scenario);
     named::check(&outputs, &inputs)?;
     #[cfg(feature = "hdf5")]
-    args.series.check_place()?;
+    args.series.check_place(args.resume.is_some())?;
     // A checkpoint may follow the one that the run went on from; nothing else may take its place.
     let others: Vec<_> = outputs
         .into_iter()
@@ -282,7 +282,24 @@ fn steps_to_take(args: &RunArgs, scenario: &Scenario, engine: &Engine) -> anyhow
     if !end.is_finite() {
         return Err(InputError(format!("--until {end} is no time; give a number")).into());
     }
-    Ok(engine.steps_until(end)?)
+    let steps = engine.steps_until(end)?;
+    note_end(scenario, engine, (end, steps));
+    Ok(steps)
+}
+
+/// Says where a run ends whose Δt does not lead to the time that was asked for.
+#[expect(clippy::cast_precision_loss, reason = "steps are below 2^52")]
+fn note_end(scenario: &Scenario, engine: &Engine, (asked, steps): (f64, u64)) {
+    let clock = engine.clock();
+    let end = clock.time + steps as f64 * clock.time_step;
+    if scenario.mirror().is_none() && (end - asked).abs() > 1e-3 * clock.time_step.abs() {
+        tell!(
+            "note: no whole number of steps of Δt = {} leads to t = {}: the run ends at t = {}, and so does what is judged there",
+            short(clock.time_step),
+            short(asked),
+            short(end)
+        );
+    }
 }
 
 /// Steps, writes rows as they come and checkpoints where they are due. A table that cannot be written ends the run, and is named.

@@ -50,8 +50,15 @@ impl SeriesArgs {
     }
 
     /// Finds out, before the run, whether the file can be written as such files are: piece by piece, not from its beginning to its end.
-    pub(super) fn check_place(&self) -> Result<(), InputError> {
+    /// A run that goes on from a checkpoint begins a file of its own: it does not take the place of one that another run has written, whose snapshots would be gone.
+    pub(super) fn check_place(&self, goes_on: bool) -> Result<(), InputError> {
         let Some(path) = &self.series else { return Ok(()) };
+        if goes_on && path.exists() {
+            return Err(InputError(format!(
+                "--series {}: the file is there already, and a run that goes on writes its snapshots to a new one; give another name, or move it",
+                path.display()
+            )));
+        }
         let place = AtomicFile::create(path).and_then(|file| file.part());
         place
             .map(|_| ())

@@ -1,8 +1,8 @@
 //! What a scene tells of a room: it is run to its end, and the pressure that a detector recorded becomes a response with its decays.
 
 use super::{Engine, EngineError};
-use crate::physics::Equation;
 use crate::physics::room::{self, BandDecay, Response, ResponseError};
+use crate::physics::{Equation, Initial};
 use crate::scene::Scenario;
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -113,6 +113,12 @@ pub fn measure(
             "the scene has no end; say how long to listen: --set time.end=T".to_owned(),
         ));
     };
+    let silent = matches!(scenario.initial(), Initial::Pulses(pulses) if pulses.is_empty());
+    if !silent && !scenario.sources().is_empty() {
+        return Err(RoomError::Scene(
+            "the scene begins with a pulse and has sources, and one record cannot be divided by both; remove [[pulse]] or [[source]]".to_owned(),
+        ));
+    }
     let mut engine = Engine::new(Arc::clone(scenario))?;
     let ended = engine.run_until(end, &mut |_, progress| watch(progress.done, progress.total))?;
     if !ended.reached {

@@ -218,7 +218,10 @@ impl Legend<'_> {
             };
             picture.fill(mark, theme.line, 1.0);
             // Labels at the ends stay within the height of the field.
-            let base = (y + 0.3 * unit).clamp(pixel(bar.y) + 0.62 * unit, pixel(bar.y + bar.height));
+            // A field lower than a letter has them all at its lower end.
+            let base = (y + 0.3 * unit)
+                .max(pixel(bar.y) + 0.62 * unit)
+                .min(pixel(bar.y + bar.height));
             style.draw(picture, right + unit * 0.45, base, Align::Left, label);
         }
         let title = format!("{} {}", self.sign, power_of_ten(ticks.exponent));

@@ -8,6 +8,7 @@ pub mod bonds;
 pub mod current;
 pub mod detector;
 pub mod dispersion;
+pub mod drives;
 pub mod eigen;
 pub mod eigenstates;
 pub mod exchange;

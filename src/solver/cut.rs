@@ -132,14 +132,6 @@ pub(super) fn needs_rows(scenario: &Scenario) -> Result<(), Objection> {
     ))
 }
 
-/// Why a scene that turns time round is not cut on devices.
-pub(super) fn mirrors_on_devices() -> Objection {
-    objection(
-        "a scene with a [mirror] cannot be cut into parts on NVIDIA devices: its transducers reach the whole grid",
-        format!("write solver.backend = \"cpu\", or remove `{PARTS}` and `{DEVICES}` and use one process"),
-    )
-}
-
 impl Plan {
     /// The parts of a scenario, `None` where it is stepped as a whole.
     ///
@@ -178,9 +170,6 @@ impl Plan {
                 message,
                 "write solver.backend = \"cpu\", or remove `parts` and `devices`",
             ));
-        }
-        if scenario.mirror().is_some() && there == Some(Backend::Cuda) {
-            return Err(mirrors_on_devices());
         }
         let plan = Self::new(&split(scenario)?, scenario, count);
         let least = plan.parts.iter().map(Range::len).min().unwrap_or(0);

@@ -68,10 +68,16 @@ pub(super) fn hand_over<T: Real>(
         taps.push(clock, &record);
         detected = count - here.len();
     }
+    hand_to_transducers(taps, values, clocks.len(), detected);
+}
+
+/// Hands what was gathered in so many steps, behind what detectors have taken of each, to transducers that listen.
+fn hand_to_transducers<T: Real>(taps: &mut Taps, values: &[T], steps: usize, detected: usize) {
+    let count = values.len() / steps.max(1);
     let row = count - detected;
     if let Some(transducers) = taps.transducers_mut().as_mut().filter(|_| row > 0) {
         let value = |n: usize| Complex64::from(values[n / row * count + detected + n % row].wide());
-        transducers.hear_all(row * clocks.len(), value);
+        transducers.hear_all(row * steps, value);
     }
 }
 
@@ -85,6 +91,7 @@ pub(super) fn hand_over_rows<T: Real>(
     summed: Vec<Vec<RowNumbers>>,
 ) {
     let count = values.len() / clocks.len().max(1);
+    let mut detected = 0;
     for (n, (clock, mut record)) in clocks.iter().zip(summed).enumerate() {
         let mut here = values[n * count..(n + 1) * count].iter().map(|value| value.wide());
         for ((tap, whole), rows) in taps.taps().iter().zip(taps.whole()).zip(&mut record) {
@@ -100,8 +107,10 @@ pub(super) fn hand_over_rows<T: Real>(
             };
             *rows = places.into_iter().zip(here.by_ref()).collect();
         }
+        detected = count - here.len();
         taps.push_rows(clock, |tap, _| std::mem::take(&mut record[tap]));
     }
+    hand_to_transducers(taps, values, clocks.len(), detected);
 }
 
 /// The value of a detector whose sites were gathered in parts of a grid, from those of all its sites in their order.

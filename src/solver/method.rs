@@ -2,7 +2,7 @@
 
 use super::{Solver, SolverError};
 use crate::field::Precision;
-use crate::physics::Equation;
+use crate::physics::{Equation, drives};
 use crate::scene::scenario::BackendChoice;
 use crate::scene::{Objection, Scenario};
 use std::sync::{PoisonError, RwLock};
@@ -309,15 +309,22 @@ pub struct Method {
 /// Steps above which an automatic Δt is not fitted to the time that the run takes: what rounding leaves of a part of a step says nothing.
 const COUNTED: f64 = 1e12;
 
+/// Steps for which drives are followed in a scene without an end.
+const UNENDING: f64 = 1000.0;
+
 impl Method {
-    /// Δt of a scenario, always positive: its own, or the advice, shortened so that a whole number of steps leads to the turn of a mirror or to the scene's end. What is
-    /// predicted for the end is then measured there.
+    /// Δt of a scenario, always positive: its own, or the advice, halved until steps follow what drives do, and shortened so that a whole number of steps leads to the turn of a
+    /// mirror or to the scene's end. What is predicted for the end is then measured there.
     #[must_use]
     pub fn time_step(&self, scenario: &Scenario) -> f64 {
         let time = scenario.time();
         time.step.unwrap_or_else(|| {
-            let auto = (self.step_advice)(scenario).auto;
             let until = scenario.mirror().map(|mirror| mirror.at).or(time.end);
+            let advised = (self.step_advice)(scenario).auto;
+            let auto = match scenario.medium().drives() {
+                [] => advised,
+                drives => drives::followed(drives, until.unwrap_or(UNENDING * advised), advised),
+            };
             match until.map(|until| (until, until / auto)) {
                 Some((until, steps)) if steps > 0.0 && steps < COUNTED => until / (steps - 1e-9).ceil().max(1.0),
                 _ => auto,

@@ -29,7 +29,7 @@ use super::setup::{Choice, absorbs};
 use super::{Solver, SolverError};
 use crate::field::{Precision, Real};
 use crate::physics::reference::trotter::SUZUKI;
-use crate::physics::{Equation, Initial, Quantum, Sets};
+use crate::physics::{Equation, Initial, Measure, Quantum, Sets};
 use crate::scene::{Objection, Scenario};
 use axis::Axis;
 
@@ -215,9 +215,34 @@ fn work(scenario: &Scenario) -> Work {
 }
 
 fn build(scenario: &Scenario) -> Result<Box<dyn Solver>, SolverError> {
-    placed::build(&METHOD, scenario, usize::MAX, |setup, _| match setup.choice.precision {
-        Precision::Single => Run::boxed(setup, OnHost::<f32, SplitStepFourier<f32>>::new),
-        Precision::Double => Run::boxed(setup, OnHost::<f64, SplitStepFourier<f64>>::new),
+    placed::build(&METHOD, scenario, usize::MAX, |mut setup, _| {
+        setup.note = setup.note.or(of_the_lattice(&setup.scenario));
+        match setup.choice.precision {
+            Precision::Single => Run::boxed(setup, OnHost::<f32, SplitStepFourier<f32>>::new),
+            Precision::Double => Run::boxed(setup, OnHost::<f64, SplitStepFourier<f64>>::new),
+        }
+    })
+}
+
+/// What a scene that is stepped in the continuum has of the lattice: its currents are those through bonds, and its eigenstates those of H on sites.
+fn of_the_lattice(scenario: &Scenario) -> Option<String> {
+    scenario.model().quantum()?.mass?;
+    let currents = scenario.detectors().iter().any(|own| own.measure == Measure::Flux);
+    let all = [
+        (currents, "currents"),
+        (!scenario.trajectories().is_empty(), "trajectories"),
+        (matches!(scenario.initial(), Initial::Eigenstates(_)), "eigenstates"),
+    ];
+    let words: Vec<&str> = all
+        .into_iter()
+        .filter(|(there, _)| *there)
+        .map(|(_, word)| word)
+        .collect();
+    (!words.is_empty()).then(|| {
+        format!(
+            "{} are those of the lattice, and with `mass` this method steps the continuum: short waves differ, currents by sin(ka)/ka; take `hopping`, or another method",
+            words.join(" and ")
+        )
     })
 }
 

@@ -3,6 +3,7 @@
 use super::cases::{Case, DRIVEN, cases, detectors, random_field, text};
 use super::device::{build, skip};
 use super::saved::goes_to_one_and_back;
+use super::transduced::{ACTS, Played, Score, compare as played_alike};
 use ripplon::scene::Scenario;
 use ripplon::scene::scenario::Quantity;
 use ripplon::solver::{Clock, FieldImage, ImageRequest, Solver, Taps, read_scene_text};
@@ -148,6 +149,53 @@ fn parts_on_one_device_have_the_bits_of_one() {
     }
     assert!(wrong.is_empty(), "{} of {compared}:\n{}", wrong.len(), wrong.join("\n"));
     assert!(compared > 40, "{compared} runs in parts");
+}
+
+/// What transducers hear, add and overwrite, sites at both ends of the axis that is cut and beside cuts among them.
+#[test]
+fn transducers_in_parts_have_the_bits_of_one() {
+    if skip() {
+        return;
+    }
+    let mut compared = 0;
+    let mut driven = cases()[0].clone();
+    (driven.name, driven.layers, driven.orders) = ("driven", DRIVEN, &[2]);
+    let large = |case: &Case| case.size.len() > 1 && case.size.iter().product::<usize>() > 1000;
+    for case in cases().into_iter().chain([driven]).filter(large) {
+        let (row, all) = (case.size[0], case.size.iter().product::<usize>());
+        let mut sites = vec![0, row + 3, all / 3, all / 2, all / 2 + row, all - row - 1, all - 1];
+        sites.dedup();
+        let field = random_field(all);
+        let score = Score {
+            sites: &sites,
+            field: &field,
+            start: START,
+            steps: &[13, 40],
+            loud: 0.02,
+        };
+        for (precision, variant) in [("single", "auto"), ("double", "naive")] {
+            let order = case.orders[0];
+            let on = |devices: &str| scenario(&case, order, precision, variant, devices);
+            let Some(whole) = on("1") else { continue };
+            for act in ACTS {
+                let mut whole = score.play(&whole, act);
+                let most = rounding(precision);
+                for devices in ["[0, 0]", "[0, 0, 0]"] {
+                    let Some(cut) = on(devices) else { continue };
+                    compared += 1;
+                    let name = format!("{}, {precision}, {variant}, {devices}, {act:?}", case.name);
+                    let mut cut = score.play(&cut, act);
+                    let bits =
+                        |played: &mut Played| played.0.field().expect("the run gives its field").bytes().to_vec();
+                    assert!(bits(&mut whole) == bits(&mut cut), "{name}: the field differs");
+                    let heard = |played: &Played| played.1.transducers().map(|own| own.heard().to_vec());
+                    assert!(heard(&whole) == heard(&cut), "{name}: what was heard differs");
+                    played_alike(&name, &mut whole, &mut cut, most);
+                }
+            }
+        }
+    }
+    assert!(compared > 100, "{compared} runs in parts");
 }
 
 #[test]

@@ -203,17 +203,3 @@ fn mirrors_in_parts() {
         }
     }
 }
-
-/// On devices such scenes are refused, whether there are any here or not.
-#[test]
-fn mirrors_that_cannot_be_cut_are_refused() {
-    let refused = |text: &str, words: &[&str]| {
-        let faults = solver::read_scene_text(text, None, &[]).unwrap_err().to_string();
-        for word in words {
-            assert!(faults.contains(word), "{word}: {faults}");
-        }
-    };
-    let scene = text(&PLANE, "method = \"trotter\"", &format!("{STEP}{MIRROR}"), 2);
-    let devices = scene.replace("backend = \"cpu\"\n", "devices = [0, 0]\n");
-    refused(&devices, &["[mirror]", "NVIDIA", "devices", "\"cpu\""]);
-}

@@ -9,6 +9,9 @@ const ONSET: f64 = 0.1;
 /// Energies of the last two eighths nearer to each other than this: the record ends in a floor rather than in a decay, unless it is hopelessly short.
 const FLAT: f64 = 0.8;
 
+/// An energy below this share of the largest is far below it.
+const FLOOR: f64 = 1e-3;
+
 /// A record whose decay does not reach far enough for a line.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TooShort {
@@ -209,8 +212,15 @@ impl Tail {
             squares[to.saturating_sub(piece)..to].iter().sum()
         };
         let (last, before) = (energy(0), energy(1));
-        // What does not fall is not extrapolated to infinity: a record that has decayed by 1e-3 dB is as good as none.
-        let ratio = if before > 0.0 { (last / before).min(0.9999) } else { 0.0 };
+        // What does not fall is not extrapolated to infinity: a record that has decayed by 1e-3 dB is as good as none. What does not fall and lies far below the rest is a floor, of
+        // which as much is taken to follow as the last eighth has: it is no part of the decay.
+        let largest = squares
+            .chunks(piece)
+            .map(|piece| piece.iter().sum())
+            .fold(0.0, f64::max);
+        let floor = last > FLAT * before && last < FLOOR * largest;
+        let most = if floor { 0.5 } else { 0.9999 };
+        let ratio = if before > 0.0 { (last / before).min(most) } else { 0.0 };
         let rate = if ratio > 0.0 {
             -10.0 * ratio.log10() / (piece as f64 * step)
         } else {
@@ -240,12 +250,15 @@ fn end_of(squares: &[f64]) -> (usize, bool) {
     #[expect(clippy::cast_precision_loss, reason = "8")]
     let floor = last / eighth as f64;
     let largest = energies.iter().copied().fold(0.0, f64::max);
-    if last < FLAT * before || floor > 1e-3 * largest || floor <= 0.0 {
+    if last < FLAT * before || floor > FLOOR * largest || floor <= 0.0 {
         return (squares.len(), false);
     }
     let limit = 10f64.sqrt() * floor;
-    let above = energies.iter().rposition(|energy| *energy > limit).map_or(1, |n| n + 1);
-    let end = above * piece;
+    let loudest = energies.iter().position(|energy| *energy >= largest).unwrap_or(0);
+    // From where it stays below for a while: what has been divided by a source's spectrum may rise again at its end.
+    let below = |n: &usize| energies[*n..].iter().take(eighth / 2).all(|energy| *energy <= limit);
+    let above = (loudest + 1..energies.len()).find(below);
+    let end = above.map_or(squares.len(), |above| above * piece);
     (end, end < squares.len())
 }
 

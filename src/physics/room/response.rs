@@ -64,6 +64,16 @@ pub enum ResponseError {
         /// Its place in the scene.
         source_number: usize,
     },
+    /// The record is too seldom for what the source plays.
+    #[error(
+        "the record has {rate:.0} samples a second, and the source plays up to {plays:.0} Hz: more than half of that; let the detector record more often (`every`), or take a smaller time.step"
+    )]
+    Seldom {
+        /// Samples a second.
+        rate: f64,
+        /// Highest frequency of the source, Hz.
+        plays: f64,
+    },
     /// The record ends before the source does.
     #[error(
         "the record lasts {lasts:.4} s and the source plays until {plays:.4} s; raise time.end above that by the reverberation time"
@@ -98,7 +108,7 @@ impl Response {
             let power = spectrum(&record, (2 * record.len()).next_power_of_two());
             return Ok(Self {
                 step,
-                band: band(&power, step),
+                band: band(&power, step, REGULARIZATION),
                 values: record,
                 deconvolved: false,
             });
@@ -140,6 +150,11 @@ impl Response {
                 plays: delay + duration,
             });
         }
+        let plays = highest(first, duration, step);
+        if plays * step > 0.5 {
+            let rate = 1.0 / step;
+            return Err(ResponseError::Seldom { rate, plays });
+        }
         // Twice as long: what comes out is not wrapped round.
         let size = (2 * record.len()).next_power_of_two();
         // The delay shifts the response, whose time counts from the source's start.
@@ -161,10 +176,26 @@ impl Response {
         Ok(Self {
             step,
             values: wave[..left].iter().map(|value| scale * value.re).collect(),
-            band: band(&source, step),
+            band: band(&source, step, REGULARIZATION),
             deconvolved: true,
         })
     }
+}
+
+/// The highest frequency of which a source plays more than a hundredth of its strongest, Hz, as far as eight times as many samples as every `step` s show.
+#[expect(
+    clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "counts of samples"
+)]
+fn highest(source: &Source, duration: f64, step: f64) -> f64 {
+    let fine = (step / 8.0).min(duration / 1024.0);
+    let samples = (duration / fine).ceil() as usize;
+    let at = |n: usize| source.signal_at(source.delay + (n as f64 + 0.5) * fine, 0.0);
+    let played: Vec<f64> = (0..samples).map(at).collect();
+    let size = (2 * samples).next_power_of_two();
+    band(&spectrum(&played, size), fine, 1e-2)[1]
 }
 
 /// The spectrum of a record, padded with zeros.
@@ -175,12 +206,12 @@ pub(super) fn spectrum(values: &[f64], size: usize) -> Vec<Complex64> {
     all
 }
 
-/// The lowest and the highest frequency with more than λ of the strongest power.
+/// The lowest and the highest frequency with more than a share of the strongest power.
 #[expect(clippy::cast_precision_loss, reason = "counts of samples")]
-fn band(spectrum: &[Complex64], step: f64) -> [f64; 2] {
+fn band(spectrum: &[Complex64], step: f64, share: f64) -> [f64; 2] {
     let half = &spectrum[..=spectrum.len() / 2];
     let strongest = half.iter().map(Complex64::norm_sqr).fold(0.0, f64::max);
-    let strong = |value: &Complex64| value.norm_sqr() > REGULARIZATION * strongest;
+    let strong = |value: &Complex64| value.norm_sqr() > share * strongest;
     let bin = 1.0 / (spectrum.len() as f64 * step);
     let low = half.iter().position(strong).unwrap_or(0);
     let high = half.iter().rposition(strong).unwrap_or(0);

@@ -181,6 +181,33 @@ fn a_floor_of_noise_ends_the_record() {
     assert!(refused.remedy == Remedy::Louder && refused.to_string().contains("noise"));
 }
 
+/// A floor that lasts as long as three decays, and rises at the end as what has been divided by a spectrum does: the centre time is that of the decay, whose Ts is 1/k.
+#[test]
+fn a_floor_is_no_part_of_the_centre_time() {
+    let expected = 1.0 / (6.0 * 10f64.ln());
+    for (seconds, floor, rise) in [
+        (1.6, 1e-5, 0.0),
+        (1.6, 1e-5, 1e-3),
+        (3.0, 1e-5, 0.0),
+        (3.0, 1e-4, 2e-3),
+        (4.0, 1e-4, 0.0),
+    ] {
+        let decay = exponential(1.0, seconds);
+        let last = decay.len() - 40;
+        let with_floor = |(n, value): (usize, &f64)| value + floor + if n >= last { rise } else { 0.0 };
+        let response: Vec<f64> = decay.iter().enumerate().map(with_floor).collect();
+        let decay = Decay::of(&response, 1.0 / RATE).unwrap();
+        let centre = decay.balance.unwrap().centre;
+        // The floor's own energy, cut or not: (1e-4)² · 4 s beside 1/(2·6.9) s, times 2 s.
+        assert!(
+            (centre / expected - 1.0).abs() < 0.02,
+            "{seconds} s over {floor}: {centre} for {expected}"
+        );
+        assert!(decay.range > 30.0, "{}", decay.range);
+        assert!((decay.t20.unwrap().time - 1.0).abs() < 0.02, "{:?}", decay.t20);
+    }
+}
+
 /// −3 dB at the edges, neighbours meet there; an octave away Q(f/f_m − f_m/f) = 2.12 and the filter is 20 dB down (IEC 61260-1, class 1: 16.6 dB at least).
 #[test]
 fn octaves_part_a_response() {
@@ -293,6 +320,12 @@ fn what_cannot_be_divided_is_refused() {
         error(&values, &[ricker(10.0)]),
         ResponseError::SourceOutlasts { .. }
     ));
+    // 8000 samples a second, and a Ricker wavelet with its peak at 2.5 kHz: u² e^(−u²) is a tenth of its largest at u = 2.2 of the peak, in power a hundredth.
+    let seldom = error(&values, &[ricker(2500.0)]);
+    assert!(
+        matches!(seldom, ResponseError::Seldom { rate, plays } if (rate / RATE - 1.0).abs() < 1e-9 && (plays / 5500.0 - 1.0).abs() < 0.05),
+        "{seldom:?}"
+    );
     assert!(matches!(
         error(&values[..20], &[]),
         ResponseError::Record { has: 20, .. }

@@ -6,12 +6,12 @@ use crate::backend::ranks::{self, Ranks};
 use crate::field::FieldData;
 use crate::physics::{Equation, Observables};
 use crate::solver::clock::RunClock;
-use crate::solver::cut::{self, Plan};
+use crate::solver::cut::Plan;
 use crate::solver::put_in::PutIn;
 use crate::solver::row_numbers::NUMBERS;
-use crate::solver::setup::{Setup, refusal};
+use crate::solver::setup::Setup;
 use crate::solver::stepper::{Parts, Plane, Stepper};
-use crate::solver::{Backend, FieldImage, ImageRequest, SolverError, Taps};
+use crate::solver::{FieldImage, ImageRequest, SolverError, Taps};
 use bytemuck::Pod;
 use rayon::prelude::*;
 use std::ops::Range;
@@ -46,9 +46,6 @@ impl<S: Cut> Whole<S> {
             window.scenario = setup.scenario.window(plan.axis, first, rows);
             window.device = setup.devices.of_part(place);
             let mut stepper = make(&window)?;
-            if setup.scenario.mirror().is_some() && stepper.parts().backend != Backend::Cpu {
-                return Err(refusal(&cut::mirrors_on_devices()));
-            }
             let lines = (setup.scenario.grid().size()[1..plan.axis.max(1)].iter()).product::<usize>();
             stepper.set_core(below * lines..(below + own) * lines);
             Ok(Member {

@@ -305,36 +305,57 @@ impl<T: Real> Trotter<T> {
 
     /// Steps of a part of a grid, and the rows of its detectors at those after which one records.
     fn record_rows_on_device(&mut self, clock: &RunClock, steps: u64, taps: &mut Taps) {
-        let mut done = 0;
-        loop {
-            if steps > 0 {
-                let free = taps.until_due(&clock.after(done), steps - done);
-                if self.is_steady() {
-                    self.steady_steps(free);
-                } else {
-                    (done..done + free).for_each(|n| self.single_step(clock.after(n).time()));
-                }
-                done += free;
+        let acts = taps.transducers_act();
+        let most = self
+            .stepper
+            .device()
+            .filter(|_| acts)
+            .map_or(u64::MAX, |device| device.most_transducer_steps(taps));
+        let moments: Vec<u64> = if steps == 0 { vec![0] } else { (1..=steps).collect() };
+        for batch in moments.chunks(usize::try_from(most).unwrap_or(usize::MAX)) {
+            if let Some(device) = self.stepper.device() {
+                device.load_transducers(taps, batch.len());
             }
-            let now = clock.after(done);
-            let closing = self.last_half_phase(now.time());
-            let drives = self.media.drives_at(now.time());
-            let Some(device) = self.stepper.device() else { return };
-            let ny = self.problem.grid.size()[1];
-            taps.push_rows(&now, |_, tap| {
-                if (0..3).any(|axis| tap.lo[axis] >= tap.hi[axis]) {
-                    return Vec::new();
+            let mut ahead = 0;
+            for (step, moment) in batch.iter().enumerate() {
+                let now = clock.after(*moment);
+                if *moment > 0 && !acts && self.is_steady() {
+                    // Alike, and nobody looks before.
+                    ahead += 1;
+                    if step + 1 < batch.len() && !taps.any_due(&now) {
+                        continue;
+                    }
+                    self.steady_steps(std::mem::take(&mut ahead));
+                } else if *moment > 0 {
+                    self.single_step(clock.after(moment - 1).time());
                 }
-                let region = Region::of(tap);
-                let numbers =
-                    (region.lo[2]..region.hi[2]).flat_map(|k| (region.lo[1]..region.hi[1]).map(move |j| j + ny * k));
-                let rows = device.row_totals(&region, closing.as_ref(), &drives);
-                let own = rows.into_iter().map(|totals| totals.of_measure(tap.measure));
-                numbers.zip(own).collect()
-            });
-            if done >= steps {
-                return;
+                let phases = self.phases(now.time());
+                let Some(device) = self.stepper.device() else { return };
+                device.step_transducers(step, phases.as_ref());
+                self.push_rows_on_device(&now, taps);
+            }
+            if let Some(device) = self.stepper.device() {
+                device.take_transducers(taps);
             }
         }
+    }
+
+    /// Keeps what the rows of a part add to the detectors that record now.
+    fn push_rows_on_device(&self, now: &RunClock, taps: &mut Taps) {
+        let closing = self.last_half_phase(now.time());
+        let drives = self.media.drives_at(now.time());
+        let Some(device) = self.stepper.device() else { return };
+        let ny = self.problem.grid.size()[1];
+        taps.push_rows(now, |_, tap| {
+            if (0..3).any(|axis| tap.lo[axis] >= tap.hi[axis]) {
+                return Vec::new();
+            }
+            let region = Region::of(tap);
+            let numbers =
+                (region.lo[2]..region.hi[2]).flat_map(|k| (region.lo[1]..region.hi[1]).map(move |j| j + ny * k));
+            let rows = device.row_totals(&region, closing.as_ref(), &drives);
+            let own = rows.into_iter().map(|totals| totals.of_measure(tap.measure));
+            numbers.zip(own).collect()
+        });
     }
 }

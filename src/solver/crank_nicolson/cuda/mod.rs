@@ -56,9 +56,12 @@ pub(super) fn on_device<T: OnCuda>(
         Precision::Double => (&DOUBLE, PLANE_DOUBLE),
     };
     let shapes = if is_plane {
-        [shape(&along_x, nx, T::PRECISION)?, shape(&along_y, ny, T::PRECISION)?]
+        [
+            shape(&along_x, nx, T::PRECISION, false)?,
+            shape(&along_y, ny, T::PRECISION, true)?,
+        ]
     } else {
-        [shape(line, nx, T::PRECISION)?; 2]
+        [shape(line, nx, T::PRECISION, true)?; 2]
     };
     let needed = super::memory(scenario);
     crate::solver::device::check_count(grid, grid.sites() as u64)?;

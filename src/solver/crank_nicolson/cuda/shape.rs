@@ -62,12 +62,18 @@ pub(super) const SOLVERS: usize = 512;
 pub(super) const PARTS: usize = 32;
 pub(super) const PART_THREADS: usize = 128;
 
-/// The first shape that reaches over lines of so many sites.
-pub(super) fn shape(all: &[Shape], sites: usize, precision: Precision) -> Result<Shape, SolverError> {
+/// The first shape that reaches over lines of so many sites; those along the slowest axis can be cut.
+pub(super) fn shape(all: &[Shape], sites: usize, precision: Precision, slowest: bool) -> Result<Shape, SolverError> {
     (all.iter().find(|shape| sites <= shape.reach).copied()).ok_or_else(|| {
+        let most = all.iter().map(|shape| shape.reach).max().unwrap_or(1);
+        let parts = sites.div_ceil(most).max(2);
+        let cut = if slowest && parts <= 16 {
+            format!(", or devices = {:?} to cut it into {parts} parts", vec![0; parts])
+        } else {
+            String::new()
+        };
         SolverError::Unsupported(format!(
-            "crank-nicolson takes lines of at most {} sites in {} precision on a device, and a line has {sites}; take backend = \"cpu\"",
-            all.iter().map(|shape| shape.reach).max().unwrap_or(0),
+            "crank-nicolson takes lines of at most {most} sites in {} precision on a device, and a line has {sites}; take backend = \"cpu\"{cut}",
             precision.as_str()
         ))
     })
