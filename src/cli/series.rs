@@ -50,14 +50,14 @@ impl SeriesArgs {
     }
 
     /// Finds out, before the run, whether the file can be written as such files are: piece by piece, not from its beginning to its end.
-    /// A run that goes on from a checkpoint begins a file of its own: it does not take the place of one that another run has written, whose snapshots would be gone.
+    /// A run that goes on from a checkpoint begins a file of its own: where it takes the place of one that is there, whose snapshots are gone then, that is said.
     pub(super) fn check_place(&self, goes_on: bool) -> Result<(), InputError> {
         let Some(path) = &self.series else { return Ok(()) };
         if goes_on && path.exists() {
-            return Err(InputError(format!(
-                "--series {}: the file is there already, and a run that goes on writes its snapshots to a new one; give another name, or move it",
+            tell!(
+                "note: {}: a run that goes on begins a new file, and takes the place of the one that is there; to keep its snapshots give another name",
                 path.display()
-            )));
+            );
         }
         let place = AtomicFile::create(path).and_then(|file| file.part());
         place
