@@ -74,7 +74,7 @@ impl LevelsPanel {
 
     /// Shows it; edits the draft where a state is chosen.
     pub fn show(&mut self, ctx: &egui::Context, document: &mut Document) {
-        self.collect(ctx);
+        self.collect(ctx, &document.draft.eigenstates);
         if !self.open {
             return;
         }
@@ -97,7 +97,8 @@ impl LevelsPanel {
         self.open = open;
     }
 
-    fn collect(&mut self, ctx: &egui::Context) {
+    /// Takes over what was found, each level with the weight that it has among those with which the scene starts.
+    fn collect(&mut self, ctx: &egui::Context, start: &[EigenstateFile]) {
         let Some((grid, levels)) = self.run.collect(|round| self.round = Some(round)) else {
             return;
         };
@@ -106,16 +107,17 @@ impl LevelsPanel {
         } else {
             colormap::auto_on_paper(Kind::Sequential)
         };
-        let shown = |level: crate::physics::eigen::Level| Shown {
+        let weight_of = |n: usize| start.iter().find(|own| own.level == n).map_or(0.0, |own| own.weight);
+        let shown = |(n, level): (usize, crate::physics::eigen::Level)| Shown {
             energy: level.energy,
             residual: level.residual,
             degeneracy: level.degeneracy,
             picture: picture(&grid, &level.state, map),
             texture: None,
-            weight: 0.0,
+            weight: weight_of(n),
         };
         self.unconverged = (!levels.converged).then_some(levels.round.residual);
-        self.list = levels.list.into_iter().map(shown).collect();
+        self.list = levels.list.into_iter().enumerate().map(shown).collect();
     }
 
     fn controls(&mut self, ui: &mut Ui, document: &Document) {
@@ -194,12 +196,20 @@ impl LevelsPanel {
                     });
                 }
             });
+        // The phases that the scene gives stay.
+        let phase_of = |n: usize| {
+            draft
+                .eigenstates
+                .iter()
+                .find(|own| own.level == n)
+                .map_or(0.0, |own| own.phase)
+        };
         let mixed: Vec<EigenstateFile> = (self.list.iter().enumerate())
             .filter(|(_, level)| level.weight != 0.0)
             .map(|(level, shown)| EigenstateFile {
                 level,
                 weight: shown.weight,
-                phase: 0.0,
+                phase: phase_of(level),
             })
             .collect();
         let clicked = ui

@@ -98,14 +98,17 @@ impl<S: Cut> Whole<S> {
     }
 
     /// A value of every line along x of the whole grid, or of every core, from those of the windows.
-    fn of_lines<N: Pod>(
+    fn of_lines<N: Pod + Send>(
         &mut self,
-        mut values: impl FnMut(&mut S) -> Result<Vec<N>, SolverError>,
+        values: impl Fn(&mut S) -> Result<Vec<N>, SolverError> + Sync,
     ) -> Result<Vec<N>, SolverError> {
         let lines = self.lines();
         let mut mine = Vec::new();
-        for member in &mut self.members {
-            let all = values(&mut member.stepper)?;
+        // Each on its own device, where there are several.
+        let all: Vec<Vec<N>> = (self.members.par_iter_mut())
+            .map(|member| values(&mut member.stepper))
+            .collect::<Result<_, _>>()?;
+        for (member, all) in self.members.iter().zip(all) {
             let own = if member.stepper.sums_core() {
                 0..all.len()
             } else {

@@ -288,10 +288,7 @@ impl<T: Real> Cut for Trotter<T> {
 
     fn weights(&mut self) -> Result<Vec<f64>, SolverError> {
         let rows = match self.stepper.device() {
-            Some(device) => {
-                let rows = device.row_totals(&self.everywhere(false), None, &[]);
-                rows.iter().map(|row| row.norm).collect()
-            }
+            Some(device) => device.row_norms(&self.everywhere(false)),
             None => self.squares_of_rows(),
         };
         self.checked(rows)

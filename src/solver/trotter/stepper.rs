@@ -161,6 +161,12 @@ pub(super) trait OnDevice<T: Real>: Sync {
         let rows = (region.hi[1] - region.lo[1]) * (region.hi[2] - region.lo[2]);
         vec![Totals::none(); rows]
     }
+
+    /// Σ|ψ|² of every row of a region.
+    fn row_norms(&self, region: &Region) -> Vec<f64> {
+        let rows = self.row_totals(region, None, &[]);
+        rows.iter().map(|row| row.norm).collect()
+    }
     /// Scales the field, whose Σ|φ|² is `now`, to Σ|φ|² = weight; asked there as well.
     fn scale_from(&self, _now: f64, _weight: f64) {}
     /// Where rows of the field lie, on an NVIDIA device.

@@ -208,6 +208,8 @@ struct Sums<T: OnCuda> {
     strengths: Option<Buffer<T>>,
     lowest: f64,
     rows: Buffer<f64>,
+    /// Where the sums of rows come to the host.
+    landing: Vec<f64>,
     totals: Buffer<f64>,
     /// Sums that stay there until they are asked for.
     kept: Option<Buffer<f64>>,
@@ -275,6 +277,7 @@ impl<T: OnCuda> Cuda<T> {
                     strengths: None,
                     lowest: 0.0,
                     rows: stream.zeros("sums over rows", ny * nz * SUMS)?,
+                    landing: Vec::new(),
                     totals: stream.zeros("sums", SUMS)?,
                     kept: None,
                     value: None,
