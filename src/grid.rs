@@ -235,6 +235,19 @@ impl Grid {
         self.edges[axis] == Edge::Periodic
     }
 
+    /// The site behind another along an axis, round a ring the first behind the last.
+    #[must_use]
+    pub fn next(&self, mut site: [usize; 3], axis: usize) -> Option<[usize; 3]> {
+        site[axis] += 1;
+        if site[axis] == self.size[axis] {
+            if !self.is_periodic(axis) {
+                return None;
+            }
+            site[axis] = 0;
+        }
+        Some(site)
+    }
+
     /// The way along an axis from the coordinate `from` to `to`; on a periodic axis of the whole grid the shorter one of both round the ring.
     #[must_use]
     pub fn way(&self, axis: usize, from: f64, to: f64) -> f64 {

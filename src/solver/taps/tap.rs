@@ -176,11 +176,16 @@ impl Tap {
         if self.measure == Measure::Peak { sum.abs() } else { sum }
     }
 
-    /// The value of a quantum detector; `psi` gives ψ at a site, `hopping` is J. Energy is
+    /// The value of a quantum detector; `psi` gives ψ at a site, `hopping` J of the bond from a site along `across`. Energy is
     /// not local on a lattice and is taken from the observables instead.
     ///
-    /// The current through a bond from site n to n+1 is 2J Im(ψₙ* ψₙ₊₁) a^d, i.e. probability per unit of time.
-    pub fn quantum(&self, grid: &Grid, hopping: f64, psi: impl Fn([usize; 3]) -> Complex64) -> f64 {
+    /// The current through a bond from site n to n+1, round a ring from the last to the first, is 2 Im(Jψₙ* ψₙ₊₁) a^d, i.e. probability per unit of time.
+    pub fn quantum(
+        &self,
+        grid: &Grid,
+        hopping: impl Fn([usize; 3]) -> Complex64,
+        psi: impl Fn([usize; 3]) -> Complex64,
+    ) -> f64 {
         let mut sum = 0.0;
         let mut largest: f64 = 0.0;
         for k in self.lo[2]..self.hi[2] {
@@ -190,10 +195,8 @@ impl Tap {
                     match self.measure {
                         Measure::Value => return here.norm(),
                         Measure::Flux => {
-                            let mut next = [i, j, k];
-                            next[self.across] += 1;
-                            if next[self.across] < grid.size()[self.across] {
-                                sum += 2.0 * hopping * (here.conj() * psi(next)).im;
+                            if let Some(next) = grid.next([i, j, k], self.across) {
+                                sum += 2.0 * (hopping([i, j, k]) * (here.conj() * psi(next))).im;
                             }
                         }
                         Measure::Peak => largest = largest.max(here.norm_sqr()),
