@@ -105,7 +105,8 @@ impl Tap {
         clippy::cast_precision_loss,
         reason = "clamped to the grid"
     )]
-    pub(super) fn nearest(grid: &Grid, at: [f64; 3]) -> [usize; 3] {
+    #[must_use]
+    pub fn nearest(grid: &Grid, at: [f64; 3]) -> [usize; 3] {
         let sites = grid.size();
         [0, 1, 2].map(|axis| {
             let place = (at[axis] / grid.spacing()).round();
