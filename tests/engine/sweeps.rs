@@ -101,9 +101,9 @@ fn transmission_is_of_the_medium_where_the_packet_starts_and_of_its_direction() 
     ];
     for (plan, closed) in &cases {
         assert!((theory(plan) - closed).abs() < 1e-12, "{}: {closed}", plan.text);
-        // The last waves, e^{−8} of the packet, are still on their way: a thousandth.
+        // Waves just above the step, four deviations below the middle, are the slowest: less than e^{−8}/16 of the packet is still on its way.
         let measured = plan.measure(0, &stop).unwrap().unwrap().measured[0];
-        assert!((measured - closed).abs() < 1e-3, "{measured} for {closed}");
+        assert!((measured - closed).abs() < 2e-5, "{measured} for {closed}");
     }
     // A barrier is the same on raised ground and from the other side.
     let barrier = |mode: &str| layer(0.6, 400.0, 402.0, mode);
@@ -114,7 +114,7 @@ fn transmission_is_of_the_medium_where_the_packet_starts_and_of_its_direction() 
     assert!((theory(&line(250.0, 1.0, &raised, right)) - plain).abs() < 1e-12);
     assert!((theory(&from_the_right) - plain).abs() < 1e-12);
     let measured = from_the_right.measure(0, &stop).unwrap().unwrap().measured[0];
-    assert!((measured - plain).abs() < 1e-3, "{measured} for {plain}");
+    assert!((measured - plain).abs() < 2e-5, "{measured} for {plain}");
     // Before a packet lies what it meets; behind it nothing may.
     let between = line(450.0, 1.0, &(barrier("set") + &layer(0.6, 500.0, 502.0, "set")), right);
     assert!(between.check().unwrap_err().to_string().contains("behind this packet"));
