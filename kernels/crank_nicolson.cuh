@@ -148,9 +148,11 @@ extern "C" __global__ void __launch_bounds__(256) measure(const __grid_constant_
         all[X] += i * density, all[XX] += (double)i * i * density;
         all[Y] += j * density, all[YY] += (double)j * j * density;
         if (region.energy) all[ENERGY] += energy_of(p, z, i, j);
-        const int next[2] = {i + (region.across == 0), j + (region.across == 1)};
-        if (region.across >= 0 && next[region.across] < p.size[region.across]) {
-            const Wide w = wide_at(p, next[0], next[1]);
+        const int axis = region.across, here = axis ? j : i;
+        const bool last = axis >= 0 && here + 1 == p.size[axis];
+        if (axis >= 0 && (!last || p.periodic[axis])) {
+            const int to = last ? 0 : here + 1;
+            const Wide w = axis ? wide_at(p, i, to) : wide_at(p, to, j);
             all[CURRENT] += 2 * p.hopping * (z.r * w.i - z.i * w.r);
         }
     }

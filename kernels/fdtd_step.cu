@@ -273,7 +273,7 @@ __device__ __noinline__ double flux(const Look &l, const int *at, int axis) {
     const Grid &g = l.step.grid;
     const int sites = g.size[axis];
     const bool ring = g.edge[axis] == PERIODIC;
-    if (at[axis] + 1 >= sites) return 0;
+    if (!ring && at[axis] + 1 >= sites) return 0;
     double sum = 0;
     for (int below = 0; below < l.half; below++) {
         int from[3] = {at[0], at[1], at[2]};

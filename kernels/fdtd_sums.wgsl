@@ -79,7 +79,7 @@ fn flux() -> f32 {
     let axis = region.across;
     let n = p.size[axis];
     let ring = p.edges[axis] == PERIODIC;
-    if (at[axis] + 1 >= n) { return 0.0; }
+    if (!ring && at[axis] + 1 >= n) { return 0.0; }
     var sum = 0.0;
     for (var below = 0; below < HALF; below++) {
         var start = at[axis] - below;

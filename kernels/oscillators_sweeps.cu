@@ -166,10 +166,11 @@ struct Seen {
     }
 
     // What flows to the next site along an axis, per a^(d-1) and unit of time
-    __device__ double flux(const int *at, int axis) const {
-        if (at[axis] + 1 >= sites(axis)) return 0;
-        const long long here = place(at), there = here + (axis ? l.plane.pitch : 1);
-        return -stiffness(axis, at[axis], here) * l.spacing * (rate(here) + rate(there)) / 2 * (first(there) - first(here)) * by;
+    __device__ __noinline__ double flux(const int *at, int axis) const {
+        const int own = axis ? at[1] : at[0], n = sites(axis), next = own + 1 < n ? own + 1 : l.plane.periodic[axis] ? 0 : own;
+        if (next == own) return 0;
+        const long long here = place(at), there = axis ? here + (long long)(next - own) * l.plane.pitch : here + (next - own);
+        return -stiffness(axis, own, here) * l.spacing * (rate(here) + rate(there)) / 2 * (first(there) - first(here)) * by;
     }
 };
 

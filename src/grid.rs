@@ -235,6 +235,36 @@ impl Grid {
         self.edges[axis] == Edge::Periodic
     }
 
+    /// The site behind another along an axis, round a ring the first behind the last.
+    #[must_use]
+    pub fn next(&self, mut site: [usize; 3], axis: usize) -> Option<[usize; 3]> {
+        site[axis] += 1;
+        if site[axis] == self.size[axis] {
+            if !self.is_periodic(axis) {
+                return None;
+            }
+            site[axis] = 0;
+        }
+        Some(site)
+    }
+
+    /// The way along an axis from the coordinate `from` to `to`; on a periodic axis of the whole grid the shorter one of both round the ring.
+    #[must_use]
+    pub fn way(&self, axis: usize, from: f64, to: f64) -> f64 {
+        let (rows, edge) = match self.window {
+            Some(window) if window.axis == axis => (window.rows, window.edge),
+            _ => (self.size[axis], self.edges[axis]),
+        };
+        let way = to - from;
+        #[expect(clippy::cast_precision_loss, reason = "site numbers are far below 2^52")]
+        let round = rows as f64 * self.spacing;
+        if edge == Edge::Periodic && way.abs() > round / 2.0 {
+            way - round * (way / round).round()
+        } else {
+            way
+        }
+    }
+
     /// The shape of an array as NPY writes it, C order: (nx,), (ny, nx) or (nz, ny, nx).
     #[must_use]
     pub fn shape(&self) -> Vec<usize> {
@@ -306,6 +336,18 @@ mod tests {
         assert_eq!(part.whole(), ring);
         assert_eq!([8, 1, 7].map(|row| part.local(1, row)), [0, 3, 9]);
         assert_eq!(part.stretches(1..3).collect::<Vec<_>>(), [(0, 1..3)]);
+    }
+
+    #[test]
+    fn ways_along_a_ring_are_the_shorter_ones() {
+        let ring = Grid::new(&[4, 10], 0.5).with_edges([Edge::Wall, Edge::Periodic, Edge::Wall], 0);
+        for grid in [&ring, &ring.window(1, 8, 6)] {
+            let way = |from, to| grid.way(1, from, to);
+            assert_eq!([way(0.0, 4.5), way(4.5, 0.0), way(1.0, 2.0)], [-0.5, 0.5, 1.0]);
+            // Half a turn either way is as long, and stays what it is.
+            assert_eq!([way(0.0, 2.5), way(2.5, 0.0)], [2.5, -2.5]);
+            assert_eq!(grid.way(0, 0.0, 1.5), 1.5);
+        }
     }
 
     #[test]

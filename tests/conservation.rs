@@ -1,13 +1,16 @@
 //! What must not change: norm, energy, the past (reversibility), and the bits when steps are batched or a state is saved and loaded.
 
-#![allow(clippy::unwrap_used, reason = "a test")]
+#![allow(clippy::unwrap_used, clippy::cast_precision_loss, reason = "tests on small grids")]
 
 mod common;
 
-use common::{Feature, cases, sound};
+use common::{Case, Feature, cases, sound};
+use num_complex::Complex64;
 use ripplon::field::{FieldData, Precision};
 use ripplon::physics::reference::{distance, norm};
-use ripplon::solver::{EXACT, Edit, Solver, Taps};
+use ripplon::scene::Scenario;
+use ripplon::solver::{Clock, EXACT, Edit, Solver, Taps};
+use std::f64::consts::TAU;
 
 fn bits(field: &FieldData) -> Vec<u64> {
     let pair = |re: u64, im: u64| [re, im];
@@ -326,6 +329,120 @@ fn crank_nicolson_keeps_the_norm_for_a_hundred_thousand_steps() {
             let scenario = common::scenario(&case, feature, 0.1, "");
             let drift = norm(&common::run(&scenario, 100_000)) / norm(&common::start(&scenario)) - 1.0;
             assert!(drift.abs() < allowed, "{case} {feature:?}: {drift:.2e}");
+        }
+    }
+}
+
+/// Detectors of the flux through the line or plane at a site of each axis.
+fn fluxes(size: &[usize], at: impl Fn(usize) -> usize) -> String {
+    let of = |axis: usize| {
+        let (mut from, mut to) = (vec![0; size.len()], size.iter().map(|n| n - 1).collect::<Vec<_>>());
+        (from[axis], to[axis]) = (at(axis), at(axis));
+        format!(
+            "[[detector]]\nname = \"{axis} at {}\"\nmeasure = \"flux\"\nfrom = {from:?}\nto = {to:?}\n",
+            at(axis)
+        )
+    };
+    (0..size.len()).map(of).collect()
+}
+
+/// What flows through the bonds that close a torus is 2J Im(ψₙ* ψ₀ e^{iφ}) of the field after the steps; a packet stands on the seam of every axis.
+#[test]
+fn currents_go_on_round_a_ring() {
+    let check = |case: &Case, scenario: &Scenario, flux: f64| {
+        let mut solver = common::build(scenario);
+        let mut taps = Taps::of(scenario);
+        solver.advance(3, &mut taps).unwrap();
+        let (psi, grid) = (solver.field().unwrap().to_complex128(), scenario.grid());
+        let mut most: f64 = 0.0;
+        for axis in 0..case.rank {
+            let expected: f64 = (0..psi.len())
+                .map(|n| grid.site(n))
+                .filter(|site| site[axis] + 1 == grid.size()[axis])
+                .map(|site| {
+                    let mut first = site;
+                    first[axis] = 0;
+                    let turn = if axis == 0 { TAU * flux * site[1] as f64 } else { 0.0 };
+                    2.0 * (psi[grid.index(site)].conj() * psi[grid.index(first)] * Complex64::cis(turn)).im
+                })
+                .sum();
+            let found = *taps.values(axis).last().unwrap();
+            // |ψ|² is 1 in all: a rounding of ψ and one of each of the products and sums.
+            let tolerance = if case.precision == Precision::Double {
+                1e-14
+            } else {
+                4e-7
+            };
+            assert!(
+                (found - expected).abs() < tolerance,
+                "{case}, axis {axis}, flux {flux}: {found:e} for {expected:e}"
+            );
+            most = most.max(expected.abs());
+        }
+        assert!(most > 1e-2, "{case}: {most}");
+    };
+    for case in cases() {
+        let size = common::size(case.rank, Feature::Periodic);
+        let center: Vec<f64> = size.iter().map(|n| *n as f64 * 0.4).collect();
+        let plain = common::scene(&case, Feature::Periodic, 0.05, &fluxes(size, |axis| size[axis] - 1)).replace(
+            &format!("center = {center:?}"),
+            &format!("center = {:?}", vec![0.0; size.len()]),
+        );
+        check(&case, &common::read(&plain).unwrap(), 0.0);
+        if !Feature::Flux.refused(&case) {
+            let flux = 3.0 / size[1] as f64;
+            let turned = plain.replace("flux = 0.0", &format!("flux = {flux:?}"));
+            check(&case, &common::read(&turned).unwrap(), flux);
+        }
+    }
+}
+
+/// A torus has no seam: a wave moved along an axis by an even number of sites sends through the bonds that close it what it sent through others before.
+#[test]
+fn sound_flows_on_round_a_ring() {
+    for case in sound::cases() {
+        let size = sound::size(case.rank, sound::Feature::Periodic);
+        let moved: Vec<usize> = size.iter().map(|n| n / 4 * 2).collect();
+        let detectors = fluxes(size, |axis| size[axis] - 1) + &fluxes(size, |axis| size[axis] - 1 - moved[axis]);
+        let Some(scenario) = sound::scenario(&case, sound::Feature::Periodic, 0.4, &detectors) else {
+            continue;
+        };
+        let (grid, noise) = (scenario.grid(), sound::noise(&scenario));
+        // Records of all detectors from noise that is moved back along an axis, or from the noise itself.
+        let records = |back: Option<usize>| {
+            let pressure = (0..noise.len()).map(|n| {
+                let mut site = grid.site(n);
+                if let Some(axis) = back {
+                    site[axis] = (site[axis] + moved[axis]) % size[axis];
+                }
+                noise[grid.index(site)]
+            });
+            let mut solver = common::build(&scenario);
+            let clock = Clock {
+                time_step: solver.clock().time_step,
+                ..Clock::default()
+            };
+            solver
+                .set_field(&FieldData::Float64(pressure.collect()), clock)
+                .unwrap();
+            let mut taps = Taps::of(&scenario);
+            solver.advance(6, &mut taps).unwrap();
+            (0..2 * case.rank).map(|n| taps.values(n).to_vec()).collect::<Vec<_>>()
+        };
+        let whole = records(None);
+        for axis in 0..case.rank {
+            let (seam, inside) = (&whole[axis], &records(Some(axis))[case.rank + axis]);
+            // p·v of each site of the line is below 1.
+            let line: usize = size.iter().product::<usize>() / size[axis];
+            let tolerance = line as f64 * sound::rounding(&case, 6);
+            for (seam, inside) in seam.iter().zip(inside) {
+                assert!(
+                    (seam - inside).abs() < tolerance,
+                    "{case}, axis {axis}: {seam:e}, {inside:e}"
+                );
+            }
+            let most = seam.iter().fold(0.0, |most: f64, value| most.max(value.abs()));
+            assert!(most > 10.0 * tolerance, "{case}: {most:e}");
         }
     }
 }

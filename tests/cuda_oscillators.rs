@@ -21,7 +21,9 @@ use ripplon::field::FieldData;
 use ripplon::field::Precision;
 use ripplon::scene::Scenario;
 use ripplon::solver::{Edit, Taps};
-use rooms::{Case, DETECTORS, SOURCES, check_checkpoints, check_pictures, differences, different_bits, random, start};
+use rooms::{
+    Case, DETECTORS, SOURCES, check_checkpoints, check_pictures, differences, different_bits, random, seams, start,
+};
 
 #[test]
 fn every_case_is_a_scene() {
@@ -41,10 +43,11 @@ fn sweeps_agree_with_the_processor() {
     let mut wrong = Vec::new();
     for case in cases() {
         for &order in case.orders {
-            let expected = scene(&case, order, ["cpu", "double", "naive"], "", &sounds());
+            let sounds = sounds() + &seams(&case);
+            let expected = scene(&case, order, ["cpu", "double", "naive"], "", &sounds);
             for (word, precision) in Precision::ALL {
                 let name = format!("{}, order {order}, {word}", case.name);
-                let found = scene(&case, order, ["cuda", word, "naive"], "", &sounds());
+                let found = scene(&case, order, ["cuda", word, "naive"], "", &sounds);
                 wrong.extend(differences(&name, &expected, &found, tolerance(precision)));
             }
         }

@@ -15,7 +15,7 @@ use ripplon::field::Precision;
 use ripplon::solver::Taps;
 use rooms::{
     ALL, BESIDE_EDGES, Case, DAMPED, DETECTORS, REGIONS, SPEED, WALLS, cases, check_checkpoints, check_pictures,
-    differences, different_bits, fdtd as scene, tolerance,
+    differences, different_bits, fdtd as scene, seams, tolerance,
 };
 use transduced::{ACTS, Score, compare};
 
@@ -100,9 +100,9 @@ fn single_steps_agree_with_the_processor() {
     let mut wrong = Vec::new();
     for case in cases() {
         let beside = if case.edges.contains("absorb") {
-            ""
+            String::new()
         } else {
-            BESIDE_EDGES
+            BESIDE_EDGES.to_owned() + &seams(&case)
         };
         let detectors = format!("{DETECTORS}{REGIONS}{CHOIR}{beside}");
         for &order in case.orders {

@@ -1,6 +1,7 @@
 //! The detectors of the scene: where they look, what they record.
 
 use super::cards::List;
+use super::handles::straighten;
 use super::layers_panel::{point, tidy};
 use super::sound::SoundWish;
 use super::widgets::{button, choice, figure, hint, row};
@@ -229,7 +230,19 @@ fn body(ui: &mut Ui, detector: &mut DetectorFile, extent: &[f64], sound: bool) {
     match &mut detector.region {
         RegionFile::Everywhere => {}
         RegionFile::Point(at) => point(ui, "At", at, speed),
-        RegionFile::Line { from: a, to: b } | RegionFile::Box { min: a, max: b } => {
+        RegionFile::Line { from, to } => {
+            let before = from.clone();
+            point(ui, "From", from, speed);
+            let moved = *from != before;
+            let before = to.clone();
+            point(ui, "To", to, speed);
+            if moved {
+                straighten(from, to);
+            } else if *to != before {
+                straighten(to, from);
+            }
+        }
+        RegionFile::Box { min: a, max: b } => {
             point(ui, "From", a, speed);
             point(ui, "To", b, speed);
         }

@@ -1,6 +1,7 @@
 //! Handles on what stands in a scene: shapes of layers, packets, pulses, sources, detectors and the mirror's transducers are taken by the
 //! hand, moved and sized over the picture, or moved by keys.
 
+use crate::physics::axis_across;
 use crate::scene::SceneFile;
 use crate::scene::file::{RegionFile, ShapeFile, SourcePlace, TransducersFile};
 
@@ -218,6 +219,24 @@ pub fn bring(file: &mut SceneFile, handle: &Handle, to: [f64; 2]) {
         }
     }
     in_order(file, handle.part);
+    if let Part::Detector(n) = handle.part
+        && let Some(RegionFile::Line { from, to }) = file.detectors.get_mut(n).map(|detector| &mut detector.region)
+    {
+        if handle.knob == 1 {
+            straighten(to, from);
+        } else {
+            straighten(from, to);
+        }
+    }
+}
+
+/// Brings the other end of a detector's line to where the line runs along the nearest axis.
+pub fn straighten(end: &[f64], other: &mut [f64]) {
+    if end.len() < 2 || end.len() != other.len() {
+        return;
+    }
+    let across = axis_across(end, other);
+    other[across] = end[across];
 }
 
 /// A corner dragged beyond the other one is the other one.
@@ -342,6 +361,25 @@ mod tests {
         );
         shift(&mut file, Part::Packet(0), [0.1, -0.2]);
         assert_eq!(file.packets[0].center, [10.1, 19.8]);
+    }
+
+    #[test]
+    fn lines_of_detectors_run_along_axes() {
+        let mut file = file();
+        let line = |from: [f64; 2], to: [f64; 2]| RegionFile::Line {
+            from: from.to_vec(),
+            to: to.to_vec(),
+        };
+        file.detectors[0].region = line([40.0, 10.0], [40.0, 30.0]);
+        let end = of(&file, Part::Detector(0), 2);
+        bring(&mut file, &end, [43.0, 35.0]);
+        assert_eq!(file.detectors[0].region, line([40.0, 10.0], [40.0, 35.0]));
+        // Dragged beyond the diagonal it turns.
+        bring(&mut file, &end, [60.0, 13.0]);
+        assert_eq!(file.detectors[0].region, line([40.0, 10.0], [60.0, 10.0]));
+        let start = of(&file, Part::Detector(0), 1);
+        bring(&mut file, &start, [50.0, 9.0]);
+        assert_eq!(file.detectors[0].region, line([50.0, 10.0], [60.0, 10.0]));
     }
 
     #[test]

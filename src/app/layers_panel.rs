@@ -137,7 +137,7 @@ fn body(ui: &mut Ui, layer: &mut LayerFile, rank: usize, extent: &[f64], quantum
             },
         );
     }
-    super::walls_panel::impedance_rows(ui, layer);
+    super::walls_panel::impedance_rows(ui, layer, rank);
     if layer.sets == Sets::Potential {
         drive_rows(ui, layer);
     }

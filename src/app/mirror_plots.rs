@@ -14,7 +14,7 @@ use std::sync::Arc;
 /// Height of a caption.
 const CAPTION: f32 = 18.0;
 
-/// The focus now, in a line: how wide, also in wavelengths, and how much it stands out. Nothing before the turn, when a wave is only where it began.
+/// The focus now, in a line: how wide, also in wavelengths, where it has a width, and how much it stands out. Nothing before the turn, when a wave is only where it began.
 #[must_use]
 pub fn summary(frame: &Frame, unit: Unit) -> String {
     let back = frame
@@ -25,16 +25,14 @@ pub fn summary(frame: &Frame, unit: Unit) -> String {
     let (Some((_, _, found)), Some(scenario)) = (found, &frame.scenario) else {
         return String::new();
     };
-    let width = match wavelength(scenario) {
-        _ if found.width == 0.0 => "no focus yet".to_owned(),
-        Some(wavelength) => format!(
-            "focus {} = {} λ wide",
-            unit.show(found.width, 3),
-            figure(found.width / wavelength, 2)
-        ),
-        None => format!("focus {} wide", unit.show(found.width, 3)),
+    let width = match (found.width, wavelength(scenario)) {
+        (None, _) => String::new(),
+        (Some(width), Some(wavelength)) => {
+            format!("{} = {} λ wide, ", unit.show(width, 3), figure(width / wavelength, 2))
+        }
+        (Some(width), None) => format!("{} wide, ", unit.show(width, 3)),
     };
-    format!("{width}, {} × rms", figure(found.contrast, 3))
+    format!("focus {width}{} × rms", figure(found.contrast, 3))
 }
 
 /// The wavelength of what a scene's wave begins with; `None` where it has none of its own.

@@ -3,13 +3,13 @@
 use super::sound_panel::number;
 use super::widgets::{figure, hint, row};
 use crate::physics::attenuation::plane_wave;
-use crate::physics::room::{impedance_at, random_absorption, random_absorption_of};
+use crate::physics::room::{diffuse_absorption, impedance_at};
 use crate::physics::{Attenuation, Sets, WallPole};
 use crate::scene::file::{AcousticFile, LayerFile, ValueFile};
 use egui::Ui;
 
 /// How the impedance of a layer depends on the frequency, and what its walls absorb of a diffuse sound.
-pub fn impedance_rows(ui: &mut Ui, layer: &mut LayerFile) {
+pub fn impedance_rows(ui: &mut Ui, layer: &mut LayerFile, rank: usize) {
     if layer.sets != Sets::Impedance {
         layer.pole = None;
         return;
@@ -33,17 +33,21 @@ pub fn impedance_rows(ui: &mut Ui, layer: &mut LayerFile) {
         return;
     };
     let absorbed = match &layer.pole {
-        None => figure(random_absorption(*low), 3),
+        None => figure(diffuse_absorption((*low).into(), rank), 3),
         Some(pole) => {
             let at = [0.25, 1.0, 4.0].map(|ratio| {
                 let frequency = ratio * pole.corner;
-                let taken = random_absorption_of(impedance_at(*low, pole, frequency));
+                let taken = diffuse_absorption(impedance_at(*low, pole, frequency), rank);
                 format!("{} at {}Hz", figure(taken, 3), crate::units::si(frequency))
             });
             at.join(", ")
         }
     };
-    hint(ui, &format!("Random-incidence absorption coefficient: {absorbed}."));
+    let incidence = ["Normal", "Random", "Random"][rank.clamp(1, 3) - 1];
+    hint(
+        ui,
+        &format!("{incidence}-incidence absorption coefficient: {absorbed}."),
+    );
 }
 
 /// The law by which a medium attenuates.

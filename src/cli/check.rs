@@ -5,7 +5,7 @@ use super::terminal::say;
 use super::{SceneArgs, scene};
 use crate::engine::Engine;
 use crate::physics::attenuation::plane_wave;
-use crate::physics::room::{impedance_at, normal_absorption, random_absorption, random_absorption_of, reflection};
+use crate::physics::room::{diffuse_absorption, impedance_at, normal_absorption, reflection};
 use crate::physics::{Initial, Layer, Model, Sets, Value, absorber, drives};
 use crate::scene::Scenario;
 use crate::solver::acoustic::guides::Surroundings;
@@ -75,13 +75,24 @@ fn walls_take(scenario: &Scenario) -> Vec<String> {
         })
         .collect();
     values.dedup();
+    let rank = scenario.grid().rank();
+    // On a line all sound comes at normal incidence.
+    let of_sound = [
+        "at normal incidence",
+        "of a diffuse sound in the plane",
+        "of a diffuse sound",
+    ][rank - 1];
     let line = |xi: &f64| {
+        let diffuse = if rank > 1 {
+            format!(" and {:.4} {of_sound}", diffuse_absorption((*xi).into(), rank))
+        } else {
+            String::new()
+        };
         format!(
-            "Z/ρc = {}: send back {:.4} of the pressure at normal incidence, absorb {:.4} of the energy there and {:.4} of a diffuse sound",
+            "Z/ρc = {}: send back {:.4} of the pressure at normal incidence, absorb {:.4} of the energy there{diffuse}",
             short(*xi),
             reflection(*xi),
             normal_absorption(*xi),
-            random_absorption(*xi)
         )
     };
     let with_pole = |layer: &Layer| {
@@ -90,11 +101,11 @@ fn walls_take(scenario: &Scenario) -> Vec<String> {
         };
         let at = [0.25, 0.5, 1.0, 2.0, 4.0].map(|ratio| {
             let frequency = ratio * pole.corner;
-            let absorbed = random_absorption_of(impedance_at(*low, &pole, frequency));
+            let absorbed = diffuse_absorption(impedance_at(*low, &pole, frequency), rank);
             format!("{absorbed:.4} at {}Hz", units::si(frequency))
         });
         Some(format!(
-            "Z/ρc = {} far below {}Hz, {} far above: absorb of a diffuse sound {}",
+            "Z/ρc = {} far below {}Hz, {} far above: absorb {of_sound} {}",
             short(*low),
             units::si(pole.corner),
             short(pole.high),

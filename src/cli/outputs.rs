@@ -205,7 +205,14 @@ impl Outputs {
             values.extend(row.observables.values(rank));
             // Rows of a checkpoint do not have them.
             if engine.scenario().mirror().is_some() {
-                values.extend(row.refocus.map_or([Taps::ABSENT; 6], |refocus| refocus.values()));
+                let cells = |refocus: Refocus| {
+                    let absent = |name| name == "focus_width" && refocus.width.is_none();
+                    let columns = Refocus::COLUMNS.iter().zip(refocus.values());
+                    columns
+                        .map(|(name, value)| if absent(*name) { Taps::ABSENT } else { value })
+                        .collect()
+                };
+                values.extend(row.refocus.map_or_else(|| vec![Taps::ABSENT; 6], cells));
             }
             if self.with_state {
                 let absent = || vec![Taps::ABSENT; StateMeasures::columns(rank).len()];

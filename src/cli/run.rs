@@ -455,6 +455,12 @@ fn balance(engine: &Engine) -> String {
     format!("{what} drift {:.2e}", engine.drift())
 }
 
+/// How wide a focus is, where it has a width, and how much it stands out.
+fn focus(width: Option<f64>, contrast: f64) -> String {
+    let width = width.map_or(String::new(), |width| format!("{} wide, ", short(width)));
+    format!("{width}{} times the rms of the field", short(contrast))
+}
+
 /// What a mirror has made of the wave, in one line.
 fn mirror_line(engine: &mut Engine) -> anyhow::Result<Option<String>> {
     let (Some(status), Some(found)) = (engine.mirror(), engine.refocus()?) else {
@@ -467,29 +473,21 @@ fn mirror_line(engine: &mut Engine) -> anyhow::Result<Option<String>> {
         )));
     }
     // At the moment at which it is to come together, which a burst lets come before the end.
-    let focus = match (engine.replays().last(), engine.focal_step()) {
+    let of_focus = match (engine.replays().last(), engine.focal_step()) {
         (Some(replay), Some(focal)) => {
             #[expect(clippy::cast_precision_loss, reason = "steps are far below 2^52")]
             let before = (engine.clock().steps as f64 - focal as f64) * engine.clock().time_step;
             let at = engine.clock().time - before;
-            let [width, contrast] = [replay.width, replay.contrast].map(short);
-            format!(
-                "focus at t = {}: {width} wide, {contrast} times the rms of the field",
-                short(at)
-            )
+            format!("focus at t = {}: {}", short(at), focus(replay.width, replay.contrast))
         }
-        _ => format!(
-            "focus now {} wide, {} times the rms of the field",
-            short(found.width),
-            short(found.contrast)
-        ),
+        _ => format!("focus now {}", focus(found.width, found.contrast)),
     };
     // A source leaves nothing at t = 0 to compare with.
     if found.error == 0.0 && found.fidelity == 0.0 {
-        return Ok(Some(format!("mirror: {} sites play, {focus}", status.playing)));
+        return Ok(Some(format!("mirror: {} sites play, {of_focus}", status.playing)));
     }
     Ok(Some(format!(
-        "mirror: {} sites play, residual inside {:.2e} when time turned, fidelity {:.6}, error {:.2e} ({:.2e} after scaling), {focus}",
+        "mirror: {} sites play, residual inside {:.2e} when time turned, fidelity {:.6}, error {:.2e} ({:.2e} after scaling), {of_focus}",
         status.playing, found.residual, found.fidelity, found.error, found.scaled_error,
     )))
 }

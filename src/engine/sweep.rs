@@ -8,6 +8,7 @@ use crate::physics::{Initial, Packet, Sets};
 use crate::scene::scenario::Subject;
 use crate::scene::sweep::{Sweep, SweepFault, Theory, Wanted};
 use crate::scene::{Faults, Scenario};
+use crate::solver::taps::Tap;
 use crate::solver::{self, Backend};
 use std::ops::ControlFlow;
 use std::path::PathBuf;
@@ -19,6 +20,9 @@ pub type Stop = Arc<dyn Fn() -> bool + Send + Sync>;
 
 /// Sites up to which runs go side by side: beyond, one run alone keeps all threads busy.
 const SMALL: usize = 1 << 17;
+
+/// By which share of its kinetic energy the potential behind a packet may differ from that where it starts, for the theory of transmission.
+const MOST_BEHIND: f64 = 0.01;
 
 /// Points of a line of theory.
 const PIECES: usize = 240;
@@ -351,7 +355,10 @@ struct Line {
     grid: Grid,
     hopping: f64,
     packet: Packet,
-    /// From the first to the last site where the potential is not 0.
+    /// The potential where the packet starts, behind its back at the grid's end, and at the end to which it goes.
+    start: f64,
+    leads: [f64; 2],
+    /// Between those ends, in the order in which the packet comes to it.
     profile: Vec<f64>,
 }
 
@@ -385,15 +392,29 @@ impl Line {
         }
         let mut potential = vec![0.0; grid.sites()];
         medium.potential_row(None, 0, 0, 0..grid.sites(), &mut potential);
-        let first = potential.iter().position(|u| *u != 0.0);
-        let last = potential.iter().rposition(|u| *u != 0.0);
+        let mut site = Tap::nearest(grid, packet.center)[0];
+        if packet.momentum[0] < 0.0 {
+            potential.reverse();
+            site = potential.len() - 1 - site;
+        }
+        let start = potential[site];
+        let leads = [potential[0], potential[potential.len() - 1]];
+        let kinetic = 4.0 * quantum.hopping * (packet.momentum[0] * grid.spacing() / 2.0).sin().powi(2);
+        if (potential[..site].iter()).any(|u| (u - start).abs() > MOST_BEHIND * kinetic) {
+            return Err(fault("behind this packet the potential is not that of its place"));
+        }
+        let first = potential.iter().position(|u| *u != leads[0]);
+        let last = potential.iter().rposition(|u| *u != leads[1]);
         let profile = first
             .zip(last)
-            .map_or(Vec::new(), |(first, last)| potential[first..=last].to_vec());
+            .and_then(|(first, last)| potential.get(first..=last))
+            .map_or(Vec::new(), <[f64]>::to_vec);
         Ok(Self {
             grid: grid.clone(),
             hopping: quantum.hopping,
             packet,
+            start,
+            leads,
             profile,
         })
     }
@@ -401,8 +422,13 @@ impl Line {
     /// T(k) averaged over the packet's momenta.
     fn transmission(&self) -> f64 {
         let a = self.grid.spacing();
-        transfer::packet_average(self.packet.momentum[0] * a, self.packet.width[0] / a, |k| {
-            transfer::transmission(&self.profile, self.hopping, k)
+        let momentum = self.packet.momentum[0].abs() * a;
+        transfer::packet_average(momentum, self.packet.width[0] / a, |k| {
+            // In the lead it has the energy that it has where it starts.
+            let k = transfer::momentum_on(self.leads[0] - self.start, self.hopping, k);
+            k.map_or(0.0, |k| {
+                transfer::transmission_between(&self.profile, self.leads, self.hopping, k)
+            })
         })
     }
 }

@@ -138,7 +138,8 @@ impl Reading {
 pub enum Region {
     /// The nearest site.
     Point([f64; 3]),
-    /// From one point to another; in 1D and for flux it stands across the axis that it does not run along.
+    /// From one point to another along an axis, in 3D also a plane between two of its corners; a flux goes through it along [`axis_across`]. In 1D
+    /// all sites between, for a flux one.
     Line {
         /// One end.
         from: [f64; 3],
@@ -154,6 +155,17 @@ pub enum Region {
     },
     /// The whole grid.
     Everywhere,
+}
+
+/// The axis that a line, or a plane between two corners, stands across: the one along which it extends least, the first of several.
+#[must_use]
+pub fn axis_across(from: &[f64], to: &[f64]) -> usize {
+    let extents = || from.iter().zip(to).map(|(from, to)| (to - from).abs());
+    let most = extents().fold(f64::MIN_POSITIVE, f64::max);
+    // What differs by rounding is the same.
+    let shares = extents().map(|extent| (extent / most * 1e9).round());
+    let least = shares.enumerate().min_by(|(_, one), (_, other)| one.total_cmp(other));
+    least.map_or(0, |(axis, _)| axis)
 }
 
 /// One detector of a scene.
@@ -189,6 +201,21 @@ impl Detector {
 mod tests {
     use super::*;
     use std::f64::consts::{PI, TAU};
+
+    #[test]
+    fn lines_stand_across_the_axis_along_which_they_extend_least() {
+        for (from, to, across) in [
+            ([1.6, 1.0, 0.0], [1.6, 2.0, 0.0], 0),
+            ([1.0, 1.6, 0.0], [2.0, 1.6 + 1e-12, 0.0], 1),
+            ([1.0, 2.0, 0.0], [1.0 + 1e-13, 2.0, 0.0], 1),
+            ([1.0, 2.0, 0.0], [1.0, 2.0, 0.0], 0),
+        ] {
+            assert_eq!(axis_across(&from[..2], &to[..2]), across, "{from:?} to {to:?}");
+        }
+        assert_eq!(axis_across(&[1.0, 1.0, 3.0], &[5.0, 4.0, 3.0]), 2);
+        // Of two axes along which it does not extend, the first.
+        assert_eq!(axis_across(&[1.0, 1.0, 3.0], &[1.0, 4.0, 3.0]), 0);
+    }
 
     /// Of a sine of amplitude 2 Pa over whole periods: √2 Pa, 96.99 dB, and no mean. Sums over whole periods are exact.
     #[test]

@@ -133,7 +133,7 @@ pub enum Shape {
         /// Outer radius.
         outer: f64,
     },
-    /// Inside a polygon in the x–y plane (even–odd rule).
+    /// Inside a polygon in the x–y plane (even–odd rule) or on its border.
     Polygon {
         /// Its corners, in order.
         points: Vec<[f64; 2]>,

@@ -163,15 +163,7 @@ impl Measurement {
         }
         let a = grid.spacing();
         let square: f64 = (0..grid.rank())
-            .map(|axis| {
-                let mut apart = (site[axis] as f64 * a - place[axis]).abs();
-                if grid.is_periodic(axis) {
-                    let round = grid.size()[axis] as f64 * a;
-                    apart = apart.rem_euclid(round);
-                    apart = apart.min(round - apart);
-                }
-                apart * apart
-            })
+            .map(|axis| grid.way(axis, place[axis], site[axis] as f64 * a).powi(2))
             .sum();
         if self.width > 0.0 {
             (-square / (4.0 * self.width * self.width)).exp()

@@ -130,8 +130,9 @@ pub struct Refocus {
     pub scaled_error: f64,
     /// ‖ψ‖/‖ψ(0)‖ inside the mirror when time turned; 0 before.
     pub residual: f64,
-    /// Full width of |ψ|² or p at half its value in the focus, mean over the axes; a length. The focus is where the wave began.
-    pub width: f64,
+    /// Full width of |ψ|² or p at half its value in the focus, mean over the axes of three sites and more along which it falls to a half on both sides; a
+    /// length, `None` where it falls along none. The focus is where the wave began.
+    pub width: Option<f64>,
     /// |ψ| or |p| in the focus over its root mean square on all sites that are no walls.
     pub contrast: f64,
 }
@@ -147,7 +148,7 @@ impl Refocus {
         "focus_contrast",
     ];
 
-    /// The values of those columns.
+    /// The values of those columns; a width that there is not is no number.
     #[must_use]
     pub fn values(&self) -> [f64; 6] {
         [
@@ -155,7 +156,7 @@ impl Refocus {
             self.error,
             self.scaled_error,
             self.residual,
-            self.width,
+            self.width.unwrap_or(f64::NAN),
             self.contrast,
         ]
     }
@@ -168,7 +169,7 @@ impl Refocus {
             error,
             scaled_error,
             residual,
-            width,
+            width: (width > 0.0).then_some(width),
             contrast,
         }
     }

@@ -7,7 +7,8 @@ use crate::grid::Grid;
 use num_complex::Complex64;
 use std::sync::Arc;
 
-/// A Gaussian packet, ψ ∝ exp(−Σ(x−c)²/(4w²)) exp(i k·(r−c)); `width` is the standard deviation of |ψ|².
+/// A Gaussian packet, ψ ∝ exp(−Σ(x−c)²/(4w²)) exp(i k·(r−c)); `width` is the standard deviation of |ψ|². Along a periodic axis x − c is the
+/// shorter way round.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Packet {
     /// Centre c, lengths.
@@ -20,7 +21,7 @@ pub struct Packet {
     pub weight: f64,
 }
 
-/// A Gaussian pressure pulse, p = amplitude · exp(−|r−c|²/(2w²)), dp/dt = 0.
+/// A Gaussian pressure pulse, p = amplitude · exp(−|r−c|²/(2w²)), dp/dt = 0. Along a periodic axis r − c is the shorter way round.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Pulse {
     /// Centre, m.
@@ -57,7 +58,7 @@ impl Initial {
             Self::Packets(packets) => {
                 for packet in packets {
                     let gauss = |axis: usize, at: f64| {
-                        let d = at - packet.center[axis];
+                        let d = grid.way(axis, packet.center[axis], at);
                         Complex64::from_polar(
                             (-(d / packet.width[axis]).powi(2) / 4.0).exp(),
                             packet.momentum[axis] * d,
@@ -82,7 +83,9 @@ impl Initial {
                     for (i, value) in out.iter_mut().enumerate() {
                         #[expect(clippy::cast_precision_loss, reason = "site numbers are far below 2^52")]
                         let at = [grid.global(0, i) as f64 * a, y, z];
-                        let square: f64 = (0..rank).map(|axis| (at[axis] - pulse.center[axis]).powi(2)).sum();
+                        let square: f64 = (0..rank)
+                            .map(|axis| grid.way(axis, pulse.center[axis], at[axis]).powi(2))
+                            .sum();
                         *value += pulse.amplitude * (-(square.sqrt() / pulse.width).powi(2) / 2.0).exp();
                     }
                 }
@@ -125,6 +128,7 @@ impl Initial {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::grid::Edge;
 
     #[test]
     fn what_is_far_narrower_than_a_spacing_stands_on_its_site() {
@@ -146,6 +150,55 @@ mod tests {
             for (j, here) in [0.0, 1.0, 0.0].into_iter().enumerate() {
                 state.fill_row(&grid, j, 0, &mut row);
                 assert_eq!(row, [0.0, here, 0.0].map(Complex64::from), "{state:?}, row {j}");
+            }
+        }
+    }
+    /// Moved round a torus by whole sites, a packet and a pulse are what they were, moved; windows of the torus have them as the whole.
+    #[test]
+    fn a_seam_is_a_place_as_any_other() {
+        const SIZE: [usize; 2] = [40, 24];
+        let torus = Grid::new(&SIZE, 0.5).with_edges([Edge::Periodic, Edge::Periodic, Edge::Wall], 0);
+        let states = |x: f64, y: f64| {
+            let packet = Packet {
+                center: [x, y, 0.0],
+                width: [1.2, 0.8, 1.0],
+                momentum: [1.1, -0.7, 0.0],
+                weight: 1.0,
+            };
+            let pulse = Pulse {
+                center: [x, y, 0.0],
+                width: 0.9,
+                amplitude: 2.0,
+            };
+            [Initial::Packets(vec![packet]), Initial::Pulses(vec![pulse])]
+        };
+        let field = |state: &Initial, grid: &Grid| {
+            let [nx, ny, _] = grid.size();
+            let mut all = vec![Complex64::ZERO; nx * ny];
+            for (j, row) in all.chunks_mut(nx).enumerate() {
+                state.fill_row(grid, j, 0, row);
+            }
+            all
+        };
+        // In the middle no tail reaches the seam but below e^{−(10/2.4)²}, half a turn away.
+        let middle = states(10.0, 6.0).map(|state| field(&state, &torus));
+        for (right, up) in [(20u16, 12u16), (21, 12), (19, 13), (35, 0), (0, 23)] {
+            let [x, y] = [(20 + right) % 40, (12 + up) % 24].map(|site| 0.5 * f64::from(site));
+            for (state, middle) in states(x, y).iter().zip(&middle) {
+                let moved = field(state, &torus);
+                for (n, value) in middle.iter().enumerate() {
+                    let [i, j] = [n % SIZE[0], n / SIZE[0]];
+                    // At half a turn either way round is as long, and a phase has two values.
+                    if i == 0 || j == 0 {
+                        continue;
+                    }
+                    let at = (i + usize::from(right)) % SIZE[0] + SIZE[0] * ((j + usize::from(up)) % SIZE[1]);
+                    assert!((moved[at] - value).norm() < 1e-14, "{state:?} at {i}, {j}");
+                }
+                let window = torus.window(1, 20, 9);
+                for (n, value) in field(state, &window).iter().enumerate() {
+                    assert_eq!(*value, moved[n % SIZE[0] + SIZE[0] * ((20 + n / SIZE[0]) % SIZE[1])]);
+                }
             }
         }
     }

@@ -20,7 +20,8 @@ pub use decay::{Balance, Decay, Line, Remedy, TooShort};
 pub use octaves::{Octave, filtered, octaves};
 pub use response::{Response, ResponseError, convolved};
 pub use walls::{
-    impedance_at, normal_absorption, normal_absorption_of, random_absorption, random_absorption_of, reflection,
+    diffuse_absorption, impedance_at, normal_absorption, normal_absorption_of, random_absorption,
+    random_absorption_in_plane, random_absorption_of, reflection,
 };
 
 /// What is told of one band.

@@ -63,7 +63,10 @@ impl Shape {
                 let d = distance(at, *center, rank);
                 d >= inner - slack && d <= outer + slack
             }
-            Self::Polygon { points } => crossings(points, at[1]).filter(|x| *x > at[0]).count() % 2 == 1,
+            Self::Polygon { points } => {
+                crossings(points, at[1]).filter(|x| *x > at[0]).count() % 2 == 1
+                    || edges(points).any(|edge| from_segment([at[0], at[1]], edge) <= slack)
+            }
             Self::Stroke { points, radius } => {
                 segments(points).any(|segment| from_segment([at[0], at[1]], segment) <= radius + slack)
             }
@@ -190,17 +193,20 @@ impl Shape {
             }
             Self::Stroke { points, radius } => stroke_spans(grid, points, *radius, row[1], spans),
             Self::Polygon { points } => {
+                let first = spans.len();
                 let mut limits: Vec<f64> = crossings(points, row[1]).collect();
                 limits.sort_by(f64::total_cmp);
                 for pair in limits.as_chunks().0 {
                     let &[low, high] = pair;
-                    // Inside is low ≤ x < high, as in `contains`.
+                    // Inside is low ≤ x < high, as in `contains`; what lies on an edge comes from the edges.
                     let inside = |i: usize| (low..high).contains(&position([i, j, k], grid)[0]);
                     let sites = trimmed(about(low, high, 0, grid), inside);
                     if !sites.is_empty() {
                         spans.push(sites);
                     }
                 }
+                edge_spans(grid, points, row[1], spans);
+                merge(spans, first);
             }
         }
     }
@@ -268,6 +274,35 @@ fn stroke_spans(grid: &Grid, points: &[[f64; 2]], radius: f64, y: f64, spans: &m
             spans.push(sites);
         }
     }
+    merge(spans, first);
+}
+
+/// The sites at height `y` on the edges of a polygon, as ranges that may overlap.
+fn edge_spans(grid: &Grid, points: &[[f64; 2]], y: f64, spans: &mut Vec<Range<usize>>) {
+    let slack = slack(grid);
+    for edge in edges(points) {
+        let [[x0, y0], [x1, y1]] = edge;
+        if y < y0.min(y1) - slack || y > y0.max(y1) + slack {
+            continue;
+        }
+        let (dx, dy) = (x1 - x0, y1 - y0);
+        let (low, high) = if dy.abs() > slack {
+            let x = x0 + ((y - y0) / dy).clamp(0.0, 1.0) * dx;
+            let wide = slack * dx.hypot(dy) / dy.abs();
+            (x - wide, x + wide)
+        } else {
+            (x0.min(x1), x0.max(x1))
+        };
+        let on_edge = |i: usize| from_segment([position([i, 0, 0], grid)[0], y], edge) <= slack;
+        let sites = trimmed(about(low, high, 0, grid), on_edge);
+        if !sites.is_empty() {
+            spans.push(sites);
+        }
+    }
+}
+
+/// Makes ranges from place `first` on such that do not overlap.
+fn merge(spans: &mut Vec<Range<usize>>, first: usize) {
     let mut own = spans.split_off(first);
     own.sort_by_key(|sites| sites.start);
     for sites in own {
@@ -278,10 +313,14 @@ fn stroke_spans(grid: &Grid, points: &[[f64; 2]], radius: f64, y: f64, spans: &m
     }
 }
 
+/// The edges of a polygon, the first from its last point.
+fn edges(points: &[[f64; 2]]) -> impl Iterator<Item = [[f64; 2]; 2]> {
+    let before = points.iter().cycle().skip(points.len().saturating_sub(1));
+    before.zip(points).map(|(from, to)| [*from, *to])
+}
+
 /// Where the edges of a polygon cross the line at height y, in no order; always an even number (even–odd rule).
 fn crossings(points: &[[f64; 2]], y: f64) -> impl Iterator<Item = f64> {
-    points.iter().enumerate().filter_map(move |(n, &[x1, y1])| {
-        let [x0, y0] = points[(n + points.len() - 1) % points.len()];
-        ((y1 > y) != (y0 > y)).then(|| (x0 - x1) * (y - y1) / (y0 - y1) + x1)
-    })
+    edges(points)
+        .filter_map(move |[[x0, y0], [x1, y1]]| ((y1 > y) != (y0 > y)).then(|| (x0 - x1) * (y - y1) / (y0 - y1) + x1))
 }

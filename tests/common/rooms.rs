@@ -39,6 +39,19 @@ pub const BESIDE_EDGES: &str = "[[detector]]\nname = \"beside x\"\nfrom = [0.5, 
     [[detector]]\nname = \"beside y\"\nfrom = [1.0, 1.0, 2.0]\nto = [25.0, 1.0, 8.0]\nmeasure = \"flux\"\n\
     [[detector]]\nname = \"beside a wall\"\nfrom = [23.0, 3.0, 5.0]\nto = [23.0, 14.0, 8.0]\nmeasure = \"flux\"\n";
 
+/// Lines, or planes in rooms, at the last sites of both axes: what flows through them goes round a ring, or nothing does.
+pub fn seams(case: &Case) -> String {
+    let last = |axis: usize| 0.5 * f64::from(u32::try_from(case.size[axis] - 1).unwrap_or(0));
+    if case.size.len() < 2 {
+        return String::new();
+    }
+    let (x, y) = (last(0), last(1));
+    format!(
+        "[[detector]]\nname = \"seam of x\"\nfrom = [{x:?}, 1.0, 2.0]\nto = [{x:?}, 18.0, 8.0]\nmeasure = \"flux\"\n\
+         [[detector]]\nname = \"seam of y\"\nfrom = [1.0, {y:?}, 2.0]\nto = [25.0, {y:?}, 8.0]\nmeasure = \"flux\"\n"
+    )
+}
+
 impl Case {
     pub fn new(
         name: &'static str,

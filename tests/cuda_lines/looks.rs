@@ -52,6 +52,12 @@ fn places() -> [(Case, &'static [usize], &'static str); 4] {
 
 /// A run of such a place at the start, and what its detectors will record.
 fn begun(case: &Case, detectors: &str, size: &[usize], backend: &str) -> (Box<dyn Solver>, Taps) {
+    // Through the last sites, where what flows goes round a ring or nothing does.
+    let place = match size {
+        [nx] => format!("at = [{}]", nx - 1),
+        _ => format!("from = [2, {0}]\nto = [30, {0}]", size[1] - 1),
+    };
+    let detectors = &format!("{detectors}[[detector]]\nname = \"seam\"\n{place}\nmeasure = \"flux\"\n");
     let scenario = watched(case, detectors, size, backend, "double", 0.5);
     let mut run = build(&scenario);
     run.set_field(&random(size.iter().product()), start(0.5)).unwrap();

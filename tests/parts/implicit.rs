@@ -34,10 +34,12 @@ const CASES: &[Case] = &[
 
 const ON_LINE: &str = "[[detector]]\nname = \"point\"\nat = [1530.0]\n[[detector]]\nname = \"box\"\nmeasure = \"probability\"\n\
     region = { min = [150.0], max = [2790.0] }\nevery = 3\n[[detector]]\nname = \"current\"\nmeasure = \"flux\"\nfrom = [1020.0]\nto = [1020.0]\n\
+    [[detector]]\nname = \"seam\"\nmeasure = \"flux\"\nat = [2999.0]\n\
     [[detector]]\nname = \"all\"\nmeasure = \"probability\"\n[[detector]]\nname = \"peak\"\nmeasure = \"peak\"\n";
 const IN_PLANE: &str = "[[detector]]\nname = \"point\"\nat = [9.0, 131.0]\n[[detector]]\nname = \"box\"\nmeasure = \"probability\"\n\
     region = { min = [2.0, 30.0], max = [18.0, 220.0] }\nevery = 3\n[[detector]]\nname = \"across\"\nmeasure = \"flux\"\nfrom = [2.0, 130.0]\nto = [20.0, 130.0]\n\
     [[detector]]\nname = \"along\"\nmeasure = \"flux\"\nfrom = [7.0, 10.0]\nto = [7.0, 240.0]\n\
+    [[detector]]\nname = \"seam\"\nmeasure = \"flux\"\nfrom = [2.0, 259.0]\nto = [20.0, 259.0]\n\
     [[detector]]\nname = \"all\"\nmeasure = \"probability\"\n[[detector]]\nname = \"peak\"\nmeasure = \"peak\"\n";
 
 /// A line of 3000 sites, or a plane of 24 × 260.

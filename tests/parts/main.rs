@@ -109,7 +109,10 @@ fn text(case: &Case, solver: &str, extra: &str, parts: usize) -> String {
     let sound = case.scene.contains("[acoustic]");
     let sums = if sound { "pressure" } else { "probability" };
     let detectors = if case.size.len() == 2 {
-        SEEN_2D.replace("SUM", sums)
+        // Through the bonds that close a ring, or none.
+        let last = case.size[1] - 1;
+        let seam = format!("[[detector]]\nname = \"seam\"\nfrom = [3.0, {last}]\nto = [40.0, {last}]\nevery = 2\n");
+        SEEN_2D.replace("SUM", sums) + &seam
     } else {
         String::new()
     };

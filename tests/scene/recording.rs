@@ -43,6 +43,23 @@ fn recording_and_predictions() {
         "33:1",
         &["no site lies in it"],
     );
+    let line = |ends: &str| with(FREE, "region = { min = [22.0, 0.0], max = [31.5, 15.5] }", ends);
+    fault(
+        &line("from = [12.0, 2.0]\nto = [13.5, 9.0]"),
+        "34:6",
+        &[
+            "from (12.0, 2.0) to (13.5, 9.0)",
+            "along neither x nor y",
+            "same x or the same y",
+        ],
+    );
+    fault(
+        &line("measure = \"probability\"\nfrom = [12.0, 2.0]\nto = [19.0, 2.5]"),
+        "35:6",
+        &["along neither x nor y"],
+    );
+    // Less than a spacing of 0.5 apart.
+    read(&line("from = [12.0, 2.0]\nto = [12.4, 9.0]")).unwrap();
     fault(
         &with(FREE, "[[expect]]", "every = 0\n[[expect]]"),
         "35:9",

@@ -3,7 +3,7 @@
 use super::adapter::skip;
 use super::rooms::{
     self, ALL, BESIDE_EDGES, Case, DETECTORS, REGIONS, WALLS, cases, check_checkpoints, check_pictures, differences,
-    fdtd as scene, tolerance,
+    fdtd as scene, seams, tolerance,
 };
 use super::transduced::{ACTS, Score, compare};
 use ripplon::field::Precision;
@@ -76,8 +76,9 @@ fn fluxes_beside_edges_agree_with_the_processor() {
     let edged = |case: &Case| case.size.len() == 2 && !case.edges.contains("absorb");
     for case in cases().into_iter().filter(edged) {
         for &order in case.orders {
-            let expected = scene(&case, order, "cpu", "double", "stepwise", BESIDE_EDGES);
-            let found = scene(&case, order, "wgpu", "single", "stepwise", BESIDE_EDGES);
+            let detectors = BESIDE_EDGES.to_owned() + &seams(&case);
+            let expected = scene(&case, order, "cpu", "double", "stepwise", &detectors);
+            let found = scene(&case, order, "wgpu", "single", "stepwise", &detectors);
             let name = format!("{}, order {order}", case.name);
             wrong.extend(differences(&name, &expected, &found, tolerance(Precision::Single)));
         }

@@ -15,8 +15,8 @@ pub struct Replay {
     pub record: f64,
     /// |ψ| or |p| in the focus over its root mean square, at the moment at which the wave is to come together.
     pub contrast: f64,
-    /// Its full width at half height there; a length, 0 if it falls nowhere to a half.
-    pub width: f64,
+    /// Its full width at half height there; a length ([`Refocus::width`](crate::physics::Refocus::width)).
+    pub width: Option<f64>,
 }
 
 impl Replay {
@@ -117,7 +117,7 @@ mod tests {
             playing,
             record,
             contrast,
-            width: 1.0,
+            width: Some(1.0),
         };
         let all = [replay(4, 0.25, 3.0), replay(9, 1.0, 9.0)];
         assert!((law(&all).unwrap() - 3.0).abs() < 1e-14);

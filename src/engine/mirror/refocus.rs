@@ -60,37 +60,40 @@ fn brightness(field: &FieldData, focus: usize) -> impl Fn(usize) -> f64 + '_ {
     }
 }
 
-/// Full width at half the value in the focus, mean over the axes, straight lines between sites; 0 if it falls nowhere to a half.
+/// Full width at half the value in the focus, straight lines between sites, mean over the axes of three sites and more along which it falls to a half on both sides; `None` where there is no such axis.
 #[expect(clippy::cast_precision_loss, reason = "site numbers are far below 2^52")]
-fn width(grid: &Grid, field: &FieldData, focus: usize) -> f64 {
+fn width(grid: &Grid, field: &FieldData, focus: usize) -> Option<f64> {
     let value = brightness(field, focus);
-    let half = value(focus) / 2.0;
+    let most = value(focus);
+    let half = most / 2.0;
     if half <= 0.0 {
-        return 0.0;
+        return None;
     }
     let site = grid.site(focus);
-    let mut sum = 0.0;
-    for axis in 0..grid.rank() {
-        for up in [false, true] {
-            let (mut at, mut here) = (site, value(focus));
-            let mut far = 0.0;
-            loop {
-                let next = if up { at[axis] + 1 } else { at[axis].wrapping_sub(1) };
-                if next >= grid.size()[axis] {
-                    return 0.0;
-                }
-                at[axis] = next;
-                let there = value(grid.index(at));
-                if there <= half {
-                    sum += far + (here - half) / (here - there);
-                    break;
-                }
-                here = there;
-                far += 1.0;
+    // Spacings from the focus to where it has fallen to a half.
+    let side = |axis: usize, up: bool| {
+        let sites = grid.size()[axis];
+        let mut here = most;
+        for far in 1..sites {
+            let place = if up { site[axis] + far } else { site[axis] + sites - far };
+            if (place >= sites) == up && !grid.is_periodic(axis) {
+                return None;
             }
+            let mut at = site;
+            at[axis] = place % sites;
+            let there = value(grid.index(at));
+            if there <= half {
+                return Some((far - 1) as f64 + (here - half) / (here - there));
+            }
+            here = there;
         }
-    }
-    sum * grid.spacing() / grid.rank() as f64
+        None
+    };
+    let widths: Vec<f64> = (0..grid.rank())
+        .filter(|&axis| grid.size()[axis] > 2)
+        .filter_map(|axis| Some(side(axis, false)? + side(axis, true)?))
+        .collect();
+    (!widths.is_empty()).then(|| widths.iter().sum::<f64>() * grid.spacing() / widths.len() as f64)
 }
 
 /// |ψ| in the focus over its root mean square where there are no walls.
@@ -108,6 +111,7 @@ fn contrast(field: &FieldData, focus: usize, open: usize) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::grid::Edge;
 
     #[test]
     fn a_turned_field_is_its_conjugate() {
@@ -117,7 +121,7 @@ mod tests {
         let found = measure(&grid, None, &start, &back, true, (2, 5));
         assert!((found.fidelity - 1.0).abs() < 1e-15 && found.error == 0.0 && found.scaled_error < 1e-15);
         // |ψ|² is 16 in the middle and 1 beside it: half of it lies 8/15 of a spacing away.
-        assert!((found.width - 2.0 * 0.5 * 8.0 / 15.0).abs() < 1e-15);
+        assert!((found.width.unwrap() - 2.0 * 0.5 * 8.0 / 15.0).abs() < 1e-15);
         assert!((found.contrast - 4.0 / (18.0f64 / 5.0).sqrt()).abs() < 1e-14);
         // Twice as much: an error of 1, none after scaling; and the half outside does not count.
         let twice = FieldData::Complex128(
@@ -131,5 +135,34 @@ mod tests {
         let found = measure(&grid, Some(&inside), &start, &twice, true, (2, 5));
         assert!((found.error - 1.0).abs() < 1e-15 && found.scaled_error < 1e-15);
         assert!((residual(&inside, &start, &twice) - 2.0).abs() < 1e-15);
+    }
+
+    /// A tent that falls by a quarter of its height a site along x and by an eighth a site along y: half of it lies 2 and 4 sites away.
+    #[test]
+    fn a_focus_is_as_wide_as_the_axes_tell_along_which_it_falls() {
+        let tent = |grid: &Grid, [x, y]: [usize; 2]| {
+            let value = |n: usize| {
+                let site = grid.site(n).map(|at| at as f64);
+                let way = |axis: usize, from: usize| grid.way(axis, from as f64, site[axis]).abs();
+                (1.0 - way(0, x) / 4.0 - way(1, y) / 8.0).max(0.0)
+            };
+            FieldData::Float64((0..grid.sites()).map(value).collect())
+        };
+        let found = |grid: &Grid, at: [usize; 2]| width(grid, &tent(grid, at), grid.index([at[0], at[1], 0]));
+        let [wall, ring] = [Edge::Wall, Edge::Periodic];
+        let grid = |size: &[usize], x: Edge, y: Edge| Grid::new(size, 1.0).with_edges([x, y, wall], 0);
+        let inside = grid(&[12, 20], wall, wall);
+        assert_eq!(found(&inside, [6, 9]), Some(6.0));
+        // Beside the end of x only y tells; in a corner none does.
+        assert_eq!(found(&inside, [1, 9]), Some(8.0));
+        assert_eq!(found(&inside, [11, 9]), Some(8.0));
+        assert_eq!(found(&inside, [1, 19]), None);
+        // Round a ring both do.
+        assert_eq!(found(&grid(&[12, 20], ring, ring), [1, 19]), Some(6.0));
+        assert_eq!(found(&grid(&[12, 20], ring, wall), [0, 9]), Some(6.0));
+        // Narrower than the field round a ring: it falls nowhere to a half.
+        assert_eq!(found(&grid(&[3, 20], ring, wall), [0, 9]), Some(8.0));
+        // Two components have no width along their axis.
+        assert_eq!(found(&grid(&[12, 2], wall, wall), [6, 1]), Some(4.0));
     }
 }

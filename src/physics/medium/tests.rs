@@ -86,6 +86,10 @@ fn shapes(rank: usize) -> BoxedStrategy<Shape> {
         round,
         Just(Shape::Image(pixels)),
         prop::collection::vec([coordinate(), coordinate()], 3..7).prop_map(|points| Shape::Polygon { points }),
+        // Corners on sites.
+        prop::collection::vec([-3..25i32, -3..25i32], 3..7).prop_map(|points| Shape::Polygon {
+            points: points.iter().map(|point| point.map(|at| f64::from(at) * 0.9)).collect(),
+        }),
         (prop::collection::vec([coordinate(), coordinate()], 1..5), 0.1..6.0f64)
             .prop_map(|(points, radius)| { Shape::Stroke { points, radius } }),
         (
@@ -113,6 +117,35 @@ fn layers(rank: usize) -> impl Strategy<Value = Vec<Layer>> {
         ..layer(shape, value, mode)
     });
     prop::collection::vec(one, 0..5)
+}
+
+/// Whatever the rounding of its corners, a polygon with corners on sites has the sites on its edges: as many in all as Pick's theorem says, area + half of those on the edges + 1.
+#[test]
+fn edges_of_polygons_belong_to_them() {
+    let figures: [(&[[i32; 2]], usize); 4] = [
+        (&[[10, 10], [20, 10], [20, 20], [10, 20]], 121),
+        // A diamond: 2·5² + 2·5 + 1.
+        (&[[15, 10], [20, 15], [15, 20], [10, 15]], 61),
+        // Area 30, 12 sites on the edges.
+        (&[[3, 4], [13, 4], [8, 10]], 30 + 6 + 1),
+        // A spike upwards: area 8, 8 sites on the edges.
+        (&[[4, 4], [8, 4], [6, 8]], 8 + 4 + 1),
+    ];
+    for a in [0.1, 0.02, 0.3, 0.7, 0.05, 0.013] {
+        let grid = Grid::new(&[30, 30], a);
+        for (points, count) in figures {
+            // As they are written in a file: a decimal near the site.
+            let written = |at: i32| format!("{:.10}", f64::from(at) * a).parse::<f64>().unwrap();
+            let points: Vec<[f64; 2]> = points.iter().map(|point| point.map(written)).collect();
+            let shape = Shape::Polygon { points };
+            let inside = (0..grid.sites())
+                .filter(|n| shape.contains(grid.site(*n), &grid))
+                .count();
+            assert_eq!(inside, count, "{shape:?}");
+            let medium = Medium::new(grid.clone(), vec![layer(shape, "1", Mode::Set)]);
+            assert_rows(&medium);
+        }
+    }
 }
 
 proptest! {

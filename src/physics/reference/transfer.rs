@@ -6,20 +6,42 @@
 use super::chain::band;
 use num_complex::Complex64;
 
-/// Probability that a wave of momentum 0 < k < π passes sites with the potential `profile`, with U = 0 on both sides.
+/// Momentum per site of a wave where the potential is higher by `rise`, from `k` of the same energy, both between 0 and π; `None` where no wave of it runs.
 ///
-/// Behind the profile ψ = e^{ikn}; carried back through it, ψ = Ae^{ikn} + Be^{−ikn} in front, and T = 1/|A|².
+/// sin²(q/2) = sin²(k/2) − rise/4J.
+#[must_use]
+pub fn momentum_on(rise: f64, hopping: f64, k: f64) -> Option<f64> {
+    if rise == 0.0 {
+        return Some(k);
+    }
+    let square = (k / 2.0).sin().powi(2) - rise / (4.0 * hopping);
+    (square > 0.0 && square < 1.0).then(|| 2.0 * square.sqrt().asin())
+}
+
+/// Probability that a wave of momentum 0 < k < π passes sites with the potential `profile`, with U = 0 on both sides.
 #[must_use]
 pub fn transmission(profile: &[f64], hopping: f64, k: f64) -> f64 {
-    let energy = band(hopping, k);
-    // The outgoing form holds from the last site of the profile on, because the equation one site further has U = 0.
-    let (mut here, mut next) = (Complex64::ONE, Complex64::cis(k));
+    transmission_between(profile, [0.0; 2], hopping, k)
+}
+
+/// Probability that a wave of momentum 0 < k < π passes sites with the potential `profile`, from where it is `before` to where it is `behind`: the ratio of the
+/// currents; 0 where no wave of its energy runs behind.
+///
+/// Behind the profile ψ = e^{iqn}; carried back through it, ψ = Ae^{ikn} + Be^{−ikn} in front, and T = (sin q/sin k)/|A|².
+#[must_use]
+pub fn transmission_between(profile: &[f64], [before, behind]: [f64; 2], hopping: f64, k: f64) -> f64 {
+    let energy = before + band(hopping, k);
+    let Some(q) = momentum_on(behind - before, hopping, k) else {
+        return 0.0;
+    };
+    // The outgoing form holds from the last site of the profile on, because the equation one site further has the potential behind.
+    let (mut here, mut next) = (Complex64::ONE, Complex64::cis(q));
     for u in profile.iter().rev() {
         (here, next) = (here * ((u - energy) / hopping) - next, here);
     }
     // Now `here` is at site −1 and `next` at site 0, where ψ = A + B and ψ₋₁ = Ae^{−ik} + Be^{ik}.
     let incoming = (here - next * Complex64::cis(k)) / Complex64::new(0.0, -2.0 * k.sin());
-    1.0 / incoming.norm_sqr()
+    q.sin() / k.sin() / incoming.norm_sqr()
 }
 
 /// The closed form of [`transmission`] for `sites` sites of one height:
@@ -127,6 +149,31 @@ mod tests {
         // One impurity: T = 1/(1 + U²/4J²sin²k).
         let one = transmission(&[0.6], 1.5, 0.8);
         assert!((one - 1.0 / (1.0 + 0.36 / (9.0 * 0.8f64.sin().powi(2)))).abs() < 1e-14);
+    }
+
+    /// A step, both of whose forms hold at the two sites beside it: T = sin k sin q/sin²((k + q)/2), from either side.
+    #[test]
+    fn steps_pass_as_their_closed_form_says() {
+        let step = |k: f64, q: f64| k.sin() * q.sin() / ((k + q) / 2.0).sin().powi(2);
+        for (rise, k) in [(0.4, 0.8), (-0.7, 0.3), (1.1, 2.0), (-2.5, 1.0)] {
+            let hopping = 1.3;
+            let q = momentum_on(rise, hopping, k).unwrap();
+            assert!((band(hopping, k) - rise - band(hopping, q)).abs() < 1e-14);
+            for base in [0.0, 5.0] {
+                let up = transmission_between(&[], [base, base + rise], hopping, k);
+                let down = transmission_between(&[], [base + rise, base], hopping, q);
+                assert!(
+                    (up - step(k, q)).abs() < 1e-13 && (down - step(k, q)).abs() < 1e-13,
+                    "{rise} {k}: {up} {down}"
+                );
+                // Sites of either lead belong to it.
+                let longer = [base, base, base + rise];
+                assert!((transmission_between(&longer, [base, base + rise], hopping, k) - up).abs() < 1e-13);
+            }
+        }
+        // Above the energy, and beyond the band of what lies lower.
+        assert_eq!(transmission_between(&[], [0.0, 1.0], 1.0, 0.5), 0.0);
+        assert_eq!(transmission_between(&[], [0.0, -3.0], 1.0, 2.5), 0.0);
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use crate::physics::WallPole;
 use num_complex::Complex64;
+use std::f64::consts::{FRAC_PI_2, FRAC_PI_4};
 
 /// R = (ξ − 1)/(ξ + 1): what comes back of the pressure at normal incidence.
 #[must_use]
@@ -66,10 +67,48 @@ pub fn random_absorption_of(impedance: Complex64) -> f64 {
     8.0 * cosine / size * (1.0 + (2.0 * phase).cos() / sine * turned / size - cosine / size * logarithm)
 }
 
+/// The same in a plane, where as much sound comes from every angle θ and brings cos θ of its energy to a metre of the wall: ∫ α(θ) cos θ dθ over 0..π/2.
+///
+/// By the substitution θ = (π/4)(1 + tanh(½π sinh s)), whose sums over s converge exponentially, also where α rises within 1/|ξ| of π/2.
+///
+/// Source: Takahasi & Mori 1974, doi:10.2977/prims/1195192451.
+#[must_use]
+pub fn random_absorption_in_plane(impedance: Complex64) -> f64 {
+    const STEPS: i32 = 64;
+    const STEP: f64 = 1.0 / 16.0;
+    if impedance.re.is_infinite() {
+        return 0.0;
+    }
+    let sum: f64 = (-STEPS..=STEPS)
+        .map(|n| {
+            let s = f64::from(n) * STEP;
+            let inner = FRAC_PI_2 * s.sinh();
+            // π/2 − θ, without the loss of digits near 0.
+            let from_grazing = FRAC_PI_2 / (1.0 + (2.0 * inner).exp());
+            let slope = FRAC_PI_4 * FRAC_PI_2 * s.cosh() / inner.cosh().powi(2);
+            let cosine = from_grazing.sin();
+            // 1 − |(ξ cos θ − 1)/(ξ cos θ + 1)|², likewise.
+            let taken = 4.0 * impedance.re * cosine / (impedance * cosine + 1.0).norm_sqr();
+            taken * cosine * slope
+        })
+        .sum();
+    sum * STEP
+}
+
+/// The share of the energy that is taken of a diffuse sound of `rank` dimensions; on a line, where there is none, at normal incidence.
+#[must_use]
+pub fn diffuse_absorption(impedance: Complex64, rank: usize) -> f64 {
+    match rank {
+        1 => normal_absorption_of(impedance),
+        2 => random_absorption_in_plane(impedance),
+        _ => random_absorption_of(impedance),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::f64::consts::FRAC_PI_2;
+    use std::f64::consts::{PI, TAU};
 
     /// As below, of complex impedances; the phase of a passive wall lies within a quarter turn.
     #[test]
@@ -96,6 +135,37 @@ mod tests {
         // Half of either admittance is left at the corner, and half their difference is the imaginary part.
         let admittance = 1.0 / impedance_at(50.0, &pole, 500.0);
         assert!((admittance - Complex64::new(0.26, 0.24)).norm() < 1e-12);
+    }
+
+    /// Against the midpoint rule over 200 000 angles, whose error is 1e-10 of the integrand's second derivative, ξ² at most; against the closed form of ξ = 1,
+    /// 4(π/2 − 2 + 2/3); and in the limits: 4ξ ∫cos²θ dθ = πξ of soft walls, 2π/ξ of hard ones, to first order.
+    #[test]
+    fn sound_in_a_plane_is_absorbed_as_its_mean_over_angles_says() {
+        let steps = 200_000;
+        let width = FRAC_PI_2 / f64::from(steps);
+        for xi in
+            [(0.3, 0.0), (1.567, -1.0), (5.0, 1.4), (30.0, 0.0), (100.0, 0.5)].map(|(r, t)| Complex64::from_polar(r, t))
+        {
+            let mean: f64 = (0..steps)
+                .map(|n| {
+                    let cosine = ((f64::from(n) + 0.5) * width).cos();
+                    normal_absorption_of(xi * cosine) * cosine * width
+                })
+                .sum();
+            let found = random_absorption_in_plane(xi);
+            assert!(
+                (found - mean).abs() < 1e-10 * xi.norm_sqr().max(1.0),
+                "{xi}: {found}, {mean}"
+            );
+        }
+        let of = |xi: f64| random_absorption_in_plane(Complex64::from(xi));
+        assert!((of(1.0) - 4.0 * (FRAC_PI_2 - 2.0 + 2.0 / 3.0)).abs() < 1e-12);
+        assert!((of(1e-4) / (PI * 1e-4) - 1.0).abs() < 2e-4);
+        assert!((of(1e5) / (TAU / 1e5) - 1.0).abs() < 1e-3);
+        assert_eq!(of(f64::INFINITY), 0.0);
+        let xi = Complex64::from(30.0);
+        let all = [1, 2, 3].map(|rank| diffuse_absorption(xi, rank));
+        assert_eq!(all, [normal_absorption_of(xi), of(30.0), random_absorption(30.0)]);
     }
 
     /// The mean by the midpoint rule over 20 000 angles: its error falls as their square, 1e-8.

@@ -4,7 +4,9 @@ use super::super::file::{DetectorFile, RegionFile, TransducersFile};
 use super::super::scenario::{Expectation, Subject};
 use super::{Builder, OfAllLayers, article, possible};
 use crate::grid::Grid;
-use crate::physics::{Detector, Equation, Layer, Measure, Mirror, MirrorMethod, Placement, Reading, Region};
+use crate::physics::{
+    Detector, Equation, Layer, Measure, Mirror, MirrorMethod, Placement, Reading, Region, axis_across,
+};
 use std::sync::Arc;
 
 /// Names of columns beside those of the detectors.
@@ -113,6 +115,12 @@ impl Builder<'_> {
             self.found.value(key("measure"), message, remedy);
             return None;
         }
+        if let Some(Region::Line { from, to }) = &region
+            && (grid.rank() > 1 || measure == Measure::Flux)
+            && self.grid_is_own
+        {
+            self.stands_across(&key("to"), from, to, grid)?;
+        }
         let direction = self.direction_of(index, given, measure, grid)?;
         self.reading(index, given, measure, quantum);
         let every = given.every.unwrap_or(1);
@@ -130,6 +138,45 @@ impl Builder<'_> {
             every: every.max(1) as u64,
             direction,
         })
+    }
+
+    /// Notes a fault where a line, or in 3D a plane, stands across no axis.
+    fn stands_across(&mut self, key: &str, from: &[f64; 3], to: &[f64; 3], grid: &Grid) -> Option<()> {
+        let rank = grid.rank();
+        let (from, to) = (&from[..rank], &to[..rank]);
+        let across = axis_across(from, to);
+        // Ends less than a spacing apart mean the same sites.
+        if (to[across] - from[across]).abs() < grid.spacing() * (1.0 - 1e-9) {
+            return Some(());
+        }
+        let shown = |at: &[f64]| {
+            let numbers: Vec<String> = at.iter().map(|number| super::super::write::float(*number)).collect();
+            format!("({})", numbers.join(", "))
+        };
+        let (message, remedy) = match rank {
+            1 => (
+                "in one dimension a flux goes through a point".to_owned(),
+                "write `at = ..`",
+            ),
+            2 => (
+                format!(
+                    "the line from {} to {} runs along neither x nor y",
+                    shown(from),
+                    shown(to)
+                ),
+                "give both ends the same x or the same y",
+            ),
+            _ => (
+                format!(
+                    "{} and {} are ends of no line along an axis and of no plane across one",
+                    shown(from),
+                    shown(to)
+                ),
+                "give both the same x, y or z",
+            ),
+        };
+        self.found.value(key, message, remedy);
+        None
     }
 
     /// Along what a velocity is measured, of length 1; zeros for other measures.

@@ -479,23 +479,31 @@ impl Builder<'_> {
 /// Gaussians factorise, so ⟨p|q⟩ is a product of one sum per axis, over sites within 40 widths, beyond which nothing is left.
 #[expect(
     clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
+    clippy::cast_possible_wrap,
     clippy::cast_precision_loss,
-    reason = "clamped to the grid's sites"
+    reason = "site numbers are far below 2^52; beyond, all sites are taken"
 )]
 fn norm(packets: &[Packet], grid: &Grid) -> Option<f64> {
     let a = grid.spacing();
+    // The first site and how many; round a ring they go on behind the last.
     let window = |packet: &Packet, axis: usize| {
-        let last = (grid.size()[axis] - 1) as f64;
-        let reach = 40.0 * packet.width[axis];
-        let first = ((packet.center[axis] - reach) / a).floor().clamp(0.0, last) as usize;
-        first..((packet.center[axis] + reach) / a).ceil().clamp(0.0, last) as usize + 1
+        let (sites, reach) = (grid.size()[axis] as i64, 40.0 * packet.width[axis]);
+        let first = ((packet.center[axis] - reach) / a).floor() as i64;
+        let last = ((packet.center[axis] + reach) / a).ceil() as i64;
+        if grid.is_periodic(axis) && last.saturating_sub(first) < sites {
+            first..last + 1
+        } else if grid.is_periodic(axis) {
+            0..sites
+        } else {
+            first.clamp(0, sites - 1)..last.clamp(0, sites - 1) + 1
+        }
     };
-    let work: usize = packets
+    let work: i64 = packets
         .iter()
-        .map(|packet| (0..grid.rank()).map(|axis| window(packet, axis).len()).sum::<usize>())
-        .sum();
-    if work.saturating_mul(packets.len()) > 4_000_000 {
+        .flat_map(|packet| (0..grid.rank()).map(|axis| window(packet, axis)))
+        .map(|window| window.end - window.start)
+        .fold(0, i64::saturating_add);
+    if work.saturating_mul(packets.len() as i64) > 4_000_000 {
         return None;
     }
     let mut total = Complex64::ZERO;
@@ -505,7 +513,8 @@ fn norm(packets: &[Packet], grid: &Grid) -> Option<f64> {
             for axis in 0..grid.rank() {
                 product *= window(p, axis)
                     .map(|site| {
-                        let (dp, dq) = (site as f64 * a - p.center[axis], site as f64 * a - q.center[axis]);
+                        let at = site.rem_euclid(grid.size()[axis] as i64) as f64 * a;
+                        let [dp, dq] = [p, q].map(|packet| grid.way(axis, packet.center[axis], at));
                         let exponent = (dp / p.width[axis]).powi(2) + (dq / q.width[axis]).powi(2);
                         let phase = q.momentum[axis] * dq - p.momentum[axis] * dp;
                         Complex64::from_polar((-exponent / 4.0).exp(), phase)

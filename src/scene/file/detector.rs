@@ -41,8 +41,20 @@ impl Fields for RegionFile {
                   weights of sources; everything else is taken at the nearest site";
         let mut rows = vec![
             Row::of::<Vec<f64>>("at", whole(), "", "", at),
-            Row::of::<Vec<f64>>("from", whole(), "with `to`", "", "one end of a line"),
-            Row::of::<Vec<f64>>("to", whole(), "with `from`", "", "its other end"),
+            Row::of::<Vec<f64>>(
+                "from",
+                whole(),
+                "with `to`",
+                "",
+                "one end of a line along an axis; in three dimensions also a corner of a plane across one",
+            ),
+            Row::of::<Vec<f64>>(
+                "to",
+                whole(),
+                "with `from`",
+                "",
+                "its other end; along the axis that the line stands across both ends are less than a spacing apart",
+            ),
             Row::of::<f64>("region", whole(), "`{ min, max }`", "", "all sites of a box"),
         ];
         rows[3].kind = corners::kind();

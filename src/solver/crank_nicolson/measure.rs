@@ -251,7 +251,7 @@ impl<T: Number> CrankNicolson<T> {
             return tap.density(|j, _, out| self.propagator.read(grid.index([tap.lo[0], j, 0]), out));
         }
         if tap.measure != Measure::Energy {
-            return tap.quantum(grid, self.quantum.hopping, |site| self.psi_at(site));
+            return tap.quantum(grid, |_| self.quantum.hopping.into(), |site| self.psi_at(site));
         }
         let mut sum = 0.0;
         for j in tap.lo[1]..tap.hi[1] {

@@ -283,10 +283,15 @@ fn energy_changes_by_what_flows_at_every_order_edge_and_wall() {
             let less = seen(&plus(&phi, &w, -1.0), &silent);
             let pressure: Vec<f64> = w.iter().map(|w| w / setup.time_step).collect();
             let flows = seen(&plus(&phi, &w, 0.5), &pressure);
-            let last = if edge == "periodic" { size[axis] - 1 } else { size[axis] };
-            for n in usize::from(edge == "periodic")..last {
+            for n in 0..size[axis] {
                 let rate = rates[n] + (more[2 * n] - less[2 * n]) / 2.0;
-                let into = if n == 0 { 0.0 } else { flows[2 * n - 1] };
+                // Round a ring the last site's, from walls and zeros nothing.
+                let before = if n == 0 { size[axis] - 1 } else { n - 1 };
+                let into = if n == 0 && edge != "periodic" {
+                    0.0
+                } else {
+                    flows[2 * before + 1]
+                };
                 let net = setup.time_step * (into - flows[2 * n + 1]);
                 let scale = more[2 * n] + less[2 * n];
                 assert!(

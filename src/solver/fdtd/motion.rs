@@ -112,8 +112,9 @@ impl<T: Real> Sweep<T> {
         let beside_edge = lattice.edges[axis] != Edge::Periodic && (at + 1).min(beyond) < half;
         // A wall within reach of a bond across the face is in reach of the row on either side of it.
         let step = [1, ny][axis - 1];
-        let walled = [row, row + step].into_iter().any(|row| self.walls.concern(row));
-        if beside_edge || beyond == 0 || walled || columns.len() < FEWEST {
+        let next = if beyond == 0 { row - at * step } else { row + step };
+        let walled = || [row, next].into_iter().any(|row| self.walls.concern(row));
+        if beside_edge || columns.len() < FEWEST || walled() {
             none
         } else {
             columns.clone()
@@ -286,9 +287,6 @@ impl<'a, T: Real> Motion<'a, T> {
         let site = [columns.start, row % ny, row / ny];
         let (n, sites) = (columns.len(), lattice.size[axis].cast_signed());
         let mut bonds = Vec::new();
-        if axis > 0 && site[axis] + 1 >= lattice.size[axis] {
-            return bonds;
-        }
         let place = |at: isize| {
             let at = if axis > 0 && lattice.edges[axis] == Edge::Periodic {
                 at.rem_euclid(sites)

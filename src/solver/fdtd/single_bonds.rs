@@ -6,6 +6,7 @@ use super::scheme::Sweep;
 use super::stencil::COEFFICIENTS;
 use super::walls::{Term, for_each_crossing, is_wall};
 use crate::field::Real;
+use crate::grid::Edge;
 use std::ops::Range;
 
 /// A bond between two places of an array.
@@ -95,7 +96,7 @@ impl<T: Real> Sweep<T> {
         }
     }
 
-    /// The bonds across the faces between some sites of a row and the next ones along `axis`; none at the last site.
+    /// The bonds across the faces between some sites of a row and the next ones along `axis`; at the last site none but round a ring.
     pub(super) fn crossing_bonds(
         &self,
         row: usize,
@@ -106,7 +107,7 @@ impl<T: Real> Sweep<T> {
         let lattice = &self.lattice;
         let ny = lattice.size[1];
         for site in columns.map(|x| [x, row % ny, row / ny]) {
-            if site[axis] + 1 >= lattice.size[axis] {
+            if site[axis] + 1 >= lattice.size[axis] && lattice.edges[axis] != Edge::Periodic {
                 continue;
             }
             for_each_crossing(lattice, &self.mask, site, axis, |bond| {

@@ -106,13 +106,12 @@ impl EnergyProbe<'_> {
         rows.below = under;
     }
 
-    /// The energy that flows from a site to the next along `axis`, per a^(d−1) and unit of time, from Φ and its rate. 0 at the last site and at walls.
+    /// The energy that flows from a site to the next along `axis`, per a^(d−1) and unit of time, from Φ and its rate. 0 at walls and at the last site but round a ring.
     pub(super) fn flux(&self, rows: &mut Rows, [i, j]: [usize; 2], axis: usize) -> f64 {
-        let mut next = [i, j];
-        next[axis] += 1;
-        if next[axis] >= self.grid.size()[axis] {
+        let Some([x, y, _]) = self.grid.next([i, j, 0], axis) else {
             return 0.0;
-        }
+        };
+        let next = [x, y];
         let mut here = std::mem::take(&mut rows.here);
         let mut there = std::mem::take(&mut rows.below);
         self.masses.row(j, &mut here);

@@ -31,15 +31,8 @@ impl<S: Cut> Whole<S> {
             own.hi[axis] = own.hi[axis].min(own.lo[axis] + 1);
         }
         let all = own.lo[axis]..own.hi[axis];
-        let mut common = all.start.max(part.start)..all.end.min(part.end);
+        let common = all.start.max(part.start)..all.end.min(part.end);
         let by_core = member.stepper.sums_core();
-        if by_core && tap.measure == Measure::Flux && tap.across == axis {
-            // The bond around a ring belongs to no current.
-            common.end = common
-                .end
-                .min(self.setup.scenario.grid().size()[axis] - 1)
-                .max(common.start);
-        }
         let (mut lo, mut hi) = (member.core.start, member.core.start);
         if !common.is_empty() {
             lo = member.core.start + common.start - part.start;

@@ -136,22 +136,26 @@ pub fn record<T: Real>(
     energy: f64,
     psi: &[Complex<T>],
 ) {
-    // A gauge in which x bonds have no phase turns their current into that of a lattice without flux.
+    // J of the bond from a site along `axis`: those along x have the phase of the flux below them.
     #[expect(clippy::cast_precision_loss, reason = "site numbers are far below 2^52")]
-    let gauge = |[i, j, _]: [usize; 3]| Complex64::cis(TAU * quantum.flux * (i * j) as f64);
+    let hopping = |axis: usize, [_, j, _]: [usize; 3]| {
+        if axis == 0 && quantum.flux != 0.0 {
+            Complex64::from_polar(quantum.hopping, TAU * quantum.flux * j as f64)
+        } else {
+            quantum.hopping.into()
+        }
+    };
     taps.record(clock, |_, tap| match tap.measure {
         Measure::Energy => energy,
         Measure::Probability | Measure::Peak => tap.density(|j, k, out| {
             let first = grid.index([tap.lo[0], j, k]);
             out.copy_from_slice(&psi[first..first + out.len()]);
         }),
-        measure => {
-            let turned = quantum.flux != 0.0 && measure == Measure::Flux && tap.across == 0;
-            tap.quantum(grid, quantum.hopping, |site| {
-                let psi = wide(psi[grid.index(site)]);
-                if turned { psi * gauge(site) } else { psi }
-            })
-        }
+        _ => tap.quantum(
+            grid,
+            |site| hopping(tap.across, site),
+            |site| wide(psi[grid.index(site)]),
+        ),
     });
 }
 

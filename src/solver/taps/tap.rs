@@ -2,7 +2,7 @@
 
 use crate::field::Real;
 use crate::grid::Grid;
-use crate::physics::{Detector, Measure, Region};
+use crate::physics::{Detector, Measure, Region, axis_across};
 use crate::solver::acoustic::outward::Domain;
 use crate::solver::acoustic::point::Shares;
 use num_complex::{Complex, Complex64};
@@ -56,8 +56,13 @@ impl Tap {
                     lo[axis] = p.min(q);
                     hi[axis] = p.max(q) + 1;
                 }
-                // The line stands across the axis along which it extends least.
-                across = (0..rank).min_by_key(|&axis| hi[axis] - lo[axis]).unwrap_or(0);
+                across = axis_across(&from[..rank], &to[..rank]);
+                // Ends that are less than a spacing apart along it mean the same sites.
+                let is_one = (to[across] - from[across]).abs() < a;
+                if is_one && (rank > 1 || detector.measure == Measure::Flux) {
+                    lo[across] = nearest(across, f64::midpoint(from[across], to[across]));
+                    hi[across] = lo[across] + 1;
+                }
             }
             Region::Box { min, max } => {
                 for axis in 0..rank {
@@ -100,7 +105,8 @@ impl Tap {
         clippy::cast_precision_loss,
         reason = "clamped to the grid"
     )]
-    pub(super) fn nearest(grid: &Grid, at: [f64; 3]) -> [usize; 3] {
+    #[must_use]
+    pub fn nearest(grid: &Grid, at: [f64; 3]) -> [usize; 3] {
         let sites = grid.size();
         [0, 1, 2].map(|axis| {
             let place = (at[axis] / grid.spacing()).round();
@@ -171,11 +177,16 @@ impl Tap {
         if self.measure == Measure::Peak { sum.abs() } else { sum }
     }
 
-    /// The value of a quantum detector; `psi` gives ψ at a site, `hopping` is J. Energy is
+    /// The value of a quantum detector; `psi` gives ψ at a site, `hopping` J of the bond from a site along `across`. Energy is
     /// not local on a lattice and is taken from the observables instead.
     ///
-    /// The current through a bond from site n to n+1 is 2J Im(ψₙ* ψₙ₊₁) a^d, i.e. probability per unit of time.
-    pub fn quantum(&self, grid: &Grid, hopping: f64, psi: impl Fn([usize; 3]) -> Complex64) -> f64 {
+    /// The current through a bond from site n to n+1, round a ring from the last to the first, is 2 Im(Jψₙ* ψₙ₊₁) a^d, i.e. probability per unit of time.
+    pub fn quantum(
+        &self,
+        grid: &Grid,
+        hopping: impl Fn([usize; 3]) -> Complex64,
+        psi: impl Fn([usize; 3]) -> Complex64,
+    ) -> f64 {
         let mut sum = 0.0;
         let mut largest: f64 = 0.0;
         for k in self.lo[2]..self.hi[2] {
@@ -185,10 +196,8 @@ impl Tap {
                     match self.measure {
                         Measure::Value => return here.norm(),
                         Measure::Flux => {
-                            let mut next = [i, j, k];
-                            next[self.across] += 1;
-                            if next[self.across] < grid.size()[self.across] {
-                                sum += 2.0 * hopping * (here.conj() * psi(next)).im;
+                            if let Some(next) = grid.next([i, j, k], self.across) {
+                                sum += 2.0 * (hopping([i, j, k]) * (here.conj() * psi(next))).im;
                             }
                         }
                         Measure::Peak => largest = largest.max(here.norm_sqr()),
@@ -315,5 +324,41 @@ impl Tap {
                 sum / sites.max(1) as f64
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::physics::Reading;
+
+    fn tap(size: &[usize], measure: Measure, from: [f64; 3], to: [f64; 3]) -> Tap {
+        let detector = Detector {
+            name: "line".to_owned(),
+            region: Region::Line { from, to },
+            measure,
+            reading: Reading::Itself,
+            over: None,
+            every: 1,
+            direction: [0.0; 3],
+        };
+        Tap::new(&Grid::new(size, 0.5), &detector)
+    }
+
+    /// A line whose ends stand less than a spacing apart is one column, that of the middle, whatever sites its ends are nearest to.
+    #[test]
+    fn lines_are_one_site_thick() {
+        for measure in [Measure::Flux, Measure::Pressure] {
+            let line = tap(&[20, 20], measure, [4.2, 1.0, 0.0], [4.6, 3.0, 0.0]);
+            assert_eq!((line.lo, line.hi, line.across), ([9, 2, 0], [10, 7, 1], 0));
+            let line = tap(&[20, 20], measure, [3.0, 4.3, 0.0], [1.0, 4.3, 0.0]);
+            assert_eq!((line.lo, line.hi, line.across), ([2, 9, 0], [7, 10, 1], 1));
+            let plane = tap(&[20, 20, 20], measure, [1.0, 4.0, 2.0], [2.0, 4.0, 5.0]);
+            assert_eq!((plane.lo, plane.hi, plane.across), ([2, 8, 4], [5, 9, 11], 1));
+        }
+        // On a line of sites a flux goes through one of them; other measures take those between.
+        let ends = [[4.2, 0.0, 0.0], [4.6, 0.0, 0.0]];
+        assert_eq!(tap(&[20], Measure::Flux, ends[0], ends[1]).hi[0], 10);
+        assert_eq!(tap(&[20], Measure::Peak, ends[0], ends[1]).lo[0], 8);
     }
 }
