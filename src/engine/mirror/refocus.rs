@@ -139,6 +139,7 @@ mod tests {
 
     /// A tent that falls by a quarter of its height a site along x and by an eighth a site along y: half of it lies 2 and 4 sites away.
     #[test]
+    #[expect(clippy::cast_precision_loss, reason = "a small grid")]
     fn a_focus_is_as_wide_as_the_axes_tell_along_which_it_falls() {
         let tent = |grid: &Grid, [x, y]: [usize; 2]| {
             let value = |n: usize| {
