@@ -184,14 +184,16 @@ fn transducers_in_parts_have_the_bits_of_one() {
         return;
     }
     let mut compared = 0;
+    // Rings of oscillators have an even number of sites.
+    let even: Vec<Case> = planes()
+        .into_iter()
+        .filter(|case| case.size[0] % 2 == 0)
+        .take(2)
+        .collect();
     for (cases, method, ways) in [
         (planes(), "fdtd", [("single", "tiled"), ("double", "stepwise")]),
         (spaces(), "fdtd", [("single", "auto"), ("double", "stepwise")]),
-        (
-            planes()[..3].to_vec(),
-            "oscillators",
-            [("single", "fused"), ("double", "naive")],
-        ),
+        (even, "oscillators", [("single", "fused"), ("double", "naive")]),
     ] {
         for case in &cases {
             let (row, all) = (case.size[0], case.size.iter().product::<usize>());

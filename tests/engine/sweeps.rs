@@ -64,7 +64,7 @@ fn line(center: f64, momentum: f64, layers: &str, measured: &str) -> SweepPlan {
         "format = 1\n[grid]\nsize = [1600]\nspacing = 0.5\n[quantum]\n[time]\nend = 340.0\n[solver]\nprecision = \"double\"\nmethod = \"chebyshev\"\n\
          [[packet]]\ncenter = {center:?}\nwidth = 20.0\nmomentum = {momentum:?}\n{layers}\
          [[detector]]\nname = \"T\"\nregion = {{ {measured} }}\n\
-         [sweep]\nvary = [\"packet.0.width.0=20\"]\nmeasure = [\"T\"]\ntheory = \"transmission\"\n"
+         [sweep]\nvary = [\"packet.0.width=20\"]\nmeasure = [\"T\"]\ntheory = \"transmission\"\n"
     );
     let scenario = scene_from(&text, &[]);
     SweepPlan {
