@@ -38,7 +38,7 @@ variants! {
             /// of a ring: outer radius
             outer: f64 = required "24.0";
         }
-        /// inside, by the even–odd rule; along all z
+        /// inside, by the even–odd rule, or on an edge; along all z
         "polygon" Polygon {
             /// corners of a polygon in order, or the points of a stroke
             points: Vec<[f64; 2]> = required "[[0.0, 0.0], [8.0, 0.0], [4.0, 6.0]]", "at least 3 pairs";
