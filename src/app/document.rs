@@ -111,7 +111,8 @@ impl Document {
         let since = self.run.edited_at;
         self.run.mixed |= since.is_some_and(|since| since != steps);
         // What stood where a wall was built is gone, whether steps were taken or not.
-        self.run.mixed |= edited && walls(&self.committed) != walls(self.claimed());
+        let own = walls(self.claimed());
+        self.run.mixed |= edited && walls(&self.committed).iter().any(|wall| !own.contains(wall));
         self.run.edited_at = edited.then(|| since.unwrap_or(steps));
     }
 
