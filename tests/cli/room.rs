@@ -140,7 +140,9 @@ fn what_has_no_decay_is_refused() {
             .replace("[200]", size)
             .replace("[1.0]", at)
             .replace("[3.3]", at)
-            .replace("value = 30.0", "value = 1.0");
+            .replace("value = 30.0", "value = 1.0")
+            // Stable in space as well.
+            .replace("step = 6.5e-5", "step = 4e-5");
         fs::write(place.path("room.toml"), room).unwrap();
         place.ripplon("check room.toml").expect(0, &["Z/ρc = 1", told]);
     }
