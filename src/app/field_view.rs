@@ -58,6 +58,25 @@ impl Sources<'_> {
     }
 }
 
+/// Marks sources and detectors, with what these have recorded beside them.
+fn listeners(
+    ui: &Ui,
+    painter: &egui::Painter,
+    (area, legend): (Rect, Option<Rect>),
+    view: &ViewState,
+    sources: &Sources<'_>,
+) {
+    let (grid, clock) = (sources.scenario.grid(), &sources.frame.clock);
+    let detectors = sources.scenario.detectors();
+    let playing = (sources.scenario.sources(), clock.time);
+    marks::sources(painter, area, &view.camera, grid, playing);
+    marks::detectors(painter, (area, legend), &view.camera, grid, detectors);
+    if view.show_charts && !sources.passive {
+        let place = (area, &view.camera, grid.spacing());
+        strip_chart::show(ui, painter, place, (detectors, sources.history, clock));
+    }
+}
+
 /// Shows the picture in all the room there is.
 pub fn show(ui: &mut Ui, view: &mut ViewState, sources: &Sources<'_>) -> Response {
     let (area, response) = ui.allocate_exact_size(ui.available_size(), Sense::click_and_drag());
@@ -100,21 +119,8 @@ pub fn show(ui: &mut Ui, view: &mut ViewState, sources: &Sources<'_>) -> Respons
     if of_momenta {
         zero_lines(&painter, view, area, grid_rect, sites);
     } else if view.show_detectors {
-        let grid = sources.scenario.grid();
-        let detectors = sources.scenario.detectors();
         let legend = overlay::legend_place(&painter, room, &sources.legend);
-        marks::sources(
-            &painter,
-            area,
-            &view.camera,
-            grid,
-            (sources.scenario.sources(), clock.time),
-        );
-        marks::detectors(&painter, (area, legend), &view.camera, grid, detectors);
-        if view.show_charts && !sources.passive {
-            let place = (area, &view.camera, grid.spacing());
-            strip_chart::show(ui, &painter, place, (detectors, sources.history, clock));
-        }
+        listeners(ui, &painter, (area, legend), view, sources);
     }
     if let Some(mirror) = sources.frame.mirror.as_deref().filter(|_| view.show_detectors) {
         mirror_tool::marks(

@@ -322,5 +322,6 @@ fn edges(points: &[[f64; 2]]) -> impl Iterator<Item = [[f64; 2]; 2]> {
 /// Where the edges of a polygon cross the line at height y, in no order; always an even number (even–odd rule).
 fn crossings(points: &[[f64; 2]], y: f64) -> impl Iterator<Item = f64> {
     edges(points)
-        .filter_map(move |[[x0, y0], [x1, y1]]| ((y1 > y) != (y0 > y)).then(|| (x0 - x1) * (y - y1) / (y0 - y1) + x1))
+        .filter(move |[[_, y0], [_, y1]]| (*y1 > y) != (*y0 > y))
+        .map(move |[[x0, y0], [x1, y1]]| (x0 - x1) * (y - y1) / (y0 - y1) + x1)
 }

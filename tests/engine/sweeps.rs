@@ -91,7 +91,7 @@ fn transmission_is_of_the_medium_where_the_packet_starts_and_of_its_direction() 
     let closed = |rise: f64| {
         transfer::packet_average(0.5, 40.0, |k| {
             let q = transfer::momentum_on(rise, 2.0, k);
-            q.map_or(0.0, |q| k.sin() * q.sin() / ((k + q) / 2.0).sin().powi(2))
+            q.map_or(0.0, |q| k.sin() * q.sin() / f64::midpoint(k, q).sin().powi(2))
         })
     };
     let cases = [

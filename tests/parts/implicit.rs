@@ -70,6 +70,11 @@ fn text(case: &Case, line: bool, solver: &str, parts: usize) -> String {
 }
 
 /// Numbers without a pattern at every site.
+#[expect(
+    clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
+    reason = "any numbers will do"
+)]
 fn shaken(field: &FieldData) -> FieldData {
     let number = |n: usize| {
         let n = u32::try_from(n).unwrap().wrapping_mul(2654435761);

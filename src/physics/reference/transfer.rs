@@ -154,7 +154,7 @@ mod tests {
     /// A step, both of whose forms hold at the two sites beside it: T = sin k sin q/sin²((k + q)/2), from either side.
     #[test]
     fn steps_pass_as_their_closed_form_says() {
-        let step = |k: f64, q: f64| k.sin() * q.sin() / ((k + q) / 2.0).sin().powi(2);
+        let step = |k: f64, q: f64| k.sin() * q.sin() / f64::midpoint(k, q).sin().powi(2);
         for (rise, k) in [(0.4, 0.8), (-0.7, 0.3), (1.1, 2.0), (-2.5, 1.0)] {
             let hopping = 1.3;
             let q = momentum_on(rise, hopping, k).unwrap();

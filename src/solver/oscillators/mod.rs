@@ -199,7 +199,6 @@ fn reach(scenario: &Scenario, set: &mut [bool]) {
 }
 
 /// A value travels two rows a sub-step: an odd and an even bond.
-#[expect(clippy::unnecessary_wraps, reason = "as `SplitOf` wants it")]
 fn split(scenario: &Scenario) -> Result<Split, Objection> {
     needs_rows(scenario)?;
     let fourth = order(scenario) == 4;

@@ -79,13 +79,12 @@ fn one_row_fewer_is_too_few() {
 fn an_implicit_step_reaches_further() {
     let solver = "method = \"crank-nicolson\"";
     let end = |fewer: Option<usize>, parts: usize| {
-        let mut run = match fewer {
-            Some(fewer) => run(PSI, solver, fewer, parts),
-            None => {
-                let text = text(PSI, solver, parts);
-                let (_, scenario) = read_scene_text(&text, None, &[]).unwrap();
-                (find("crank-nicolson").unwrap().build)(&scenario).unwrap()
-            }
+        let mut run = if let Some(fewer) = fewer {
+            run(PSI, solver, fewer, parts)
+        } else {
+            let text = text(PSI, solver, parts);
+            let (_, scenario) = read_scene_text(&text, None, &[]).unwrap();
+            (find("crank-nicolson").unwrap().build)(&scenario).unwrap()
         };
         let mut state = run.save().unwrap();
         shake(&mut state.arrays);
