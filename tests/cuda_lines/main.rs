@@ -5,12 +5,15 @@
 
 #[path = "../common/device.rs"]
 mod device;
+#[path = "../common/lines.rs"]
+mod lines;
 mod looks;
 mod parts;
 mod planes;
 mod trials;
 
 use device::{build, distance, skip};
+use lines::{ABSORBS, DRIVEN, POTENTIAL};
 use ripplon::field::{FieldData, Precision};
 use ripplon::physics::Equation;
 use ripplon::scene::Scenario;
@@ -39,12 +42,8 @@ const CASES: &[Case] = &[
     ("imaginary ring", "periodic", "", POTENTIAL, "imaginary = true\n"),
 ];
 
-const POTENTIAL: &str = "[[layer]]\nsets = \"potential\"\nvalue = \"0.6*sin(37.1*x) + 0.3*cos(2.3*x)\"\n";
 const OBSTACLES: &str = "[[layer]]\nsets = \"potential\"\nvalue = \"0.6*sin(37.1*x)\"\n\
     [[layer]]\nsets = \"wall\"\nvalue = \"mod(x, 17) < 1\"\n[[layer]]\nsets = \"wall\"\nvalue = \"x < 3\"\n";
-const ABSORBS: &str = "[[layer]]\nsets = \"absorption\"\nvalue = \"0.2*(1 + sin(3.3*x))\"\n";
-const DRIVEN: &str = "[[layer]]\nsets = \"potential\"\nvalue = \"0.4*sin(37.1*x)\"\n\
-    [[layer]]\nsets = \"potential\"\nvalue = \"0.5*sin(0.7*x)\"\ndrive = \"cos(3*t)\"\n";
 /// One block, several, a number that fills blocks to the last row; joints of blocks that one block solves for, every block, one with several warps, and 32 in parts.
 const SIZES: &[usize] = &[3, 20, 300, 2048, 5000, 70_001, 600_001, 2_200_003];
 const STEPS: u64 = 12;

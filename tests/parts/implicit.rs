@@ -2,6 +2,7 @@
 //! another elimination.
 
 use super::build;
+use super::lines::{ABSORBS, DRIVEN, POTENTIAL};
 use ripplon::field::FieldData;
 use ripplon::scene::scenario::Quantity;
 use ripplon::solver::{Edit, FieldImage, ImageRequest, Solver, Taps};
@@ -9,11 +10,7 @@ use ripplon::solver::{Edit, FieldImage, ImageRequest, Solver, Taps};
 /// Name, edges, lines of `[quantum]`, layers, lines of `[time]`.
 type Case = (&'static str, &'static str, &'static str, &'static str, &'static str);
 
-const POTENTIAL: &str = "[[layer]]\nsets = \"potential\"\nvalue = \"0.6*sin(37.1*x) + 0.3*cos(2.3*x)\"\n";
 const OBSTACLES: &str = "[[layer]]\nsets = \"potential\"\nvalue = \"0.6*sin(37.1*x)\"\n[[layer]]\nsets = \"wall\"\nvalue = \"mod(x, 17) < 1\"\n";
-const ABSORBS: &str = "[[layer]]\nsets = \"absorption\"\nvalue = \"0.2*(1 + sin(3.3*x))\"\n";
-const DRIVEN: &str = "[[layer]]\nsets = \"potential\"\nvalue = \"0.4*sin(37.1*x)\"\n\
-    [[layer]]\nsets = \"potential\"\nvalue = \"0.5*sin(0.7*x)\"\ndrive = \"cos(3*t)\"\n";
 const CASES: &[Case] = &[
     ("walls", "wall", "", POTENTIAL, ""),
     ("ring", "periodic", "", POTENTIAL, ""),

@@ -3,6 +3,8 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may fail where it stands")]
 
 mod implicit;
+#[path = "../common/lines.rs"]
+mod lines;
 mod mirrors;
 mod sound;
 
