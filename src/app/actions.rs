@@ -83,8 +83,12 @@ impl App {
             Action::ExportRecords => self.ask(Ask::Records),
             Action::SaveCheckpoint => self.ask(Ask::Checkpoint),
             Action::Quit => ctx.send_viewport_cmd(ViewportCommand::Close),
-            Action::Undo => self.moved(Self::undo),
-            Action::Redo => self.moved(Self::redo),
+            Action::Undo => self.undo_or_bring_back(),
+            Action::Redo => {
+                if self.document.redo() {
+                    self.check();
+                }
+            }
             Action::PlayPause => {
                 let running = self.worker.last_frame().status == Status::Running;
                 if !running {
@@ -425,17 +429,4 @@ impl App {
             .send(Command::Run(Job::of(Errand::new(product, To::Notice))));
     }
 
-    fn undo(&mut self) -> bool {
-        self.document.undo()
-    }
-
-    fn redo(&mut self) -> bool {
-        self.document.redo()
-    }
-
-    fn moved(&mut self, change: fn(&mut Self) -> bool) {
-        if change(self) {
-            self.check();
-        }
-    }
 }

@@ -2,6 +2,7 @@
 
 mod ask;
 
+use super::replaced::Replaced;
 use super::connect::Connected;
 use super::document::Document;
 use super::medium_view::medium;
@@ -71,6 +72,8 @@ pub enum Outcome {
     Varied(u64, Result<Box<SceneFile>, Faults>),
     /// A scene was read that an earlier run had kept aside.
     Restored(Box<Opened>),
+    /// A scene that another one took the place of was read again.
+    BroughtBack(Box<Opened>, Box<Replaced>),
     /// The scene was written.
     Saved(u64, Box<SceneFile>, PathBuf),
     /// The scene's own file, read again after another program wrote it.
@@ -355,6 +358,16 @@ impl Errands {
                     let _ = std::fs::remove_file(&path);
                     Outcome::Restored(Box::new(opened))
                 }
+                Err(faults) => Outcome::Opened(Err(faults)),
+            })
+        });
+    }
+
+    /// Reads a scene again that another one took the place of.
+    pub fn bring_back(&self, replaced: Replaced) {
+        self.spawn(move || {
+            Some(match replaced.read() {
+                Ok(opened) => Outcome::BroughtBack(Box::new(opened), Box::new(replaced)),
                 Err(faults) => Outcome::Opened(Err(faults)),
             })
         });

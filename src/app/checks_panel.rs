@@ -7,20 +7,17 @@ use super::time_panel;
 use super::units::Units;
 use super::widgets::{figure, grouped, hint, section, warning};
 use crate::app::icon::Icon;
+use crate::engine::resolution::too_coarse;
 use crate::engine::{Frame, Phase, Verdict};
 use crate::field::Precision;
-use crate::physics::{Initial, Model, Sets, Value, absorber};
+use crate::physics::{Initial, Model, absorber};
 use crate::scene::Scenario;
-use crate::scene::file::SignalFile;
 use crate::scene::scenario::{Expectation, Subject};
 use crate::solver::StepAdvice;
 use egui::{Align, Layout, Ui};
 
 /// Tolerances beyond which a value that is still on its way is not compared with them.
 const FAR: f64 = 10.0;
-/// Fewest sites per wavelength that a lattice should have.
-const SITES_PER_WAVELENGTH: f64 = 8.0;
-
 /// Largest share of a packet that absorbing edges may send back without a word.
 const MOST_RETURNED: f64 = 1e-3;
 
@@ -208,73 +205,9 @@ fn percent(share: f64) -> String {
     }
 }
 
-/// Sound that the grid is too coarse for.
-fn sound_warnings(scenario: &Scenario) -> Vec<String> {
-    let mut out = Vec::new();
-    let Model::Acoustic(acoustic) = scenario.model() else {
-        return out;
-    };
-    let a = scenario.grid().spacing();
-    // The slowest medium has the shortest waves; speeds by formula are left to the eye.
-    let slowest = scenario
-        .medium()
-        .layers()
-        .iter()
-        .filter(|layer| layer.sets == Sets::Speed)
-        .filter_map(|layer| match layer.value {
-            Value::Number(speed) if speed > 0.0 => Some(speed),
-            _ => None,
-        })
-        .fold(acoustic.speed, f64::min);
-    let highest = scenario.file().sources.iter().filter_map(|source| match source.signal {
-        SignalFile::Sine { frequency } | SignalFile::Ricker { frequency } | SignalFile::Burst { frequency, .. } => {
-            Some(frequency)
-        }
-        SignalFile::Chirp {
-            frequency,
-            to_frequency,
-            ..
-        } => Some(frequency.max(to_frequency)),
-        SignalFile::File { .. } => None,
-    });
-    let highest = highest.fold(0.0, f64::max);
-    let sites = slowest / (highest * a);
-    if highest > 0.0 && sites < SITES_PER_WAVELENGTH {
-        out.push(format!(
-            "Only {} sites per wavelength at {} Hz: the grid slows the sound down. Use a finer spacing or a lower frequency.",
-            figure(sites, 2),
-            figure(highest, 4)
-        ));
-    }
-    if let Initial::Pulses(pulses) = scenario.initial() {
-        // A Gaussian of width w holds waves down to about 2πw/3.
-        let narrow = pulses.iter().map(|pulse| pulse.width / a).fold(f64::INFINITY, f64::min);
-        if narrow < 2.0 {
-            out.push(format!(
-                "A pulse is only {} sites wide: its shortest waves are not resolved. Use a finer spacing or a wider pulse.",
-                figure(narrow, 2)
-            ));
-        }
-    }
-    out
-}
-
 /// What a critical eye would object to, each with what to change.
 fn warnings(scenario: &Scenario, frame: &Frame, checks: &Checks, advice: Option<StepAdvice>) -> Vec<String> {
-    let mut out = Vec::new();
-    let a = scenario.grid().spacing();
-    if let Initial::Packets(packets) = scenario.initial() {
-        for packet in packets {
-            let k = packet.momentum.iter().map(|k| k * k).sum::<f64>().sqrt();
-            let sites = std::f64::consts::TAU / (k * a);
-            if sites < SITES_PER_WAVELENGTH {
-                out.push(format!(
-                    "Only {} sites per wavelength: the lattice slows the packet down (v = 2Ja sin ka). Use a finer spacing or a smaller momentum.",
-                    figure(sites, 2)
-                ));
-            }
-        }
-    }
+    let mut out = too_coarse(scenario, frame.clock.time_step);
     if let Initial::Packets(packets) = scenario.initial()
         && let Some(share) = absorber::returned(scenario.grid(), packets)
         && share > MOST_RETURNED
@@ -285,7 +218,6 @@ fn warnings(scenario: &Scenario, frame: &Frame, checks: &Checks, advice: Option<
             figure(absorber::LONGEST_WAVE, 1)
         ));
     }
-    out.extend(sound_warnings(scenario));
     if let Some(advice) = advice
         && let Some(step) = scenario.time().step
         && step > advice.sensible * 1.0001

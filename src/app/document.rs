@@ -1,5 +1,6 @@
 //! The scene that is edited: draft, undo, redo, what was saved.
 
+use super::replaced::Replaced;
 use crate::physics::Sets;
 use crate::scene::file::{DrawnFile, LayerFile, SolverFile, ViewFile};
 use crate::scene::scenario::{Claims, TimeSpec};
@@ -168,6 +169,23 @@ impl Document {
             expectations: self.draft.expectations.clone(),
             ..SceneFile::default()
         };
+    }
+
+    /// A scene that another one took the place of is open again, with its edits.
+    pub fn reopen(&mut self, replaced: Replaced) {
+        (self.saved, self.draft) = (replaced.saved, replaced.draft);
+    }
+
+    /// The scene as it was opened or saved last.
+    #[must_use]
+    pub fn saved(&self) -> &SceneFile {
+        &self.saved
+    }
+
+    /// The scene that notes, theories and predictions were written for, where it was opened with other values.
+    #[must_use]
+    pub fn original(&self) -> Option<&SceneFile> {
+        self.original.as_deref()
     }
 
     /// Whether Δt is that of the scene as it was opened or saved: its author's choice.

@@ -5,6 +5,9 @@ use crate::export::markdown::{Block, Style, blocks, is_setting, spans};
 use egui::text::{LayoutJob, TextFormat};
 use egui::{Color32, FontId, Ui};
 
+/// The smallest letters of formulas that would not fit.
+const SMALLEST: f32 = 10.0;
+
 /// Shows a text; returns the setting, `key = value` in code, that was clicked.
 pub fn show(ui: &mut Ui, text: &str) -> Option<String> {
     let mut clicked = None;
@@ -34,7 +37,8 @@ pub fn show(ui: &mut Ui, text: &str) -> Option<String> {
                         // A formula of one row goes on in the next; several keep their rows, and are scrolled where they are too wide.
                         let one = !code.trim_end().contains('\n');
                         let code = if one { broken(ui, &code) } else { code };
-                        let words = egui::RichText::new(code).monospace().color(palette.strong);
+                        let size = fitting(ui, &code);
+                        let words = egui::RichText::new(code).monospace().size(size).color(palette.strong);
                         let label = egui::Label::new(words).selectable(true);
                         if one {
                             ui.add(label.wrap());
@@ -48,6 +52,19 @@ pub fn show(ui: &mut Ui, text: &str) -> Option<String> {
         }
     }
     clicked
+}
+
+/// The size of letters in which rows fit, down to [`SMALLEST`].
+fn fitting(ui: &Ui, code: &str) -> f32 {
+    let font = egui::TextStyle::Monospace.resolve(ui.style());
+    let (own, width) = (
+        font.size,
+        ui.painter()
+            .layout_no_wrap(code.to_owned(), font, Color32::WHITE)
+            .size()
+            .x,
+    );
+    (own * (ui.available_width() / width.max(1.0)).min(1.0)).max(SMALLEST)
 }
 
 /// A formula of one row as it is shown: where it is too wide, what wide gaps part stands in rows of its own.

@@ -8,8 +8,11 @@ use crate::space::{SteppedMedium, Subject};
 
 /// Texels along the longer side of the picture.
 const TEXELS: usize = 1024;
+/// Sites that are looked at: of larger planes some rows are left out, evenly.
+const MOST_SITES: usize = 1 << 24;
 
-/// Medium and walls of one plane, sampled at most [`TEXELS`] along an axis.
+/// Medium and walls of one plane, at most [`TEXELS`] along an axis. A texel of several sites is a wall if one of them is, and shows the level that is furthest from the background: what is
+/// thinner than a texel is seen.
 #[must_use]
 pub fn medium(scenario: &Scenario, plane: usize) -> MediumImage {
     let [nx, ny, nz] = scenario.grid().size();
@@ -18,21 +21,27 @@ pub fn medium(scenario: &Scenario, plane: usize) -> MediumImage {
         return MediumImage::default();
     }
     let size = [nx.min(TEXELS), ny.min(TEXELS)];
-    // Texel n shows the site under its middle.
-    let site = |n: usize, texels: usize, sites: usize| (2 * n + 1) * sites / (2 * texels);
+    let sites_of = |n: usize, texels: usize, sites: usize| n * sites / texels..(n + 1) * sites / texels;
+    let stride = (nx * ny).div_ceil(MOST_SITES);
     // Drives stand at t = 0.
     let (subjects, stepped) = (Subject::all(scenario, 0.0), SteppedMedium::new(scenario));
-    let mut walls = Vec::with_capacity(size[0] * size[1]);
-    let mut levels: Vec<Vec<f64>> = vec![Vec::with_capacity(size[0] * size[1]); subjects.len()];
+    let mut walls = vec![false; size[0] * size[1]];
+    let mut levels = vec![vec![0.0; size[0] * size[1]]; subjects.len()];
     let (mut sum, mut part, mut wall) = (vec![0.0; nx], vec![0.0; nx], vec![false; nx]);
-    for row in 0..size[1] {
-        let at = [site(row, size[1], ny), plane];
-        let columns = || (0..size[0]).map(|column| site(column, size[0], nx));
-        stepped.wall_row(at, 0..nx, &mut wall);
-        walls.extend(columns().map(|i| wall[i]));
-        for (subject, levels) in subjects.iter().zip(&mut levels) {
-            stepped.row(subject, at, 0..nx, &mut part, &mut sum);
-            levels.extend(columns().map(|i| sum[i]));
+    for (row, out) in walls.chunks_mut(size[0]).enumerate() {
+        let texels = row * size[0]..(row + 1) * size[0];
+        for y in sites_of(row, size[1], ny).step_by(stride) {
+            let at = [y, plane];
+            stepped.wall_row(at, 0..nx, &mut wall);
+            for (column, out) in out.iter_mut().enumerate() {
+                *out |= wall[sites_of(column, size[0], nx)].contains(&true);
+            }
+            for (subject, levels) in subjects.iter().zip(&mut levels) {
+                stepped.row(subject, at, 0..nx, &mut part, &mut sum);
+                for (column, out) in levels[texels.clone()].iter_mut().enumerate() {
+                    *out = sum[sites_of(column, size[0], nx)].iter().copied().fold(*out, further);
+                }
+            }
         }
     }
     let mut parts = Vec::new();
@@ -57,6 +66,11 @@ pub fn medium(scenario: &Scenario, plane: usize) -> MediumImage {
             .collect(),
         parts,
     }
+}
+
+/// The one of two levels that is further from the background; one that is no number only beside another.
+fn further(a: f64, b: f64) -> f64 {
+    if a.is_nan() || b.abs() > a.abs() { b } else { a }
 }
 
 /// Divides levels by the largest that stands outside the walls; what they then are.

@@ -51,6 +51,9 @@ impl Can {
     }
 }
 
+/// What a menu leaves of the window's height: the bar above it, and its frame.
+const MENU_ROOM: f32 = 72.0;
+
 /// Shows the bar; returns what was chosen. `open`: whether the panels at the left and at the right are.
 pub fn show(ui: &mut Ui, title: &str, modified: bool, can: Can, open: [bool; 2]) -> Option<Action> {
     let mut chosen = None;
@@ -60,19 +63,24 @@ pub fn show(ui: &mut Ui, title: &str, modified: bool, can: Can, open: [bool; 2])
         for (name, menu) in Menu::ALL {
             ui.menu_button(name, |ui| {
                 ui.set_min_width(240.0);
-                for entry in actions().filter(|entry| entry.menu == menu) {
-                    let mut button = egui::Button::new((theme::icon(entry.icon, 15.0), entry.title));
-                    if let Some(key) = entry.keys.first() {
-                        button = button.shortcut_text(super::command::shown(ui.ctx(), key));
+                // In a low window the rest is scrolled to.
+                let room = ui.ctx().content_rect().height() - MENU_ROOM;
+                let list = egui::ScrollArea::vertical().max_height(room.max(120.0));
+                list.show(ui, |ui| {
+                    for entry in actions().filter(|entry| entry.menu == menu) {
+                        let mut button = egui::Button::new((theme::icon(entry.icon, 15.0), entry.title));
+                        if let Some(key) = entry.keys.first() {
+                            button = button.shortcut_text(super::command::shown(ui.ctx(), key));
+                        }
+                        let response = ui
+                            .add_enabled(can.do_it(entry.action), button)
+                            .accessible_name(entry.title);
+                        if response.clicked() {
+                            chosen = Some(entry.action);
+                        }
+                        response.on_hover_text(entry.about);
                     }
-                    let response = ui
-                        .add_enabled(can.do_it(entry.action), button)
-                        .accessible_name(entry.title);
-                    if response.clicked() {
-                        chosen = Some(entry.action);
-                    }
-                    response.on_hover_text(entry.about);
-                }
+                });
             });
         }
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {

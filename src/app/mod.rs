@@ -76,6 +76,7 @@ pub mod question;
 pub mod recovery;
 pub mod refine;
 pub mod relief_view;
+mod replaced;
 mod rest;
 pub mod riddle;
 pub mod room_panel;

@@ -36,7 +36,7 @@ pub(super) fn is_narrow(ctx: &egui::Context) -> bool {
 impl App {
     pub(super) fn panels(&mut self, ui: &mut Ui, wishes: &mut Wishes) {
         let can = Can {
-            undo: self.document.can_undo(),
+            undo: self.document.can_undo() || self.replaced.is_some(),
             redo: self.document.can_redo(),
             restore: self.worker.last_frame().has_snapshot,
             turned: (self.worker.last_frame().mirror.as_ref()).is_some_and(|mirror| mirror.status.turned),

@@ -4,8 +4,10 @@
 use super::background::Opened;
 use super::theme;
 use super::window::App;
+use crate::units;
 use egui::{Key, Modifiers, ViewportCommand};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
 
 /// Seconds after an edit when it is kept aside.
 const DELAY: f64 = 2.0;
@@ -23,7 +25,7 @@ pub struct Recovery {
     /// The draft's number seen last, and since when.
     seen: (u64, f64),
     /// Scenes of earlier runs that ended without a word; the latest first.
-    pub found: Vec<PathBuf>,
+    pub found: Vec<Kept>,
     /// The window shall be closed and waits for an answer.
     closing: bool,
     /// It was answered.
@@ -65,12 +67,60 @@ impl Recovery {
     }
 }
 
+/// A scene that an earlier run kept aside.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Kept {
+    /// Where.
+    pub path: PathBuf,
+    /// What it is called, and the file that it belongs to, if there is one.
+    pub name: String,
+    /// How long ago it was kept.
+    pub age: Duration,
+}
+
+impl Kept {
+    fn new(path: PathBuf, written: SystemTime) -> Self {
+        let text = std::fs::read_to_string(&path).unwrap_or_default();
+        let table: toml::Table = text.parse().unwrap_or_default();
+        let title = table.get("title").and_then(toml::Value::as_str).unwrap_or_default();
+        let title = if title.is_empty() {
+            "A scene without a title"
+        } else {
+            title
+        };
+        let name = match file_of(&text) {
+            Some(file) => format!("“{title}” of {}", file.display()),
+            None => format!("“{title}”"),
+        };
+        let age = written.elapsed().unwrap_or_default();
+        Self { path, name, age }
+    }
+}
+
+/// How long ago something was, in words.
+fn ago(age: Duration) -> String {
+    let minutes = age.as_secs() / 60;
+    let of = |count, what| format!("{} ago", units::counted(count, what));
+    match minutes {
+        0 => "just now".to_owned(),
+        1..60 => of(minutes, "minute"),
+        60..2880 => of(minutes / 60, "hour"),
+        _ => of(minutes / 1440, "day"),
+    }
+}
+
+/// The file that a kept scene belongs to.
+fn file_of(text: &str) -> Option<PathBuf> {
+    let name = text.lines().next()?.strip_prefix(HEAD)?.trim();
+    (!name.is_empty()).then(|| PathBuf::from(name))
+}
+
 /// Scenes in a folder whose programs do not run any more, the latest first.
-fn left_behind(folder: &Path) -> Vec<PathBuf> {
+fn left_behind(folder: &Path) -> Vec<Kept> {
     let Ok(entries) = std::fs::read_dir(folder) else {
         return Vec::new();
     };
-    let mut all: Vec<(std::time::SystemTime, PathBuf)> = entries
+    let mut all: Vec<(SystemTime, PathBuf)> = entries
         .filter_map(|entry| {
             let path = entry.ok()?.path();
             let process: u32 = path.file_stem()?.to_str()?.parse().ok()?;
@@ -80,11 +130,14 @@ fn left_behind(folder: &Path) -> Vec<PathBuf> {
         })
         .collect();
     all.sort();
-    all.into_iter().rev().map(|(_, path)| path).collect()
+    all.into_iter()
+        .rev()
+        .map(|(written, path)| Kept::new(path, written))
+        .collect()
 }
 
 /// Whether the program that keeps a file may still run.
-fn runs(process: u32, written: std::time::SystemTime) -> bool {
+fn runs(process: u32, written: SystemTime) -> bool {
     if process == std::process::id() {
         return false;
     }
@@ -110,12 +163,7 @@ fn text_of(scene: &str, file: Option<&Path>) -> String {
 pub fn read(path: &Path) -> Result<Opened, crate::scene::Faults> {
     let faults = |message: String| crate::scene::Faults::one("scene", message, "open another scene");
     let text = std::fs::read_to_string(path).map_err(|error| faults(format!("{}: {error}", path.display())))?;
-    let first = text.lines().next().unwrap_or_default();
-    let origin = first
-        .strip_prefix(HEAD)
-        .map(str::trim)
-        .filter(|name| !name.is_empty())
-        .map(PathBuf::from);
+    let origin = file_of(&text);
     let (file, scenario) = crate::solver::read_scene_text(&text, origin.as_deref(), &[])?;
     Ok(Opened {
         file,
@@ -225,7 +273,7 @@ impl App {
 
     /// Offers what an earlier run kept and could not save.
     pub(super) fn offer_recovery(&mut self, ctx: &egui::Context) {
-        let Some(path) = self.recovery.found.first().cloned() else {
+        let Some(kept) = self.recovery.found.first().cloned() else {
             return;
         };
         let (mut restore, mut discard) = (false, false);
@@ -237,7 +285,16 @@ impl App {
         super::widgets::card(ctx, "recovery", at, width, |ui| {
             let palette = theme::palette(ui);
             ui.label(egui::RichText::new("Unsaved edits were kept").color(palette.strong));
-            ui.add(egui::Label::new("The program ended before the last scene was saved.").wrap());
+            let more = match self.recovery.found.len() {
+                1 => String::new(),
+                all => format!(" This is one of {all}."),
+            };
+            let text = format!(
+                "{}, kept {}: the program ended before it was saved.{more}",
+                kept.name,
+                ago(kept.age)
+            );
+            ui.add(egui::Label::new(text).wrap());
             ui.horizontal(|ui| {
                 restore = ui.button("Restore").clicked();
                 discard = ui.button("Discard").clicked();
@@ -247,9 +304,9 @@ impl App {
             self.recovery.found.remove(0);
         }
         if restore {
-            self.background.restore(path);
+            self.background.restore(kept.path);
         } else if discard {
-            self.background.forget(path);
+            self.background.forget(kept.path);
         }
     }
 }
@@ -268,7 +325,11 @@ mod tests {
         std::fs::write(folder.path().join("notes.toml"), "").unwrap();
         let found = left_behind(folder.path());
         if cfg!(target_os = "linux") {
-            assert_eq!(found, std::slice::from_ref(&file));
+            assert_eq!(found.len(), 1);
+            assert_eq!(
+                (&found[0].path, found[0].name.as_str()),
+                (&file, "“Free wave packet” of /scenes/mine.toml")
+            );
         }
         let opened = read(&file).unwrap();
         assert_eq!(opened.path.as_deref(), Some(Path::new("/scenes/mine.toml")));

@@ -169,6 +169,7 @@ impl App {
                 self.document.mark_unsaved();
                 self.check();
             }
+            Outcome::BroughtBack(opened, replaced) => self.take_back(*opened, *replaced),
             Outcome::Saved(opened, file, path) => self.take_saved(opened, *file, path),
             Outcome::Rewritten(path, read) => self.reread(&path, read),
             Outcome::Shelf(scenes) => {
@@ -253,6 +254,7 @@ impl App {
             // What a preset is about is read first.
             self.settings.tab = LeftTab::Lesson;
         }
+        self.keep_replaced();
         self.document.open(opened.file, opened.path, opened.preset);
         self.document.set_original(opened.original);
         // What was wished for the scene before is not of this one.

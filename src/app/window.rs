@@ -25,6 +25,7 @@ use super::projector::Projector;
 use super::prompt::PathPrompt;
 use super::question::Questions;
 use super::recovery::Recovery;
+use super::replaced::Replaced;
 use super::refine::Refinement;
 use super::room_panel::RoomPanel;
 use super::run_log::RunLog;
@@ -62,6 +63,8 @@ pub struct App {
     pub(super) ended: bool,
     pub(super) notices: Notices,
     pub(super) recovery: Recovery,
+    /// The edited scene that another one took the place of.
+    pub(super) replaced: Option<Replaced>,
     pub(super) palette: CommandPalette,
     pub(super) prompt: PathPrompt,
     pub(super) connect: ConnectDialogue,
@@ -200,6 +203,7 @@ impl App {
             notices: Notices::default(),
             // Only a program that remembers from start to start keeps anything.
             recovery: Recovery::new(recovery),
+            replaced: None,
             palette: CommandPalette::default(),
             prompt: PathPrompt::default(),
             connect: ConnectDialogue::default(),
@@ -440,6 +444,7 @@ impl App {
             || self.prompt.is_open()
             || self.film_dialogue.is_open()
             || self.connect.is_open()
+            || self.recovery.asks()
     }
 
     /// The link to the run, where that is on another machine.

@@ -21,6 +21,7 @@ pub mod mirror;
 pub mod pacing;
 pub mod range;
 pub mod records;
+pub mod resolution;
 mod resume;
 pub mod room;
 mod runner;

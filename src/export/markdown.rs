@@ -119,7 +119,17 @@ pub fn spans(text: &str) -> Vec<(Style, &str)> {
     let mut out = Vec::new();
     let mut rest = text;
     'text: while !rest.is_empty() {
-        for (at, _) in rest.char_indices() {
+        for (at, char) in rest.char_indices() {
+            // `\*` is a sign as it is.
+            let escaped = rest[at..].strip_prefix('\\').and_then(|next| next.chars().next());
+            if char == '\\' && escaped.is_some_and(|next| next.is_ascii_punctuation()) {
+                if at > 0 {
+                    out.push((Style::Plain, &rest[..at]));
+                }
+                out.push((Style::Plain, &rest[at + 1..at + 2]));
+                rest = &rest[at + 2..];
+                continue 'text;
+            }
             for (mark, style) in MARKS {
                 let Some(inner) = rest[at..].strip_prefix(mark) else {
                     continue;
@@ -199,6 +209,16 @@ mod tests {
                 (Style::Plain, " and "),
                 (Style::Code, "x*y"),
                 (Style::Plain, " but 2 * 3 * 4 and a_b_c"),
+            ]
+        );
+        assert_eq!(
+            spans(r"ψ becomes ψ\*, as in *Echo*, \ alone"),
+            [
+                (Style::Plain, "ψ becomes ψ"),
+                (Style::Plain, "*"),
+                (Style::Plain, ", as in "),
+                (Style::Emphasis, "Echo"),
+                (Style::Plain, r", \ alone"),
             ]
         );
         assert_eq!(spans("open ** end"), [(Style::Plain, "open ** end")]);

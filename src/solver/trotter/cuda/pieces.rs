@@ -23,6 +23,8 @@ const MASKED: [f64; 2] = [5.0, 2.6];
 const OWN: [f64; 2] = [8.0, 4.0];
 /// Time that a row pair takes more for each region that is summed over.
 const SUMMED: f64 = 0.25;
+/// Time that a row pair takes more where what is summed has weights; from what `double-slit` at 8192 × 4096 lost to the strips at its right edge on an H200.
+const WEIGHED: f64 = 0.7;
 /// Row pairs of a piece of one step that is not worth cutting: its halo is a sixteenth.
 const SHORT: usize = 32;
 /// Pieces of fewer times the steps of a launch are mostly halo: none is made shorter than the others.
@@ -69,6 +71,8 @@ pub(super) struct Plane<'a> {
     pub sums: bool,
     /// What is summed over.
     pub regions: &'a [Region],
+    /// Columns, from and to, whose sites have the weight 1, at least in most rows; `None`: all have.
+    pub plain: Option<[usize; 2]>,
 }
 
 /// The kernel that steps a plane.
@@ -161,7 +165,14 @@ impl Plane<'_> {
             let walled = self.walls.is_some_and(near);
             let ragged = !nx.is_multiple_of(columns) && !self.periodic[0] && reach[1] > nx as i64;
             let summed = |region: &&Region| region.lo[0] < (strip + 1) * core && region.hi[0] > strip * core;
-            let sums = SUMMED * self.regions.iter().filter(summed).count() as f64;
+            let regions = self.regions.iter().filter(summed).count();
+            let beside = |[from, to]: [usize; 2]| strip * core < from || ((strip + 1) * core).min(nx) > to;
+            let weighed = if regions > 0 && self.plain.is_some_and(beside) {
+                WEIGHED
+            } else {
+                0.0
+            };
+            let sums = SUMMED * regions as f64 + weighed;
             range.walled |= walled;
             range.cost = range.cost.max(if walled || ragged { masked } else { 1.0 } + sums);
         }
@@ -262,6 +273,7 @@ mod tests {
             walls,
             sums: false,
             regions: &[],
+            plain: None,
         }
     }
 
@@ -332,6 +344,31 @@ mod tests {
         }
     }
 
+    /// Strips with weights have shorter pieces, those that sum nothing or without weights have not.
+    #[test]
+    fn weights_cost_where_they_are_summed() {
+        let shape = shapes(Precision::Single, nested())[0];
+        let map = walls_at(&[300]);
+        let of = |plain, block: usize| {
+            let plane = Plane {
+                sums: true,
+                regions: &[REGION],
+                plain,
+                ..plane(Some(&map))
+            };
+            (plane.column(&shape, block).cost, plane.cut(&shape, WITHOUT))
+        };
+        let inner = Some([40, 3960]);
+        let (last, cut) = of(inner, 19);
+        let (without, plain) = of(None, 19);
+        assert!((last - without - WEIGHED).abs() < 1e-12);
+        for block in [4, 15] {
+            assert_eq!(of(inner, block).0, of(None, block).0, "{block}");
+        }
+        let chunk = |cut: &Cut| cut.chunk[kind(cut, 19)];
+        assert!(chunk(&cut) < chunk(&plain), "{cut:?} {plain:?}");
+    }
+
     #[test]
     fn planes_without_walls_have_pieces_of_one_length() {
         let shape = shapes(Precision::Single, Flags::default())[0];
@@ -392,6 +429,7 @@ mod tests {
             walls: None,
             sums: false,
             regions: &[],
+            plain: None,
         };
         let cut = plane.cut(&shape, WITHOUT);
         assert_eq!(cut.blocks, [1, 48 / shape.steps]);

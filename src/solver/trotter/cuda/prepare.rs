@@ -22,6 +22,7 @@ impl<T: OnCuda> Cuda<T> {
             walls: self.wall_map.as_ref(),
             sums: regions.is_some(),
             regions: regions.unwrap_or_default(),
+            plain: None,
         }
     }
 

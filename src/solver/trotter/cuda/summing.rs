@@ -4,7 +4,7 @@
 use super::copies::Copies;
 use super::launch::{BLOCKS, addresses};
 use super::params::{PARTS, REGIONS, Regions, Sum, whole};
-use super::pieces::Cut;
+use super::pieces::{Cut, Plane};
 use super::{Cuda, OnCuda};
 use crate::backend::cuda::{Buffer, CudaError};
 use crate::solver::device::rows::grow;
@@ -13,13 +13,15 @@ use crate::solver::trotter::run::Watched;
 use rayon::prelude::*;
 use std::sync::{MutexGuard, PoisonError};
 
+/// Sites before an absorbing layer that may be left out of the box without weights.
+const RIM: usize = 8;
 /// Bits of the largest sum, which may grow by four more.
 const BITS: i32 = 58;
 /// Weights of all sites, and columns, rows and planes, from and to, where they are 1.
 type Weights<T> = (Buffer<T>, [[usize; 2]; 3]);
 
-/// How kernels cut the plane, by their names, for regions, and whether largest values are taken of some.
-type Cuts = ((Vec<Region>, bool), Vec<(&'static str, Cut)>);
+/// How kernels cut the plane, by their names, for regions, whether largest values are taken of some, and the columns without weights.
+type Cuts = ((Vec<Region>, bool, Option<[usize; 2]>), Vec<(&'static str, Cut)>);
 
 /// What is summed in this batch.
 pub(super) struct Summing<T: OnCuda> {
@@ -62,6 +64,45 @@ impl<T: OnCuda> Summing<T> {
     pub(super) fn cut_again(&mut self) {
         (self.cuts, self.copies) = (None, None);
     }
+}
+
+/// Columns, rows and planes, from and to, of a box around the middle in which every site is `one`; empty where the middle has none.
+///
+/// It reaches as far as the lines through the middle, less a few sites: where layers of two axes meet, their absorptions add up to a weight that is not 1 while each alone is rounded away.
+fn plain_box(size: [usize; 3], is_one: &(dyn Fn([usize; 3]) -> bool + Sync)) -> [[usize; 2]; 3] {
+    let around = |axis: usize| {
+        let one = |at: usize| {
+            let mut site = size.map(|n| n / 2);
+            site[axis] = at;
+            is_one(site)
+        };
+        let n = size[axis];
+        let low = (0..n / 2).rev().find(|at| !one(*at)).map_or(0, |at| at + 1);
+        let high = (n / 2..n).find(|at| !one(*at)).unwrap_or(n);
+        [low, high]
+    };
+    let lines = [0, 1, 2].map(around);
+    let less = |cut: usize| {
+        let axis = |axis: usize| {
+            let [low, high] = lines[axis];
+            // What ends with the grid needs no room before a layer.
+            let low = if low == 0 { 0 } else { low + cut };
+            let high = if high == size[axis] { high } else { high.saturating_sub(cut) };
+            [low, high]
+        };
+        [0, 1, 2].map(axis)
+    };
+    let is_plain = |[x, y, z]: &[[usize; 2]; 3]| {
+        let rows = (y[1].saturating_sub(y[0])) * z[1].saturating_sub(z[0]);
+        (0..rows).into_par_iter().all(|row| {
+            let (j, k) = (y[0] + row % (y[1] - y[0]), z[0] + row / (y[1] - y[0]));
+            (x[0]..x[1]).all(|i| is_one([i, j, k]))
+        })
+    };
+    let boxes = (0..=RIM).map(less);
+    let plain = boxes.into_iter().find(is_plain).unwrap_or_default();
+    let is_empty = plain.iter().any(|[low, high]| low >= high);
+    if is_empty { [[0; 2]; 3] } else { plain }
 }
 
 impl<T: OnCuda> Cuda<T> {
@@ -170,13 +211,18 @@ impl<T: OnCuda> Cuda<T> {
         }
         let first = &regions[..regions.len().min(REGIONS)];
         let peaks = watched.peaks.iter().take(REGIONS).any(|peak| *peak);
-        let is_so = |(of, with): &(Vec<Region>, bool)| of == first && *with == peaks;
+        let weighed = summing.weights.as_ref().filter(|_| weight.is_some());
+        let plain = weighed.map(|(_, (_, ones))| ones[0]);
+        let is_so = |(of, with, beside): &(Vec<Region>, bool, _)| of == first && *with == peaks && *beside == plain;
         if !summing.cuts.as_ref().is_some_and(|(own, _)| is_so(own)) {
-            let plane = self.plane_to_cut(Some(first));
+            let plane = Plane {
+                plain,
+                ..self.plane_to_cut(Some(first))
+            };
             let cut =
                 |fused: &super::launch::Fused| Some((fused.shape.source.name, fused.cut_with_sums(&plane, peaks)?));
             let all = self.fused.iter().filter_map(cut).collect();
-            summing.cuts = Some(((first.to_vec(), peaks), all));
+            summing.cuts = Some(((first.to_vec(), peaks, plain), all));
         }
         summing.copies = self.begin_copies(summing.copies.take(), &watched.copied, steps)?;
         summing.peaks.clone_from(&watched.peaks);
@@ -248,24 +294,7 @@ impl<T: OnCuda> Cuda<T> {
                 *out = weight(row * nx + i);
             }
         });
-        let is_one = |[i, j, k]: [usize; 3]| all[(j + ny * k) * self.pitch + i] == T::one();
-        // As far as the lines through the middle reach, if nothing in between is otherwise.
-        let around = |axis: usize| {
-            let one = |at: usize| {
-                let mut site = size.map(|n| n / 2);
-                site[axis] = at;
-                is_one(site)
-            };
-            let n = size[axis];
-            let low = (0..n / 2).rev().find(|at| !one(*at)).map_or(0, |at| at + 1);
-            let high = (n / 2..n).find(|at| !one(*at)).unwrap_or(n);
-            [low, high]
-        };
-        let mut ones = [0, 1, 2].map(around);
-        let [x, y, z] = ones;
-        if (z[0]..z[1]).any(|k| (y[0]..y[1]).any(|j| (x[0]..x[1]).any(|i| !is_one([i, j, k])))) {
-            ones = [[0; 2]; 3];
-        }
+        let ones = plain_box(size, &|[i, j, k]| all[(j + ny * k) * self.pitch + i] == T::one());
         let weights = self.stream.zeros("weights", all.len())?;
         self.stream.upload("weights", &all, &weights)?;
         Ok((weights, ones))
@@ -294,5 +323,51 @@ impl<T: OnCuda> Cuda<T> {
             }
         };
         Ok(numbers.as_chunks::<PARTS>().0.iter().zip(peaks).map(value).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The weight of absorption that grows with the fourth power of the depth in layers of so many sites at both ends of axes.
+    fn weight(size: [usize; 3], width: [usize; 3], strength: f64, site: [usize; 3]) -> f32 {
+        let depth = |axis: usize| {
+            let (at, n) = (site[axis], size[axis]);
+            let inside = (width[axis].saturating_sub(at)).max((at + width[axis] + 1).saturating_sub(n));
+            #[expect(clippy::cast_precision_loss, reason = "small counts")]
+            let share = inside as f64 / width[axis].max(1) as f64;
+            strength * share.powi(4)
+        };
+        #[expect(clippy::cast_possible_truncation, reason = "as the tables have it")]
+        let weight = (0..3).map(depth).sum::<f64>().exp() as f32;
+        weight
+    }
+
+    #[test]
+    fn corners_whose_absorptions_add_up_are_left_out() {
+        let (size, width) = ([96, 80, 1], [32, 32, 0]);
+        let is_one = |site| weight(size, width, 0.05, site) == 1.0;
+        // One layer alone is rounded away at its rim, two are not.
+        assert!(is_one([31, 40, 0]) && is_one([48, 31, 0]) && !is_one([31, 31, 0]));
+        let [x, y, z] = plain_box(size, &is_one);
+        assert!((32..=34).contains(&x[0]) && (62..=64).contains(&x[1]), "{x:?}");
+        assert!((32..=34).contains(&y[0]) && (46..=48).contains(&y[1]), "{y:?}");
+        assert_eq!(z, [0, 1]);
+        assert!((y[0]..y[1]).all(|j| (x[0]..x[1]).all(|i| is_one([i, j, 0]))));
+    }
+
+    #[test]
+    fn boxes_without_layers_are_the_grid_and_without_plain_sites_empty() {
+        assert_eq!(plain_box([20, 10, 3], &|_| true), [[0, 20], [0, 10], [0, 3]]);
+        assert_eq!(plain_box([20, 10, 3], &|_| false), [[0; 2]; 3]);
+        // Ones in one axis alone: the others end with the grid.
+        let along = |[i, _, _]: [usize; 3]| (4..16).contains(&i);
+        assert_eq!(plain_box([20, 10, 3], &along), [[4, 16], [0, 10], [0, 3]]);
+        // A layer in the middle of the rest.
+        let scattered = |[i, j, _]: [usize; 3]| (i + 3 * j) % 7 != 3;
+        let found = plain_box([40, 40, 1], &scattered);
+        let [x, y, _] = found;
+        assert!((y[0]..y[1]).all(|j| (x[0]..x[1]).all(|i| scattered([i, j, 0]))), "{found:?}");
     }
 }
