@@ -28,6 +28,8 @@ pub struct DispersionReport {
     pub dispersion: Dispersion,
     /// What a uniform medium says.
     pub law: Law,
+    /// What layers change of that medium, in words; none where they change nothing.
+    pub unlike: Option<String>,
     /// Records that were taken.
     pub records: u64,
     /// Steps from one to the next.
@@ -87,6 +89,28 @@ pub fn law(scenario: &Scenario, time_step: f64) -> Law {
             }
         }
     }
+}
+
+/// What layers change of the uniform medium that the law is of.
+fn unlike_the_law(scenario: &Scenario) -> Option<String> {
+    let medium = scenario.medium();
+    let set = [
+        (Sets::Speed, "the speed of sound"),
+        (Sets::Density, "the density"),
+        (Sets::Potential, "the potential"),
+        (Sets::Hopping, "the hopping"),
+    ];
+    let changed: Vec<&str> = set
+        .iter()
+        .filter(|(sets, _)| medium.has(*sets))
+        .map(|(_, name)| *name)
+        .collect();
+    (!changed.is_empty()).then(|| {
+        format!(
+            "layers set {}: the curves are of the medium without them",
+            changed.join(" and ")
+        )
+    })
 }
 
 /// The lowest and the highest static potential, 0 included.
@@ -200,6 +224,7 @@ pub fn measure(
     Ok(DispersionReport {
         dispersion: Dispersion::of(&record, sampling, shown).cropped(WEAKEST),
         law,
+        unlike: unlike_the_law(scenario),
         records,
         stride,
         time,

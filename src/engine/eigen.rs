@@ -26,6 +26,24 @@ pub fn levels(
     eigen::lowest(&hamiltonian, wanted, watch)
 }
 
+/// Refuses scenes whose overlap with the start is no sum of e^{−iEt}.
+fn swings_freely(scenario: &Scenario) -> Result<(), EngineError> {
+    let refused = |what: &str, remedy: &str| Err(EngineError::Levels(format!("{what}; {remedy}")));
+    if scenario.time().imaginary {
+        return refused(
+            "in imaginary time the wave decays and does not turn",
+            "set time.imaginary = false",
+        );
+    }
+    if scenario.mirror().is_some() {
+        return refused(
+            "a mirror turns time round, and the wave runs through two records",
+            "remove [mirror]",
+        );
+    }
+    Ok(())
+}
+
 /// Runs a scene to `end` with its overlap with the start taken after every step; `watch` hears of the steps done and may break it off.
 ///
 /// # Errors
@@ -35,6 +53,7 @@ pub fn autocorrelation(
     end: f64,
     watch: &mut dyn FnMut(u64, u64) -> ControlFlow<()>,
 ) -> Result<Autocorrelation, EngineError> {
+    swings_freely(&scenario)?;
     let mut engine = Engine::new(scenario)?;
     let steps = engine.steps_until(end)?;
     let mut overlap = Vec::new();

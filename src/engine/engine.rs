@@ -1,6 +1,7 @@
 //! A run without a thread.
 
 mod edit;
+pub(super) use edit::differ_in_parts_only;
 mod observables;
 mod pictures;
 mod state;

@@ -10,7 +10,7 @@ pub mod shown;
 pub(super) mod signal;
 pub(super) mod stored;
 
-use super::engine::Snapshot;
+use super::engine::{Snapshot, differ_in_parts_only};
 use super::{Change, Engine, EngineError};
 use crate::field::FieldData;
 use crate::physics::noise::Noise;
@@ -349,7 +349,7 @@ impl Engine {
         let again = was.placement != is.placement
             || (was.at != is.at && !ahead)
             || old.time().imaginary != scenario.time().imaginary
-            || old.solver() != scenario.solver()
+            || !(old.solver() == scenario.solver() || differ_in_parts_only(&old, scenario))
             || old.time().step != scenario.time().step;
         if again {
             return Ok(Some(Change::Restarted));

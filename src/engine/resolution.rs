@@ -56,7 +56,13 @@ fn packets(scenario: &Scenario, spacing: f64) -> Vec<String> {
 
 /// The highest frequency of the sources, against the sites of its wave and the band of the lattice.
 fn sources(scenario: &Scenario, law: Law) -> Option<String> {
-    let (Model::Acoustic(acoustic), Law::Sound { order, step, spacing, .. }) = (scenario.model(), law) else {
+    let (
+        Model::Acoustic(acoustic),
+        Law::Sound {
+            order, step, spacing, ..
+        },
+    ) = (scenario.model(), law)
+    else {
         return None;
     };
     let set = scenario.medium().layers().iter().filter_map(|layer| match layer.value {

@@ -2,7 +2,7 @@
 
 use super::checkpoint::{Checkpoint, CheckpointError, RunInfo};
 use super::mirror::stored;
-use super::{Engine, EngineError, Verdict};
+use super::{Change, Engine, EngineError, Verdict};
 use crate::backend::simd::Level;
 use crate::physics::Observables;
 use crate::scene::Parameter;
@@ -114,13 +114,19 @@ impl Engine {
         engine.observables()?;
         let scenario = with_settings(scenario, &resolved);
         let differ = differing(&scene_then, &scenario.file().to_toml());
+        if engine.update(scenario)? == Change::Restarted {
+            return Err(mismatch(format!(
+                "a run with a mirror does not go on with another {}; give the scene that it was written with",
+                differ.join(", ")
+            ))
+            .into());
+        }
         if !differ.is_empty() {
             remarks.push(format!(
                 "the scene is another one than in the checkpoint, from here on: {}",
                 differ.join(", ")
             ));
         }
-        engine.update(scenario)?;
         Ok((engine, remarks))
     }
 }

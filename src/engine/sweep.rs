@@ -373,6 +373,11 @@ impl Line {
         let Some(quantum) = scenario.model().quantum() else {
             return Err(fault("this is a scene of sound"));
         };
+        if scenario.solver().method == "split-step-fourier" && quantum.mass.is_some() {
+            return Err(fault(
+                "it is the lattice's, and with `mass` split-step-fourier steps the continuum",
+            ));
+        }
         let grid = scenario.grid();
         let medium = scenario.medium();
         if grid.rank() != 1 {
@@ -385,9 +390,10 @@ impl Line {
             return Err(fault("this scene has several packets"));
         };
         let interacts = quantum.interaction != 0.0 || medium.sets_interaction();
-        if interacts || !medium.drives().is_empty() || medium.has(Sets::Wall) || medium.sets_bonds() {
+        let changes = medium.has(Sets::Wall) || medium.sets_bonds() || medium.absorbs();
+        if interacts || changes || !medium.drives().is_empty() {
             return Err(fault(
-                "this scene has an interaction, a driven layer, walls or layers of hopping",
+                "this scene has an interaction, a driven layer, walls, or layers of hopping or absorption",
             ));
         }
         let mut potential = vec![0.0; grid.sites()];

@@ -4,6 +4,7 @@ use super::{Backend, Kind, METHODS, Method, ParameterSpec, Target, find};
 use crate::backend::host_memory::free as free_memory;
 use crate::backend::ranks;
 use crate::field::Precision;
+use crate::grid::Grid;
 use crate::physics::Equation;
 use crate::scene::nearest;
 use crate::scene::{Faults, Objection, Parameter, Scenario, SceneFile, SolverChoice, SolverTable};
@@ -50,6 +51,19 @@ fn objection(key: &str, message: impl Into<String>, remedy: impl Into<String>) -
         key: format!("solver.{key}"),
         message: message.into(),
         remedy: remedy.into(),
+    }
+}
+
+/// A grid that does not fit into memory.
+fn too_large(message: String, precision: Precision) -> Objection {
+    let remedy = match precision {
+        Precision::Single => "choose a smaller grid",
+        Precision::Double => "choose a smaller grid, or precision = \"single\"",
+    };
+    Objection {
+        key: "grid.size".to_owned(),
+        message,
+        remedy: remedy.to_owned(),
     }
 }
 
@@ -111,6 +125,20 @@ impl SolverTable for Table {
         objections
     }
 
+    fn room(&self, choice: &SolverChoice, grid: &Grid) -> Option<Objection> {
+        // ψ, or two levels of the pressure; and a row of formulas' values, with their sum.
+        let fields = 2 * grid.sites() as u64 * choice.precision.bytes() as u64;
+        let rows = 2 * grid.size()[0] as u64 * size_of::<f64>() as u64;
+        let needed = fields / ranks::world().map_or(1, |world| world.count() as u64) + rows;
+        let free = free_memory().filter(|free| needed > *free)?;
+        let message = format!(
+            "{grid} sites need {} and more, and {} are free",
+            units::bytes(needed),
+            units::bytes(free)
+        );
+        Some(too_large(message, choice.precision))
+    }
+
     fn scenario(&self, scenario: &Scenario) -> Vec<Objection> {
         let Some(method) = find(&scenario.solver().method) else {
             return Vec::new();
@@ -126,15 +154,7 @@ impl SolverTable for Table {
                 units::bytes(free)
             );
             // What follows may look at every site, and is not asked of a grid that is too large.
-            let remedy = match scenario.solver().precision {
-                Precision::Single => "choose a smaller grid",
-                Precision::Double => "choose a smaller grid, or precision = \"single\"",
-            };
-            return vec![Objection {
-                key: "grid.size".to_owned(),
-                message,
-                remedy: remedy.to_owned(),
-            }];
+            return vec![too_large(message, scenario.solver().precision)];
         }
         let own = (method.objections)(scenario);
         let mut objections = own.clone();

@@ -22,6 +22,7 @@ pub mod image;
 mod lane_sums;
 pub mod method;
 pub mod methods;
+pub mod motion;
 pub mod oscillators;
 mod parts;
 mod placed;
@@ -48,6 +49,7 @@ mod windows;
 use crate::field::{FieldData, Precision};
 use crate::grid::SiteBox;
 use crate::physics::{Observables, StateSums};
+use motion::Motion;
 use crate::scene::Scenario;
 use std::sync::Arc;
 
@@ -286,6 +288,22 @@ pub trait Solver: Send {
     /// # Errors
     /// If the size or kind is another one.
     fn set_field(&mut self, field: &FieldData, clock: Clock) -> Result<(), SolverError>;
+
+    /// How sound moves at the clock's time; `None` of ψ, which is all of its state.
+    ///
+    /// # Errors
+    /// If the back end fails or the host has no memory for it.
+    fn motion(&mut self) -> Result<Option<Motion>, SolverError> {
+        Ok(None)
+    }
+
+    /// Gives the pressure that [`Solver::set_field`] has set its motion.
+    ///
+    /// # Errors
+    /// If the size or kind is another one.
+    fn set_motion(&mut self, _motion: &Motion) -> Result<(), SolverError> {
+        Ok(())
+    }
 
     /// The inner state, bit by bit.
     ///

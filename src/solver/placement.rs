@@ -167,7 +167,7 @@ pub(super) fn objections(scenario: &Scenario, method: &Method, time_step: f64) -
         if scenario
             .model()
             .quantum()
-            .is_some_and(|quantum| quantum.interaction != 0.0 || scenario.medium().has(Sets::Interaction))
+            .is_some_and(|quantum| quantum.interaction != 0.0 || scenario.medium().sets_interaction())
         {
             let message = "a nonlinear wave has no impulse response".to_owned();
             return object("mirror.drive", message, "write drive = \"hard\", or interaction = 0");

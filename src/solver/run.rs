@@ -2,6 +2,7 @@
 //! brings the method.
 
 use super::clock::RunClock;
+use super::motion::{self, Motion};
 use super::parts::{Cut, Whole};
 use super::setup::Setup;
 use super::stepper::{Plane, Stepper};
@@ -424,6 +425,14 @@ impl<S: Stepper> Solver for Run<S> {
 
     fn set_field(&mut self, field: &FieldData, clock: Clock) -> Result<(), SolverError> {
         threads::run(|| self.replace_field(field, clock))
+    }
+
+    fn motion(&mut self) -> Result<Option<Motion>, SolverError> {
+        threads::run(|| motion::of(&mut self.stepper, &self.setup, &self.clock))
+    }
+
+    fn set_motion(&mut self, motion: &Motion) -> Result<(), SolverError> {
+        threads::run(|| motion::give(&mut self.stepper, &self.setup, (&self.clock, motion)))
     }
 
     fn save(&mut self) -> Result<SolverState, SolverError> {

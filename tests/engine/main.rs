@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test ends where it cannot go on")]
 
 mod accepted;
+mod carried;
 mod checkpoints;
 mod edits;
 mod sweeps;

@@ -216,6 +216,9 @@ impl Engine {
     /// Another solver on the same grid, with the field, the clock and the snapshot of this one.
     fn rebuild(&mut self, scenario: &Scenario, step: f64) -> Result<(), EngineError> {
         let mut next = build::build(scenario)?;
+        if self.phase() == Some(Phase::Replay) {
+            next.edit(&scenario.returning(), &Edit::Medium)?;
+        }
         if self.log.is_some() {
             next.keep_velocity()?;
         }
@@ -262,7 +265,7 @@ impl Engine {
 }
 
 /// Whether two scenes are stepped in the same way, and at most their grids are cut into other parts.
-fn differ_in_parts_only(one: &Scenario, other: &Scenario) -> bool {
+pub(in crate::engine) fn differ_in_parts_only(one: &Scenario, other: &Scenario) -> bool {
     let uncut = |scenario: &Scenario| {
         let mut solver = scenario.solver().clone();
         solver.parameters.remove(PARTS);
@@ -273,7 +276,7 @@ fn differ_in_parts_only(one: &Scenario, other: &Scenario) -> bool {
 
 /// Gives a solver of `scenario` the field and the clock of another one, with a Δt of its own.
 fn carry(from: &mut dyn Solver, next: &mut dyn Solver, scenario: &Scenario, step: f64) -> Result<(), EngineError> {
-    // Sound is more than its pressure now: the level before says how it moves.
+    // Sound is more than its pressure: how it moves is carried bit by bit within a method, and as ∂p/∂t to another.
     if from.report().method == next.report().method
         && scenario.model().equation() == Equation::Acoustic
         && next.load(&from.save()?).is_ok()
@@ -281,6 +284,7 @@ fn carry(from: &mut dyn Solver, next: &mut dyn Solver, scenario: &Scenario, step
         return Ok(next.edit(scenario, &Edit::TimeStep(step))?);
     }
     let (field, clock) = (from.field()?, from.clock());
+    let motion = from.motion()?;
     next.edit(scenario, &Edit::TimeStep(step))?;
     next.set_field(
         &field,
@@ -289,5 +293,8 @@ fn carry(from: &mut dyn Solver, next: &mut dyn Solver, scenario: &Scenario, step
             ..clock
         },
     )?;
+    if let Some(motion) = motion {
+        next.set_motion(&motion)?;
+    }
     Ok(())
 }

@@ -366,7 +366,7 @@ fn disk(grid: &Grid, center: [f64; 3], radius: f64, normal: usize) -> Vec<([f64;
     all
 }
 
-/// The points of a place with delay and weight. A line has one in every plane of sites across its longest axis, with the length that it stands for.
+/// The points of a place with delay and weight.
 fn points(grid: &Grid, place: &Place) -> Vec<([f64; 3], f64, f64)> {
     match place {
         Place::Points(elements) => elements
@@ -374,33 +374,47 @@ fn points(grid: &Grid, place: &Place) -> Vec<([f64; 3], f64, f64)> {
             .map(|element| (element.at, element.delay, 1.0))
             .collect(),
         Place::Disk { center, radius, normal } => disk(grid, *center, *radius, *normal),
-        Place::Line { from, to } => {
-            let a = grid.spacing();
-            let [from, to] = [from, to].map(|end| clamped(grid, *end));
-            let extent = |axis: usize| (to[axis] - from[axis]).abs();
-            let along = (0..grid.rank()).fold(0, |best, axis| if extent(axis) > extent(best) { axis } else { best });
-            let [first, last] = [from, to].map(|end| (end[along] / a).round());
-            let count = (last - first).abs();
-            if count == 0.0 {
-                return vec![(from, 0.0, a)];
-            }
-            let slope = [0, 1, 2].map(|axis| (to[axis] - from[axis]) / (to[along] - from[along]));
-            let at = |n: f64| {
-                let place = a * (first + n * (last - first) / count);
-                let mut at = [0, 1, 2].map(|axis| from[axis] + slope[axis] * (place - from[along]));
-                at[along] = place;
-                clamped(grid, at)
-            };
-            let weight = a * slope.iter().map(|s| s * s).sum::<f64>().sqrt();
-            let mut all = Vec::new();
-            let mut n = 0.0;
-            while n <= count {
-                all.push((at(n), 0.0, weight));
-                n += 1.0;
-            }
-            all
-        }
+        Place::Line { from, to } => line(grid, *from, *to),
     }
+}
+
+/// The sites of a line, one in every plane across its longest axis, with the length of its part in the site's cell, those of the same length one after the other. An end at the outermost
+/// sites reaches to the walls, half a spacing beyond: a line across all of a grid plays a plane wave.
+fn line(grid: &Grid, from: [f64; 3], to: [f64; 3]) -> Vec<([f64; 3], f64, f64)> {
+    let a = grid.spacing();
+    let [from, to] = [from, to].map(|end| clamped(grid, end));
+    let extent = |axis: usize| (to[axis] - from[axis]).abs();
+    let along = (0..grid.rank()).fold(0, |best, axis| if extent(axis) > extent(best) { axis } else { best });
+    if extent(along) == 0.0 {
+        return Vec::new();
+    }
+    #[expect(clippy::cast_precision_loss, reason = "sites along an axis")]
+    let last = (grid.size()[along] - 1) as f64;
+    let [one, other] = [from, to].map(|end| end[along] / a);
+    let low = if one.min(other) <= 0.0 { -0.5 } else { one.min(other) };
+    let high = if one.max(other) >= last {
+        last + 0.5
+    } else {
+        one.max(other)
+    };
+    let slope = [0, 1, 2].map(|axis| (to[axis] - from[axis]) / (to[along] - from[along]));
+    let length = a * slope.iter().map(|s| s * s).sum::<f64>().sqrt();
+    let mut all = Vec::new();
+    let mut n = low.round().max(0.0);
+    while n <= last && n - 0.5 < high {
+        let share = (n + 0.5).min(high) - (n - 0.5).max(low);
+        // Cells that an end only touches, up to rounding, have no part.
+        if share > 1e-9 {
+            let mut at = [0, 1, 2].map(|axis| from[axis] + slope[axis] * (a * n - from[along]));
+            at[along] = a * n;
+            // What is a whole cell up to rounding plays with all others.
+            let share = if share > 1.0 - 1e-9 { 1.0 } else { share };
+            all.push((clamped(grid, at), 0.0, length * share));
+        }
+        n += 1.0;
+    }
+    all.sort_by(|one, other| other.2.total_cmp(&one.2));
+    all
 }
 
 #[cfg(test)]
@@ -434,8 +448,8 @@ mod tests {
         let players = emitters.players().expect("nothing moves");
         for t in [0.3, 1.7, 40.0] {
             let strengths = emitters.strengths(t);
-            // Two moments of the points, and the line.
-            assert_eq!(strengths.len(), 3);
+            // Two moments of the points, the line, and its ends, which have half a cell.
+            assert_eq!(strengths.len(), 4);
             let (mut played, mut expected) = (Vec::new(), Vec::new());
             for (site, channel, share) in &players {
                 played.push((*site, strengths[*channel] * share));
@@ -509,9 +523,37 @@ mod tests {
         // Half as far along y as along x: √(1 + ¼) · a each, and the points lie on the line between the sites.
         let oblique = line([1.0, 1.1, 0.0], [7.0, 4.1, 0.0]);
         assert_eq!(oblique.len(), 13);
-        for (at, _, weight) in oblique {
-            assert!((weight - 0.5 * 1.25f64.sqrt()).abs() < 1e-12);
+        for (n, (at, _, weight)) in oblique.iter().enumerate() {
+            // Ends on sites have half of their cells.
+            let part = if n < 11 { 0.5 } else { 0.25 };
+            assert!((weight - part * 1.25f64.sqrt()).abs() < 1e-12);
             assert!((at[1] - 1.1 - (at[0] - 1.0) / 2.0).abs() < 1e-12);
         }
+    }
+
+    /// Whatever its ends and the spacing, a line is as long as its ends are apart, and half a spacing longer at each that reaches an edge.
+    #[test]
+    fn a_line_is_as_long_as_it_is() {
+        for spacing in [0.5, 0.3, 0.07] {
+            let grid = Grid::new(&[200, 200], spacing);
+            let length =
+                |from: [f64; 3], to: [f64; 3]| -> f64 { line(&grid, from, to).iter().map(|(_, _, part)| part).sum() };
+            for (from, to) in [
+                ([1.0, 2.0], [1.0, 7.77]),
+                ([9.3, 3.0], [2.1, 3.0]),
+                ([2.0, 3.0], [6.0, 6.0]),
+                ([3.0, 3.0], [3.01, 3.0]),
+            ] {
+                let [from, to] = [from, to].map(|[x, y]: [f64; 2]| [x, y, 0.0]);
+                let expected = (to[0] - from[0]).hypot(to[1] - from[1]);
+                assert!((length(from, to) - expected).abs() < 1e-7, "{spacing}: {from:?} {to:?}");
+            }
+            let across = length([2.0, 0.0, 0.0], [2.0, 199.0 * spacing, 0.0]);
+            assert!((across - 200.0 * spacing).abs() < 1e-9, "{across}");
+            let from_edge = length([2.0, 0.0, 0.0], [2.0, 3.0, 0.0]);
+            assert!((from_edge - 3.0 - spacing / 2.0).abs() < 1e-7, "{from_edge}");
+        }
+        let grid = Grid::new(&[20, 20], 1.0);
+        assert!(line(&grid, [3.0; 3], [3.0; 3]).is_empty());
     }
 }

@@ -159,11 +159,19 @@ fn step_advice(scenario: &Scenario) -> StepAdvice {
     // ε_max Δt ≲ 0.5 keeps the fastest components accurate, ε_max = 4J an axis. A ground state with an interaction is off by (4JΔt)²/100 in μ, which a quarter of
     // that step makes less than 1e-4.
     let relaxes = scenario.time().imaginary && scenario.model().quantum().is_some_and(|q| q.interaction != 0.0);
+    // What a potential adds to ε counts as well: the phase of a step is off by (εΔt)³/12.
+    let (lowest, highest) = crate::solver::quantum::potential_range(scenario.medium());
+    let limit = |angle: f64, phase: f64| {
+        let range = highest - lowest;
+        let by_potential = if range > 0.0 { phase / range } else { f64::INFINITY };
+        (angle / hopping).min(by_potential).min(1e6)
+    };
     StepAdvice {
-        auto: if relaxes { 0.031 } else { 0.125 } / hopping,
-        sensible: 0.5 / hopping,
+        auto: limit(if relaxes { 0.031 } else { 0.125 }, 0.5),
+        sensible: limit(0.5, std::f64::consts::FRAC_PI_2),
         stability_limit: None,
-        because: "Unitary for every Δt. Frequencies are compressed as tan(ΩΔt/2) = εΔt/2: accurate for the whole band while 4JΔt ≲ 0.5, and for slow waves far beyond.",
+        because: "Unitary for every Δt. Frequencies are compressed as tan(ΩΔt/2) = εΔt/2: accurate for the whole band while 4JΔt ≲ 0.5, and for slow waves far beyond. \
+                  auto: J Δt = 0.125 and ΔU Δt ≤ 0.5; sensible: J Δt ≤ 0.5 and ΔU Δt ≤ π/2",
     }
 }
 

@@ -87,7 +87,11 @@ fn plain_box(size: [usize; 3], is_one: &(dyn Fn([usize; 3]) -> bool + Sync)) -> 
             let [low, high] = lines[axis];
             // What ends with the grid needs no room before a layer.
             let low = if low == 0 { 0 } else { low + cut };
-            let high = if high == size[axis] { high } else { high.saturating_sub(cut) };
+            let high = if high == size[axis] {
+                high
+            } else {
+                high.saturating_sub(cut)
+            };
             [low, high]
         };
         [0, 1, 2].map(axis)
@@ -368,6 +372,9 @@ mod tests {
         let scattered = |[i, j, _]: [usize; 3]| (i + 3 * j) % 7 != 3;
         let found = plain_box([40, 40, 1], &scattered);
         let [x, y, _] = found;
-        assert!((y[0]..y[1]).all(|j| (x[0]..x[1]).all(|i| scattered([i, j, 0]))), "{found:?}");
+        assert!(
+            (y[0]..y[1]).all(|j| (x[0]..x[1]).all(|i| scattered([i, j, 0]))),
+            "{found:?}"
+        );
     }
 }
