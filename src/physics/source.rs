@@ -31,7 +31,7 @@ pub enum Place {
     /// Points, each of the whole amplitude.
     Points(Vec<Element>),
     /// A line of this amplitude a metre: what is heard does not depend on the spacing, and a line across a 2D grid sends
-    /// the plane wave of a point in 1D.
+    /// the plane wave of a point in 1D. Sites play with the length of the line's part in their cells; an end at the outermost sites reaches to the walls, half a spacing beyond.
     Line {
         /// One end, m.
         from: [f64; 3],
@@ -72,7 +72,8 @@ pub struct Recording {
     pub file: PathBuf,
 }
 
-/// s(t), 0 before t = 0. Every kind has a vanishing mean, so that 1D and 2D keep no offset, except a recording that has one.
+/// s(t), 0 before t = 0. Every kind has a vanishing mean, whatever its phase, so that 1D and 2D keep no offset and the pressure of a closed room does not grow with time, except a recording
+/// that has one.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Signal {
     /// (1 − 2u) exp(−u), u = (πf(t − 1.2/f))²: the spectrum peaks at f and has fallen by 20 dB at 2.2 f.
@@ -80,19 +81,19 @@ pub enum Signal {
         /// f, Hz.
         frequency: f64,
     },
-    /// sin 2πft, faded in over two periods.
+    /// sin 2πft; its integral −cos(2πft)/2πf is faded in over two periods, so that none of it stays.
     Sine {
         /// f, Hz.
         frequency: f64,
     },
-    /// `cycles` periods of sin 2πft under a Hann window.
+    /// `cycles` periods of sin 2πft under a Hann window, less the part of the window that takes its mean away: none of whole periods from two on.
     Burst {
         /// f, Hz.
         frequency: f64,
         /// Periods.
         cycles: f64,
     },
-    /// From one frequency to another, linearly, under a Hann window.
+    /// From one frequency to another, linearly, under a Hann window, less the part of the window that takes its mean away; made by [`Signal::chirp`].
     Chirp {
         /// First frequency, Hz.
         frequency: f64,
@@ -100,6 +101,8 @@ pub enum Signal {
         to_frequency: f64,
         /// How long it lasts, s.
         duration: f64,
+        /// The parts of the window that its sine and its cosine would leave.
+        means: [f64; 2],
     },
     /// Samples from a file, joined by straight lines.
     Recording(Arc<Recording>),
@@ -133,6 +136,35 @@ impl Source {
 }
 
 impl Signal {
+    /// A chirp from one frequency to another, Hz, over `duration`, s.
+    #[must_use]
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a number of points between two bounds"
+    )]
+    pub fn chirp(frequency: f64, to_frequency: f64, duration: f64) -> Self {
+        /// Points of a period at which it is looked at, and the least and the most of all.
+        const POINTS: f64 = 64.0;
+        const ALL: [f64; 2] = [4096.0, 4194304.0];
+        let periods = duration * frequency.max(to_frequency);
+        let points = (POINTS * periods).clamp(ALL[0], ALL[1]) as u32;
+        // The trapezoidal rule, which is exact to rounding for what vanishes smoothly at both ends.
+        let means = (0..points).fold([0.0; 2], |[of_sine, of_cosine], n| {
+            let u = f64::from(n) / f64::from(points);
+            let turns = u * duration * (frequency + (to_frequency - frequency) * u / 2.0);
+            let (sine, cosine) = (2.0 * PI * turns).sin_cos();
+            [of_sine + hann(u) * sine, of_cosine + hann(u) * cosine]
+        });
+        Self::Chirp {
+            frequency,
+            to_frequency,
+            duration,
+            // The mean of the window is ½.
+            means: means.map(|sum| 2.0 * sum / f64::from(points)),
+        }
+    }
+
     /// Whether it has a phase: sines under whatever window.
     #[must_use]
     pub fn has_phase(&self) -> bool {
@@ -157,24 +189,27 @@ impl Signal {
             }
             Self::Sine { frequency } => {
                 let turns = frequency * t;
-                let fade = if turns < 2.0 {
-                    (PI * turns / 4.0).sin().powi(2)
-                } else {
-                    1.0
-                };
-                fade * (2.0 * PI * turns + phase).sin()
+                let (sine, cosine) = (2.0 * PI * turns + phase).sin_cos();
+                if turns >= 2.0 {
+                    return sine;
+                }
+                // d/dt of −w cos(2πft + φ)/2πf with w = sin²(πft/4).
+                let fade = (PI * turns / 4.0).sin().powi(2);
+                fade * sine - (PI * turns / 2.0).sin() * cosine / 8.0
             }
             Self::Burst { frequency, cycles } => {
                 let turns = frequency * t;
-                hann(turns / cycles) * (2.0 * PI * turns + phase).sin()
+                hann(turns / cycles) * ((2.0 * PI * turns + phase).sin() - burst_mean(*cycles, phase))
             }
             Self::Chirp {
                 frequency,
                 to_frequency,
                 duration,
+                means: [of_sine, of_cosine],
             } => {
                 let turns = t * (frequency + (to_frequency - frequency) * t / (2.0 * duration));
-                hann(t / duration) * (2.0 * PI * turns + phase).sin()
+                let mean = of_sine * phase.cos() + of_cosine * phase.sin();
+                hann(t / duration) * ((2.0 * PI * turns + phase).sin() - mean)
             }
             Self::Recording(recording) => recording.at(t),
         }
@@ -221,6 +256,21 @@ impl Signal {
             Self::Recording(recording) => recording.rate / 2.0,
         }
     }
+}
+
+/// ∫w sin(2πft + φ) over ∫w, w Hann's window of so many periods: −(cos φ − cos(2πN + φ))/(2πN(N² − 1)), 0 for whole N from 2 on, −½ sin φ for N = 1.
+fn burst_mean(cycles: f64, phase: f64) -> f64 {
+    let off = cycles - 1.0;
+    if cycles.fract() == 0.0 && off != 0.0 {
+        return 0.0;
+    }
+    // cos φ − cos(2πN + φ) = 2 sin(πN + φ) sin πN, and sin πN = −sin π(N − 1) vanishes with N − 1.
+    let near_one = if off.abs() < 1e-4 {
+        PI * (1.0 - (PI * off).powi(2) / 6.0)
+    } else {
+        (PI * off).sin() / off
+    };
+    (PI * cycles + phase).sin() * near_one / (PI * cycles * (cycles + 1.0))
 }
 
 /// sin²(πu) for u from 0 to 1, 0 beyond.
@@ -272,15 +322,50 @@ mod tests {
         };
         assert!(mean(&burst, 5.0 / 3.0).abs() < 1e-12);
         assert_eq!(burst.at(1.7), 0.0);
-        let chirp = Signal::Chirp {
-            frequency: 1.0,
-            to_frequency: 3.0,
-            duration: 2.0,
-        };
-
+        let chirp = Signal::chirp(1.0, 3.0, 2.0);
         assert!(chirp.at(1.0 - 1e-9).is_finite() && chirp.at(2.1) == 0.0);
         assert_eq!(Signal::Sine { frequency: 1.0 }.at(-0.3), 0.0);
         assert!((Signal::Sine { frequency: 1.0 }.at(10.25) - 1.0).abs() < 1e-12);
+    }
+
+    /// Whatever the phase, and for bursts of one period and of parts of periods as well.
+    #[test]
+    fn no_phase_leaves_an_offset() {
+        let of = |signal: &Signal, phase: f64, from: f64, end: f64| {
+            let n = 40_000;
+            let step = (end - from) / f64::from(n);
+            let at = |i: u32| signal.with_phase(from + f64::from(i) * step, phase);
+            let sum: f64 = (1..n).map(at).sum();
+            (sum + 0.5 * (at(0) + at(n))) * step
+        };
+        for phase in [0.0, 0.4, PI / 2.0, 2.0, -1.1] {
+            for cycles in [1.0, 1.00001, 1.5, 2.0, 2.3, 3.0, 7.7] {
+                let frequency = 3.0;
+                let burst = Signal::Burst { frequency, cycles };
+                let left = of(&burst, phase, 0.0, cycles / frequency);
+                assert!(left.abs() < 1e-9, "{cycles} periods, phase {phase}: {left}");
+            }
+            for [low, high, long] in [[1.0, 3.0, 2.0], [5.0, 0.5, 1.3], [40.0, 900.0, 0.1]] {
+                let left = of(&Signal::chirp(low, high, long), phase, 0.0, long);
+                assert!(left.abs() < 1e-9, "{low} to {high}, phase {phase}: {left}");
+            }
+            // The integral of a sine is −cos(2πft + φ)/2πf once it is faded in.
+            let sine = Signal::Sine { frequency: 2.0 };
+            for end in [1.0, 1.13, 1.4] {
+                let found = of(&sine, phase, 0.0, 1.0) + of(&sine, phase, 1.0, end);
+                let expected = -(4.0 * PI * end + phase).cos() / (4.0 * PI);
+                assert!(
+                    (found - expected).abs() < 1e-8,
+                    "{end}, phase {phase}: {found} {expected}"
+                );
+            }
+            // Nothing jumps.
+            let jump = (1..4000).map(|n| {
+                let [a, b] = [n, n - 1].map(|n| sine.with_phase(f64::from(n) * 5e-4, phase));
+                (a - b).abs()
+            });
+            assert!(jump.fold(0.0, f64::max) < 1.4 * 4.0 * PI * 5e-4);
+        }
     }
 
     #[test]

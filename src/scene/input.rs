@@ -218,7 +218,7 @@ impl Npy {
                 return Err(InputError::Type {
                     path: path.to_owned(),
                     found: format!("numbers of type {other}"),
-                    wanted: "little-endian float32, float64, complex64 or complex128 ('<f4', '<f8', '<c8', '<c16')",
+                    wanted: "little-endian float32 or float64 ('<f4', '<f8'), for ψ complex64 or complex128 ('<c8', '<c16'), for layers uint8 or bool ('|u1', '|b1')",
                 });
             }
         };

@@ -378,6 +378,13 @@ impl Sweep {
                 "write e.g. measure = [\"norm@40\"]",
             ));
         }
+        let of_two = matches!(&self.theory, Some(Theory::Formula(formula)) if formula.uses(1));
+        if of_two && self.axes.len() < 2 {
+            return Err(SweepFault::new(
+                "the theory is a formula of y, the second value that varies, and one key varies",
+                "write a formula of x, or let a second key vary",
+            ));
+        }
         let mut keys: Vec<&str> = Vec::new();
         for axis in &self.axes {
             for key in std::iter::once(&axis.key).chain(axis.followers.iter().map(|(key, _)| key)) {

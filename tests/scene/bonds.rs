@@ -287,4 +287,22 @@ fn an_exchange_needs_a_scene_that_is_the_same_for_both() {
     read(&alike).unwrap();
     let wall = format!("{PAIR}[[layer]]\nsets = \"wall\"\nshape = \"box\"\nmin = [5.0, 1.0]\nmax = [6.0, 2.0]\n");
     fault(&wall, "7:12", &["the wall at site", "told apart"]);
+    for (layer, what) in [
+        ("sets = \"absorption\"\nvalue = \"0.1*(x > 6)\"", "absorption"),
+        ("sets = \"interaction\"\nvalue = \"y\"", "interaction"),
+        ("sets = \"hopping\"\naxis = \"x\"\nvalue = 0.5", "hopping"),
+        ("sets = \"flux\"\nvalue = 0.05", "flux"),
+    ] {
+        fault(
+            &format!("{PAIR}[[layer]]\n{layer}\n"),
+            "7:12",
+            &[&format!("the {what} at site"), "told apart"],
+        );
+    }
+    for layer in [
+        "sets = \"absorption\"\nvalue = \"0.1*abs(x - y)\"",
+        "sets = \"hopping\"\nvalue = \"1 + 0.1*cos(x + y)\"",
+    ] {
+        read(&format!("{PAIR}[[layer]]\n{layer}\n")).unwrap();
+    }
 }

@@ -36,10 +36,10 @@ impl Hamiltonian {
                 remedy: remedy.to_owned(),
             })
         };
-        if quantum.interaction != 0.0 || medium.has(Sets::Interaction) {
+        if quantum.interaction != 0.0 || medium.sets_interaction() {
             return refused(
                 "an interaction makes the equation nonlinear, and it has no levels",
-                "set quantum.interaction = 0, and remove layers of interaction",
+                "set quantum.interaction = 0 and quantum.cross_interaction = 0, and remove layers of interaction",
             );
         }
         if !medium.drives().is_empty() {

@@ -2,7 +2,7 @@
 
 use super::Builder;
 use crate::grid::Grid;
-use crate::physics::{Exchange, Medium};
+use crate::physics::{Exchange, Medium, Sets};
 
 /// How far the potential may differ where the particles are exchanged, as a part of its largest value: rounding of formulas.
 const ALIKE: f64 = 1e-9;
@@ -63,33 +63,60 @@ impl Builder<'_> {
                 self.found.value("quantum.exchange", message, remedy);
             }
         };
-        for group in std::iter::once(None).chain((0..medium.drives().len()).map(Some)) {
+        let plane = |fill: &dyn Fn(usize, &mut [f64])| {
             let mut values = vec![0.0; sites * sites];
             for (j, row) in values.chunks_mut(sites).enumerate() {
-                medium.potential_row(group, j, 0, 0..sites, row);
+                fill(j, row);
             }
-            let largest = values.iter().fold(0.0, |most: f64, value| most.max(value.abs()));
-            let at = unlike(sites, |i, j| {
-                (values[i + sites * j] - values[j + sites * i]).abs() <= ALIKE * largest
-            });
+            values
+        };
+        // Where what stands at (i, j) is `sign` times what `exchanged` has at (j, i).
+        let odd = |own: &[f64], exchanged: &[f64], sign: f64| {
+            let largest = own.iter().fold(0.0, |most: f64, value| most.max(value.abs()));
+            unlike(sites, |i, j| {
+                (own[i + sites * j] - sign * exchanged[j + sites * i]).abs() <= ALIKE * largest
+            })
+        };
+        let x = 0..sites;
+        for group in std::iter::once(None).chain((0..medium.drives().len()).map(Some)) {
+            let values = plane(&|j, row| medium.potential_row(group, j, 0, x.clone(), row));
+            let at = odd(&values, &values, 1.0);
             if at.is_some() {
                 return differs("potential", at);
             }
         }
-        let mut walls = vec![false; sites * sites];
-        for (j, row) in walls.chunks_mut(sites).enumerate() {
-            medium.wall_row(j, 0, 0..sites, row);
+        if medium.has(Sets::Absorption) {
+            // Edges absorb alike along both axes.
+            let values = plane(&|j, row| medium.absorption_row(0.0, j, 0, x.clone(), row));
+            differs("absorption", odd(&values, &values, 1.0));
         }
-        differs(
-            "wall",
-            unlike(sites, |i, j| walls[i + sites * j] == walls[j + sites * i]),
-        );
+        if medium.has(Sets::Interaction) {
+            let values = plane(&|j, row| medium.interaction_row(0.0, j, 0, x.clone(), row));
+            differs("interaction", odd(&values, &values, 1.0));
+        }
+        if medium.has(Sets::Hopping) {
+            let [along, across] = [0, 1].map(|axis| plane(&|j, row| medium.hopping_row(axis, j, 0, x.clone(), row)));
+            differs("hopping", odd(&along, &across, 1.0));
+        }
+        if medium.has(Sets::Flux) {
+            // A flux turns the other way where x and y are exchanged.
+            let values = plane(&|j, row| medium.flux_row(j, 0, x.clone(), row));
+            differs("flux", odd(&values, &values, -1.0));
+        }
+        let walls = plane(&|j, row| {
+            let mut walls = vec![false; sites];
+            medium.wall_row(j, 0, x.clone(), &mut walls);
+            for (value, wall) in row.iter_mut().zip(&walls) {
+                *value = f64::from(u8::from(*wall));
+            }
+        });
+        differs("wall", odd(&walls, &walls, 1.0));
     }
 }
 
 /// The first pair of sites that is not alike.
 fn unlike(sites: usize, alike: impl Fn(usize, usize) -> bool) -> Option<(usize, usize)> {
     (0..sites)
-        .flat_map(|j| (0..j).map(move |i| (i, j)))
+        .flat_map(|j| (0..=j).flat_map(move |i| [(i, j), (j, i)]))
         .find(|(i, j)| !alike(*i, *j))
 }

@@ -1,6 +1,7 @@
 //! From [`SceneFile`] to [`Scenario`]: ranges, lengths, references, files. All faults are found, not only the first.
 
 mod components;
+mod eigenstates;
 mod exchange;
 mod layers;
 mod recording;
@@ -50,6 +51,9 @@ pub trait SolverTable {
     /// What is wrong with `[solver]` by itself: unknown methods, variants and parameters, ranges, dimensions.
     fn choice(&self, choice: &SolverChoice, equation: Equation, rank: Option<usize>) -> Vec<Objection>;
 
+    /// Why a grid of valid size does not fit into memory with any method, whatever else the scene says.
+    fn room(&self, choice: &SolverChoice, grid: &Grid) -> Option<Objection>;
+
     /// What the chosen method cannot do of a scene that is otherwise valid, and whether it fits into memory.
     fn scenario(&self, scenario: &Scenario) -> Vec<Objection>;
 }
@@ -91,6 +95,11 @@ impl<'a> Builder<'a> {
             let rank = grid.as_ref().map(Grid::rank);
             self.object(table.choice(&solver, equation, rank));
         }
+        // Formulas are looked at row by row, which a grid beyond the memory has no room for.
+        if let Some(objection) = grid.as_ref().and_then(|grid| table.room(&solver, grid)) {
+            self.object(vec![objection]);
+            return (self.found, None);
+        }
         // What follows is looked at as far as it goes without them, so that one fault does not hide the next.
         let equation = equation.or_else(|| self.meant_equation());
         let grid = grid.or_else(|| self.stand_in());
@@ -119,6 +128,7 @@ impl<'a> Builder<'a> {
         };
         let medium = Arc::new(whole.medium(grid.clone(), layers));
         self.exchange_of_medium(&medium);
+        self.levels_of_medium(&medium);
         let mut initial = initial;
         if let (Initial::Eigenstates(states), Model::Quantum(quantum)) = (&mut initial, &model) {
             states.belong_to(&grid, quantum, &medium);

@@ -6,13 +6,13 @@ use super::{Builder, article, count};
 use crate::field::FieldData;
 use crate::grid::Grid;
 use crate::physics::source::{Element, Pattern, Place, Recording};
-use crate::physics::{Eigenstates, Equation, Initial, Packet, Pulse, Signal, Source};
+use crate::physics::{Equation, Initial, Packet, Pulse, Signal, Source};
 use num_complex::Complex64;
 use std::path::Path;
 use std::sync::Arc;
 
 /// Squared norms below this are zero for single precision, whatever is done to them.
-const LEAST_NORM: f64 = 1e-30;
+pub(super) const LEAST_NORM: f64 = 1e-30;
 
 impl Builder<'_> {
     pub(super) fn initial(&mut self, equation: Option<Equation>, grid: Option<&Grid>) -> Option<Initial> {
@@ -134,36 +134,6 @@ impl Builder<'_> {
             self.found.value("initial.file", message, remedy);
         }
         good
-    }
-
-    fn eigenstates(&mut self, grid: &Grid) -> Option<Eigenstates> {
-        /// Levels above are no matter of a subspace that is held in memory as a whole.
-        const HIGHEST: usize = 499;
-        let before = self.found.faults.len();
-        let most = HIGHEST.min(grid.sites() - 1);
-        let mut terms: Vec<(usize, Complex64)> = Vec::new();
-        for (index, state) in self.file.eigenstates.iter().enumerate() {
-            let key = |name: &str| format!("eigenstate.{index}.{name}");
-            if state.level > most && self.grid_is_own {
-                let message = format!("{} is beyond {most}", state.level);
-                self.found
-                    .value(key("level"), message, "levels count from 0, by rising energy");
-            }
-            self.finite(&key("weight"), state.weight);
-            self.finite(&key("phase"), state.phase);
-            if terms.iter().any(|(level, _)| *level == state.level) {
-                let message = format!("level {} is there twice", state.level);
-                self.found
-                    .value(key("level"), message, "give each level one weight and one phase");
-            }
-            terms.push((state.level, Complex64::from_polar(state.weight, state.phase)));
-        }
-        if terms.iter().all(|(_, weight)| weight.norm_sqr() < LEAST_NORM) {
-            let remedy = "give at least one [[eigenstate]] a weight";
-            self.found
-                .key("eigenstate", "the weights add up to a state of norm 0", remedy);
-        }
-        (self.found.faults.len() == before && self.grid_is_own).then(|| Eigenstates::new(terms))
     }
 
     fn packets(&mut self, grid: &Grid) -> Option<Vec<Packet>> {
@@ -288,6 +258,11 @@ impl Builder<'_> {
             SourcePlace::Line { from, to } => {
                 let from = self.point(&key("from"), from, grid);
                 let to = self.point(&key("to"), to, grid);
+                if from.is_some() && from == to {
+                    let message = "a line from a place to the same place has no length";
+                    self.found
+                        .value(key("to"), message, "move one of its ends, or write `at` for a point");
+                }
                 from.zip(to).map(|(from, to)| Place::Line { from, to })
             }
             SourcePlace::Points { points, delays } => {
@@ -418,15 +393,15 @@ impl Builder<'_> {
         let key = |name: &str| format!("source.{index}.{name}");
         Some(match *signal {
             SignalFile::Ricker { frequency } => {
-                self.positive(&key("frequency"), frequency);
+                self.ordinary(&key("frequency"), frequency);
                 Signal::Ricker { frequency }
             }
             SignalFile::Sine { frequency } => {
-                self.positive(&key("frequency"), frequency);
+                self.ordinary(&key("frequency"), frequency);
                 Signal::Sine { frequency }
             }
             SignalFile::Burst { frequency, cycles } => {
-                self.positive(&key("frequency"), frequency);
+                self.ordinary(&key("frequency"), frequency);
                 self.positive(&key("cycles"), cycles);
                 Signal::Burst { frequency, cycles }
             }
@@ -435,14 +410,10 @@ impl Builder<'_> {
                 to_frequency,
                 duration,
             } => {
-                self.positive(&key("frequency"), frequency);
-                self.positive(&key("to_frequency"), to_frequency);
-                self.positive(&key("duration"), duration);
-                Signal::Chirp {
-                    frequency,
-                    to_frequency,
-                    duration,
-                }
+                self.ordinary(&key("frequency"), frequency);
+                self.ordinary(&key("to_frequency"), to_frequency);
+                self.ordinary(&key("duration"), duration);
+                Signal::chirp(frequency, to_frequency, duration)
             }
             SignalFile::File { ref file, rate } => {
                 let (own, values) = match input::read_signal(&self.base.join(file)) {

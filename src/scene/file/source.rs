@@ -45,7 +45,13 @@ impl Fields for SourcePlace {
         let mut rows = vec![
             Row::of::<Vec<f64>>("at", none(), "", "m", "one place; or"),
             Row::of::<Vec<f64>>("from", none(), "with `to`", "m", "one end of a line,"),
-            Row::of::<Vec<f64>>("to", none(), "with `from`", "m", "and its other end; or"),
+            Row::of::<Vec<f64>>(
+                "to",
+                none(),
+                "with `from`",
+                "m",
+                "and its other end, each reaching to the wall where it stands at the outermost sites; or",
+            ),
             Row::of::<Vec<Vec<f64>>>("points", none(), "", "m", "a list of places: a phased array,"),
             Row::of::<Vec<f64>>(
                 "delays",
