@@ -77,6 +77,9 @@ fn print(scenario: &Scenario, report: &DispersionReport) {
         short(report.time),
         short(2.0 * TAU / report.time)
     );
+    if let Some(text) = &report.unlike {
+        tell!("note: {text}");
+    }
     let ridge = report.dispersion.ridge(COUNTED);
     let Some(last) = ridge.iter().map(|point| point[0].abs()).reduce(f64::max) else {
         say!("nothing runs");

@@ -26,10 +26,10 @@ pub struct ListArgs {
     #[arg(long, value_name = "DIR", conflicts_with_all = ["json", "thumbnails"])]
     site: Option<PathBuf>,
     /// With --site: no films and covers, but the pictures in this folder, as seen from the page: one small file
-    #[arg(long, value_name = "FOLDER", requires = "site")]
+    #[arg(long, value_name = "FOLDER", requires = "site", conflicts_with = "thumbnails")]
     stills: Option<String>,
     /// With --site: only these presets (repeatable)
-    #[arg(long, value_name = "NAME", requires = "site")]
+    #[arg(long, value_name = "NAME", requires = "site", conflicts_with = "thumbnails")]
     only: Vec<String>,
 }
 

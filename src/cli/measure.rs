@@ -7,6 +7,7 @@ use crate::engine::Engine;
 use crate::export::csv::CsvWriter;
 use crate::export::plot::{Curve, Plot, Shown};
 use crate::export::{self, About, npy};
+use crate::grid::Grid;
 use crate::physics::noise::Noise;
 use crate::physics::{Equation, Measurement, Outcome};
 use crate::scene::Scenario;
@@ -135,6 +136,27 @@ fn save_after(
     Ok(())
 }
 
+/// Refuses a region beside the grid, or between its sites: nothing is ever found there.
+fn holds_a_site(grid: &Grid, [min, max]: [[f64; 3]; 2]) -> Result<(), InputError> {
+    for axis in 0..grid.rank() {
+        #[expect(clippy::cast_precision_loss, reason = "sites along an axis")]
+        let last = (grid.size()[axis] - 1) as f64;
+        let [first, end] = [min[axis], max[axis]].map(|at| at / grid.spacing());
+        // A corner on a site is rounded by a few ulps.
+        if (first - 1e-9).max(0.0).ceil() > (end + 1e-9).min(last).floor() {
+            return Err(InputError(format!(
+                "--region: from {} to {} along {} there is no site of the grid, whose sites stand every {} from 0 to {}",
+                short(min[axis]),
+                short(max[axis]),
+                ["x", "y", "z"][axis],
+                short(grid.spacing()),
+                short(last * grid.spacing())
+            )));
+        }
+    }
+    Ok(())
+}
+
 /// What was asked for, on the scene's grid.
 fn apparatus(args: &MeasureArgs, scenario: &Scenario) -> Result<Measurement, InputError> {
     if scenario.model().equation() != Equation::Schrodinger {
@@ -155,6 +177,7 @@ fn apparatus(args: &MeasureArgs, scenario: &Scenario) -> Result<Measurement, Inp
             let mut corners = [[0.0; 3]; 2];
             corners[0][..rank].copy_from_slice(min);
             corners[1][..rank].copy_from_slice(max);
+            holds_a_site(scenario.grid(), corners)?;
             Some(corners)
         }
     };

@@ -2,6 +2,7 @@
 
 use super::{InputError, SceneArgs};
 use crate::atomic_file::AtomicFile;
+use crate::export::ending;
 use crate::input_file::Identity;
 use crate::scene::{Scenario, presets};
 use std::path::{Path, PathBuf};
@@ -26,11 +27,6 @@ pub(super) fn inputs(args: &SceneArgs, scenario: &Scenario) -> Vec<PathBuf> {
     files
 }
 
-/// Endings by which readers take a file for what it is not.
-const ENDINGS: &[&str] = &[
-    "apng", "csv", "gif", "h5", "hdf5", "html", "jpeg", "jpg", "json", "mp4", "npy", "pdf", "png", "svg", "toml", "wav",
-];
-
 /// What an option writes, and the endings of such files.
 fn format(option: &str) -> Option<(&'static str, &'static [&'static str])> {
     Some(match option {
@@ -48,11 +44,10 @@ fn format(option: &str) -> Option<(&'static str, &'static [&'static str])> {
 
 /// Refuses a name that ends as files of another format do.
 fn check_ending(option: &str, path: &Path) -> Result<(), InputError> {
-    let (Some((what, own)), Some(ending)) = (format(option), path.extension()) else {
+    let Some((what, own)) = format(option) else {
         return Ok(());
     };
-    let ending = ending.to_string_lossy().to_ascii_lowercase();
-    if !ENDINGS.contains(&ending.as_str()) || own.contains(&ending.as_str()) {
+    if !ending::is_of_another(path, own) {
         return Ok(());
     }
     Err(InputError(format!(

@@ -1,5 +1,6 @@
 //! `ripplon render`: films and pictures without a window.
 
+use super::run::short;
 use super::terminal::say;
 use super::{InputError, Interrupt, SceneArgs, named};
 use crate::engine::Engine;
@@ -385,8 +386,8 @@ fn summary(args: &RenderArgs, [width, height]: [usize; 2], script: &Script, form
     let pictures = units::counted(u64::from(script.all_pictures()), "picture");
     match format {
         Format::Png => format!(
-            "{out}: {width} × {height} pixels at t = {:.6}, {steps} ({by}), {}",
-            clock.time,
+            "{out}: {width} × {height} pixels at t = {}, {steps} ({by}), {}",
+            short(clock.time),
             units::bytes(bytes)
         ),
         Format::Sequence => format!("{out}: {pictures} of {width} × {height} pixels, {steps} ({by})"),

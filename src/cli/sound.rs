@@ -15,13 +15,13 @@ pub struct SoundArgs {
     #[arg(long, value_name = "NAME=F.wav")]
     pub(super) wav: Vec<String>,
     /// Play it this many times as fast; below 1 slower: 0.01 makes 100 kHz audible
-    #[arg(long, value_name = "FACTOR", default_value_t = 1.0, value_parser = positive)]
+    #[arg(long, value_name = "FACTOR", requires = "wav", default_value_t = 1.0, value_parser = positive)]
     wav_speed: f64,
     /// Samples a second of the file
-    #[arg(long, value_name = "HZ", default_value_t = 48_000, value_parser = clap::value_parser!(u32).range(1000..=768_000))]
+    #[arg(long, value_name = "HZ", requires = "wav", default_value_t = 48_000, value_parser = clap::value_parser!(u32).range(1000..=768_000))]
     wav_rate: u32,
     /// Bits a sample: 16, 24, 32, or float
-    #[arg(long, value_name = "BITS", default_value = "16", value_parser = encoding)]
+    #[arg(long, value_name = "BITS", requires = "wav", default_value = "16", value_parser = encoding)]
     wav_bits: Encoding,
 }
 

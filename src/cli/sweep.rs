@@ -35,7 +35,7 @@ pub struct SweepArgs {
     #[arg(long, value_name = "NAME@T")]
     measure: Vec<String>,
     /// What the first quantity is held against: a formula of x (and y), the values that vary, or `transmission`
-    #[arg(long, value_name = "FORMULA")]
+    #[arg(long, value_name = "FORMULA", allow_hyphen_values = true)]
     theory: Option<String>,
     /// Write the table as CSV, a row a run; runs that a table there has already, of the same scene, are not run again
     #[arg(long, value_name = "F.csv")]

@@ -6,6 +6,10 @@ use crate::backend::ranks;
 use crate::scene::without_controls;
 use std::fmt;
 use std::io::{ErrorKind, Write};
+use std::sync::{Mutex, PoisonError};
+
+/// Why standard output did not take a line, if it was not that nobody reads any more.
+static MISSED: Mutex<Option<std::io::Error>> = Mutex::new(None);
 
 /// Prints a line to standard output. `false` where a pipe was closed: nobody reads any more.
 pub(super) fn out(line: fmt::Arguments<'_>) -> bool {
@@ -15,7 +19,24 @@ pub(super) fn out(line: fmt::Arguments<'_>) -> bool {
     let line = line.to_string();
     let text = without_controls(&line);
     let done = faults::call().and_then(|()| writeln!(std::io::stdout().lock(), "{text}"));
-    !done.is_err_and(|error| error.kind() == ErrorKind::BrokenPipe)
+    let Err(error) = done else { return true };
+    if error.kind() == ErrorKind::BrokenPipe {
+        return false;
+    }
+    let mut missed = MISSED.lock().unwrap_or_else(PoisonError::into_inner);
+    missed.get_or_insert(error);
+    true
+}
+
+/// Whether all that was printed reached standard output, or the reader that has seen enough.
+///
+/// # Errors
+/// If a line is missing.
+pub(super) fn all_printed() -> anyhow::Result<()> {
+    match MISSED.lock().unwrap_or_else(PoisonError::into_inner).take() {
+        Some(error) => anyhow::bail!("what was to be printed is not whole: {error}; give it another place"),
+        None => Ok(()),
+    }
 }
 
 /// Prints a line to standard error, as it is: colours were put in by the program.

@@ -8,8 +8,8 @@ use super::wav::{self, WavOptions};
 use super::{About, Look, Painter, Picture};
 use crate::atomic_file::AtomicFile;
 use crate::engine::{Engine, Work};
-use crate::physics::Measurement;
 use crate::physics::noise::Noise;
+use crate::physics::{Measurement, Outcome};
 use crossbeam_channel::Sender;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
@@ -115,8 +115,8 @@ impl Maker {
                 };
                 let found = engine.measure_position(&measurement, &mut Noise::new(*seed));
                 let (outcome, _) = found.map_err(words)?;
-                let place = outcome.words(engine.scenario().grid().rank());
-                Ok(format!("The particle was {place} ± {width:.3} (seed {seed})"))
+                let place = place_words(outcome, engine.scenario().grid().rank(), *width);
+                Ok(format!("The particle was {place} (seed {seed})"))
             }
         }
     }
@@ -290,6 +290,31 @@ fn copy(from: &Path, to: &Path) -> Result<(), String> {
     copied().map_err(|error| format!("{} cannot be written: {error}", to.display()))
 }
 
+/// Where a particle was found, to the digits that the apparatus tells it by.
+fn place_words(outcome: Outcome, rank: usize, width: f64) -> String {
+    let Outcome::At(place) = outcome else {
+        return outcome.words(rank);
+    };
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a few decimals")]
+    let decimals = (1.0 - width.log10().floor()).clamp(0.0, 9.0) as usize;
+    let axes = ["x", "y", "z"].iter().zip(&place[..rank]);
+    let places: Vec<String> = axes.map(|(name, at)| format!("{name} = {at:.decimals$}")).collect();
+    format!("found at {} ± {width:.decimals$}", places.join(", "))
+}
+
 fn words(error: impl std::fmt::Display) -> String {
     error.to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_place_has_no_more_digits_than_the_apparatus() {
+        let at = Outcome::At([1432.4266, 7.0, 0.0]);
+        assert_eq!(place_words(at, 1, 20.48), "found at x = 1432 ± 20");
+        assert_eq!(place_words(at, 2, 0.5), "found at x = 1432.43, y = 7.00 ± 0.50");
+        assert_eq!(place_words(Outcome::Elsewhere, 1, 0.5), Outcome::Elsewhere.words(1));
+    }
 }

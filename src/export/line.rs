@@ -97,7 +97,8 @@ impl Painter {
         }
         if self.look.overlay {
             let scenario = Arc::clone(&self.scenario);
-            if !momenta {
+            // A theory is of a run, and not of how two differ.
+            if !momenta && !self.look.difference {
                 self.theory(&scenario, quantity, clock.time, (range, span));
             }
             self.note(clock.time, 0.6);

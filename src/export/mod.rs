@@ -8,6 +8,7 @@ mod behind;
 mod cards;
 pub mod chart;
 pub mod csv;
+pub mod ending;
 pub mod errand;
 pub mod facts;
 pub mod film;

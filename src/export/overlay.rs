@@ -5,6 +5,7 @@ use super::text::Align;
 use super::theme::Theme;
 use super::ticks::{number, power_of_ten, round_down, short, ticks};
 use crate::colormap::{Colormap, Kind, Levels, dimmed, direction_entry};
+use crate::physics::Equation;
 use crate::scene::scenario::Quantity;
 
 /// Room around a field, pixels.
@@ -84,8 +85,10 @@ pub struct Legend<'a> {
 
 /// The sign of a quantity, as papers write it.
 #[must_use]
-pub fn sign(quantity: Quantity) -> &'static str {
+pub fn sign(quantity: Quantity, equation: Equation) -> &'static str {
     match quantity {
+        Quantity::Energy if equation == Equation::Acoustic => "energy / (J/m³)",
+        Quantity::Peak if equation == Equation::Acoustic => "peak / Pa",
         Quantity::Density => "|ψ|²",
         Quantity::Phase => "arg ψ",
         Quantity::Real => "Re ψ",
@@ -94,7 +97,7 @@ pub fn sign(quantity: Quantity) -> &'static str {
         Quantity::Energy => "energy",
         Quantity::Peak => "peak",
         Quantity::Momentum => "|ψ(k)|²",
-        Quantity::Rms => "p_rms / Pa",
+        Quantity::Rms => "p rms / Pa",
         Quantity::Level => "L / dB",
         Quantity::Velocity => "|v| / (m/s)",
         Quantity::Intensity => "|I| / (W/m²)",
@@ -103,8 +106,10 @@ pub fn sign(quantity: Quantity) -> &'static str {
 
 /// The same of a difference of two runs.
 #[must_use]
-pub fn sign_of_difference(quantity: Quantity) -> &'static str {
+pub fn sign_of_difference(quantity: Quantity, equation: Equation) -> &'static str {
     match quantity {
+        Quantity::Energy if equation == Equation::Acoustic => "Δ energy / (J/m³)",
+        Quantity::Peak if equation == Equation::Acoustic => "Δ peak / Pa",
         Quantity::Density => "Δ|ψ|²",
         Quantity::Phase => "|Δψ|",
         Quantity::Real => "Δ Re ψ",
@@ -113,7 +118,7 @@ pub fn sign_of_difference(quantity: Quantity) -> &'static str {
         Quantity::Energy => "Δ energy",
         Quantity::Peak => "Δ peak",
         Quantity::Momentum => "Δ|ψ(k)|²",
-        Quantity::Rms => "Δp_rms / Pa",
+        Quantity::Rms => "Δp rms / Pa",
         Quantity::Level => "ΔL / dB",
         Quantity::Velocity => "Δ|v| / (m/s)",
         Quantity::Intensity => "Δ|I| / (W/m²)",

@@ -159,7 +159,7 @@ impl Painter {
             Shade::new(&scenario, &request, [field.width, field.height])
         };
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped")]
-        let decimals = (-(time_step * units.time.per).abs().log10().floor()).clamp(0.0, 4.0) as usize;
+        let decimals = (-(time_step * units.time.per).abs().log10().floor()).clamp(0.0, 9.0) as usize;
         Ok(Self {
             keeper: RangeKeeper::new(look.range),
             look: look.clone(),
@@ -410,10 +410,11 @@ impl Painter {
 
     /// The sign of what is shown.
     pub(super) fn sign(&self, quantity: Quantity) -> &'static str {
+        let equation = self.scenario.model().equation();
         if self.look.difference {
-            super::overlay::sign_of_difference(quantity)
+            super::overlay::sign_of_difference(quantity, equation)
         } else {
-            super::overlay::sign(quantity)
+            super::overlay::sign(quantity, equation)
         }
     }
 

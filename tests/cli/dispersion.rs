@@ -58,6 +58,11 @@ fn table(text: &str) -> Vec<Vec<f64>> {
 fn a_packet_shows_the_band() {
     let place = Place::new();
     fs::write(place.path("ring.toml"), RING).unwrap();
+    // A layer changes what the curves are of, which is said.
+    let wall = r#"--set time.end=20 --set layer.0={sets="potential",value=3.0,shape="everywhere"}"#;
+    place
+        .ripplon(&format!("dispersion ring.toml {wall}"))
+        .expect(0, &["note: layers set the potential: the curves"]);
     let run = place.ripplon("dispersion ring.toml --csv d.csv --plot d.png");
     run.expect(0, &["lattice", "continuum", "wave numbers run"]);
     assert!(place.text("d.csv").starts_with("k,omega,power,lattice,continuum"));

@@ -126,6 +126,14 @@ fn what_has_no_levels_is_said() {
         ("eigen tube --from autocorrelation", &["sound"]),
         ("eigen box.toml --from autocorrelation --save a.npy", &["--save"]),
         ("eigen box.toml --levels 0", &["0"]),
+        (
+            "eigen small.toml --from autocorrelation --set time.imaginary=true",
+            &["imaginary time", "time.imaginary = false"],
+        ),
+        (
+            "eigen small.toml --from autocorrelation --set mirror.at=0.2",
+            &["mirror", "remove [mirror]"],
+        ),
         ("check box.toml --set eigenstate.1.level=0", &["twice"]),
         ("check box.toml --set eigenstate.1.level=600", &["beyond 499"]),
         ("check small.toml --set eigenstate.0.level=0", &["[[packet]]"]),

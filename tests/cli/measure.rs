@@ -93,6 +93,12 @@ fn what_cannot_be_measured_is_refused() {
     place
         .ripplon("measure small.toml --at 0 --region 5,5:2,2")
         .expect(2, &["the lower one first"]);
+    // Beside the grid, and between two sites.
+    for region in ["100,0:120,5", "-9,0:-1,5", "0,2.2:9,2.4"] {
+        place
+            .ripplon(&format!("measure small.toml --at 0 --region {region}"))
+            .expect(2, &["there is no site of the grid", "--region"]);
+    }
     place
         .ripplon("measure small.toml --at 0.5 --then 0.1 --save f.npy")
         .expect(2, &["before the measurement"]);

@@ -121,6 +121,22 @@ fn a_table_is_gone_on_with_and_the_numbers_are_the_same() {
     assert_eq!(place.text("whole.csv"), whole);
 }
 
+/// A formula may begin with a sign, and speaks of what varies.
+#[test]
+fn theories_are_formulas_of_what_varies() {
+    let place = place();
+    let vary = "--vary packet.0.momentum.0=0.8,1.2 --measure behind";
+    place
+        .ripplon(&format!("sweep line.toml {vary} --theory -x^2 --csv s.csv"))
+        .expect(0, &["furthest from theory"]);
+    for row in rows(&place.text("s.csv")) {
+        assert!((row[2] + row[0] * row[0]).abs() < 1e-12, "{row:?}");
+    }
+    place
+        .ripplon(&format!("sweep line.toml {vary} --theory y"))
+        .expect(2, &["formula of y", "second key"]);
+}
+
 /// What was measured of another scene is no row of this one: the table stays as it is, and the command says so. Words, and theory, may change.
 #[test]
 fn a_table_of_another_scene_is_not_gone_on_with() {

@@ -53,6 +53,20 @@ fn a_full_disk_under_the_log_costs_the_log_alone() {
         .unwrap();
     assert_eq!(ended.code(), Some(0));
     assert!(place.path("psi.npy").exists() && place.path("c.ripplon").exists());
+    // Whose work is what they print have failed.
+    for line in ["schema", "check small.toml"] {
+        let ended = program(&place, line)
+            .stdout(full())
+            .stderr(Stdio::piped())
+            .output()
+            .unwrap();
+        let said = String::from_utf8_lossy(&ended.stderr).into_owned();
+        assert_eq!(ended.status.code(), Some(1), "{line}: {said}");
+        assert!(
+            said.contains("not whole") && said.contains("another place"),
+            "{line}: {said}"
+        );
+    }
     let ended = program(&place, "run nothing.toml")
         .stdout(full())
         .stderr(full())
