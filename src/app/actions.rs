@@ -89,13 +89,7 @@ impl App {
                     self.check();
                 }
             }
-            Action::PlayPause => {
-                let running = self.worker.last_frame().status == Status::Running;
-                if !running {
-                    self.frame_history.leave();
-                }
-                self.worker.send(if running { Command::Pause } else { Command::Play });
-            }
+            Action::PlayPause => self.play_or_pause(),
             Action::Step => {
                 self.frame_history.leave();
                 self.worker.send(Command::Step(1));
@@ -137,6 +131,15 @@ impl App {
             }
             _ => self.act_on_window(ctx, action),
         }
+    }
+
+    fn play_or_pause(&mut self) {
+        let running = self.worker.last_frame().status == Status::Running;
+        if !running {
+            self.frame_history.leave();
+            self.questions.pass();
+        }
+        self.worker.send(if running { Command::Pause } else { Command::Play });
     }
 
     fn act_on_window(&mut self, ctx: &egui::Context, action: Action) {
@@ -428,5 +431,4 @@ impl App {
         self.worker
             .send(Command::Run(Job::of(Errand::new(product, To::Notice))));
     }
-
 }

@@ -315,7 +315,7 @@ impl Errands {
             Some(if ask == Ask::Folder && !path.is_dir() {
                 let text = format!("{}: there is no such folder; make it first", path.display());
                 Outcome::Failed("The folder cannot be taken".to_owned(), text)
-            } else if !ask.is_there() && !replaces && path.exists() {
+            } else if !ask.is_there() && !replaces && ask.misnamed(&path).is_none() && path.exists() {
                 Outcome::Taken(ask, path)
             } else {
                 Outcome::Chosen(ask, path)

@@ -126,7 +126,7 @@ pub fn show(
     ui: &mut Ui,
     canvas: &Canvas<'_>,
     view: &mut ViewState,
-    pictures: Option<&mut Pictures>,
+    mut pictures: Option<&mut Pictures>,
     bar: &mut Bar,
 ) -> Option<Wanted> {
     let area = ui.max_rect();
@@ -145,6 +145,7 @@ pub fn show(
     let rank = scenario.grid().rank();
     update_levels(ui, view, canvas, scenario);
     view.read_out.clear();
+    view.note = None;
     let asked = asked_quantity(canvas.document, rank);
     let flat = rank > 1 && canvas.document.draft.view.mode == ViewMode::Plane;
     let quantity = if flat {
@@ -186,7 +187,6 @@ pub fn show(
     if rank == 2 && canvas.document.draft.view.mode == ViewMode::Relief {
         return Some(in_relief(ui, canvas, scenario, view, (legend, quantity)));
     }
-    let mut pictures = pictures;
     if let Some(pictures) = pictures.as_deref_mut() {
         pictures.take_map(map, quantity == Quantity::Phase);
         pictures.take(frame, rank);
@@ -198,7 +198,6 @@ pub fn show(
         return Some(Wanted { image, volume: None });
     }
     let pictures = pictures.map(|pictures| &*pictures);
-    let flat = |image| Some(Wanted { image, volume: None });
     if rank == 1 {
         return Some(as_graph(ui, canvas, scenario, view, pictures, quantity));
     }
@@ -221,6 +220,7 @@ pub fn show(
         history: canvas.history,
         bare: canvas.bare,
         passive: false,
+        untold: false,
     };
     field_view::show(ui, view, &sources);
     if has_tools {
@@ -228,10 +228,10 @@ pub fn show(
     }
     banners(ui, picture_area, frame, canvas.document);
     let plane = view.plane().min(size[2] - 1);
-    flat(
-        view.camera
-            .request(picture_area, scale, [size[0], size[1]], plane, quantity),
-    )
+    let image = view
+        .camera
+        .request(picture_area, scale, [size[0], size[1]], plane, quantity);
+    Some(Wanted { image, volume: None })
 }
 
 /// Shows two runs side by side, or their difference; returns what the worker shall show from now on.
@@ -270,7 +270,7 @@ fn pair(
         levels: if apart { second.levels } else { legend.levels },
         gamma: if apart { 1.0 } else { legend.gamma },
         title: if apart { "second − first" } else { legend.title },
-        note: "",
+        note: if second.riddle { legend.note } else { "" },
     };
     let mut wanted = None;
     if apart {
@@ -330,6 +330,7 @@ fn pane(
     let size = scenario.grid().size();
     let scale = ui.ctx().pixels_per_point();
     let units = Units::of(scenario, canvas.frame.clock.time_step);
+    let told = !canvas.second.is_some_and(|second| second.riddle);
     let second = pictures.and_then(|pictures| pictures.second.as_deref());
     let levels = legend.levels;
     let mut pane = ui.new_child(egui::UiBuilder::new().id_salt(("pane", n)).max_rect(rect));
@@ -378,12 +379,12 @@ fn pane(
             history: canvas.history,
             bare: canvas.bare,
             passive: n > 0,
+            untold: !told,
         };
         field_view::show(&mut pane, view, &sources);
         let plane = view.plane().min(size[2] - 1);
         view.camera.request(rect, scale, [size[0], size[1]], plane, quantity)
     };
-    let told = !canvas.second.is_some_and(|second| second.riddle);
     if let Some(report) = frame.report.as_ref().filter(|_| told) {
         // Under the clock, with its distance from the edge.
         let below = |all: Rect| Rect::from_min_max(all.min + vec2(0.0, 36.0), all.max);
@@ -569,7 +570,8 @@ fn banners(ui: &mut Ui, area: Rect, frame: &Frame, document: &Document) {
     };
     let width = (area.width() - 64.0).clamp(160.0, 560.0);
     egui::Area::new(egui::Id::unique("banner"))
-        .order(egui::Order::Middle)
+        // Below windows: the field that is at fault may stand in one.
+        .order(egui::Order::Background)
         .pivot(Align2::CENTER_TOP)
         .fixed_pos(area.center_top() + vec2(0.0, 64.0))
         .show(ui.ctx(), |ui| {

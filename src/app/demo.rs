@@ -130,6 +130,7 @@ impl Demo {
                         .font(FontId::new(size, theme::strong_family()))
                         .color(palette.strong)
                 };
+                let mut on_one_line = None;
                 ui.horizontal(|ui| {
                     ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
                         ui.label(text(format!("{} / {}", self.place + 1, self.lecture.stops.len()), 14.0));
@@ -138,11 +139,17 @@ impl Demo {
                             let color = if late { palette.warning } else { palette.weak };
                             ui.label(text(words, 14.0).color(color));
                         }
-                        ui.with_layout(egui::Layout::left_to_right(egui::Align::Center), |ui| {
-                            ui.add(egui::Label::new(text(title.to_owned(), 20.0)).truncate());
-                        });
+                        on_one_line = one_line(ui, title);
+                        if let Some(size) = on_one_line {
+                            ui.with_layout(egui::Layout::left_to_right(egui::Align::Center), |ui| {
+                                ui.label(text(title.to_owned(), size));
+                            });
+                        }
                     });
                 });
+                if on_one_line.is_none() {
+                    ui.add(egui::Label::new(text(title.to_owned(), LEAST)).wrap());
+                }
                 if !stop.note.is_empty() {
                     let note = egui::RichText::new(&stop.note).size(15.0).color(palette.text);
                     ui.add(egui::Label::new(note).wrap());
@@ -158,6 +165,21 @@ impl Demo {
         let words = format!("{} of {}", clock(elapsed), clock(60.0 * minutes));
         Some((words, elapsed > 60.0 * minutes))
     }
+}
+
+/// The size of a title's letters, and the least.
+const TITLE: f32 = 20.0;
+const LEAST: f32 = 15.0;
+
+/// The size at which a title has room on the line that is left; `None` where it has to be wrapped.
+fn one_line(ui: &egui::Ui, title: &str) -> Option<f32> {
+    let font = FontId::new(TITLE, theme::strong_family());
+    let galley = ui
+        .painter()
+        .layout_no_wrap(title.to_owned(), font, egui::Color32::WHITE);
+    // A little less: letters grow in steps of a pixel.
+    let size = TITLE * (0.98 * ui.available_width() / galley.size().x.max(1.0)).min(1.0);
+    (size >= LEAST).then_some(size)
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use crate::app::icon::Icon;
 use crate::colormap::{self, Kind, Levels};
 use crate::engine::dispersion::{self, DispersionReport};
 use crate::physics::dispersion::Law;
-use egui::{Color32, ColorImage, TextureHandle, TextureOptions, Ui, vec2};
+use egui::{Color32, ColorImage, Rect, TextureHandle, TextureOptions, Ui, vec2};
 use egui_plot::{Line, LineStyle, Plot, PlotBounds, PlotImage, PlotPoint, PlotPoints};
 use std::sync::Arc;
 
@@ -55,7 +55,7 @@ impl DispersionPanel {
     }
 
     /// Shows it.
-    pub fn show(&mut self, ctx: &egui::Context, document: &Document) {
+    pub fn show(&mut self, place: (&egui::Context, Rect), document: &Document) {
         if let Some(report) = self.run.collect(|done| self.done = done) {
             self.report = Some(report);
         }
@@ -63,7 +63,7 @@ impl DispersionPanel {
             return;
         }
         let mut open = true;
-        window(ctx, "Dispersion", [560.0, 520.0], &mut open, |ui| {
+        window(place, "Dispersion", [560.0, 520.0], &mut open, |ui| {
             self.controls(ui, document);
             if let Some(text) = self.run.fault() {
                 fault(ui, text);
@@ -109,6 +109,9 @@ impl DispersionPanel {
     fn picture(&mut self, ui: &mut Ui) {
         let Some(report) = &self.report else { return };
         hint(ui, "Line: the continuum. Dashed: the steps on the lattice.");
+        if let Some(text) = &report.unlike {
+            hint(ui, text);
+        }
         let light = !ui.visuals().dark_mode;
         if self.texture.as_ref().is_none_or(|(of_light, _)| *of_light != light) {
             let image = colors(report, light);

@@ -45,9 +45,16 @@ pub struct Sources<'a> {
     pub bare: bool,
     /// Whether tools and line cut are left to another picture beside this one.
     pub passive: bool,
+    /// Whether nothing may tell which of two runs this is.
+    pub untold: bool,
 }
 
 impl Sources<'_> {
+    /// Whether what only one of two pictures has is left out: tools, notes, charts, what flows.
+    fn is_plain(&self) -> bool {
+        self.passive || self.untold
+    }
+
     /// Whether the picture shows |ψ(k)|².
     fn is_of_momenta(&self) -> bool {
         self.frame.image.quantity == Some(Quantity::Momentum)
@@ -59,19 +66,17 @@ impl Sources<'_> {
 }
 
 /// Marks sources and detectors, with what these have recorded beside them.
-fn listeners(
-    ui: &Ui,
-    painter: &egui::Painter,
-    (area, legend): (Rect, Option<Rect>),
-    view: &ViewState,
-    sources: &Sources<'_>,
-) {
+fn listeners(ui: &Ui, painter: &egui::Painter, (area, room): (Rect, Room), view: &ViewState, sources: &Sources<'_>) {
     let (grid, clock) = (sources.scenario.grid(), &sources.frame.clock);
     let detectors = sources.scenario.detectors();
     let playing = (sources.scenario.sources(), clock.time);
     marks::sources(painter, area, &view.camera, grid, playing);
-    marks::detectors(painter, (area, legend), &view.camera, grid, detectors);
-    if view.show_charts && !sources.passive {
+    let kept = marks::Kept {
+        legend: overlay::legend_place(painter, room, &sources.legend),
+        clock: room.clock,
+    };
+    marks::detectors(painter, (area, kept), &view.camera, grid, detectors);
+    if view.show_charts && !sources.is_plain() {
         let place = (area, &view.camera, grid.spacing());
         strip_chart::show(ui, painter, place, (detectors, sources.history, clock));
     }
@@ -84,7 +89,7 @@ pub fn show(ui: &mut Ui, view: &mut ViewState, sources: &Sources<'_>) -> Respons
     let sites = [size[0], size[1]];
     view.camera.settle(area, sites);
     let on_cut = !sources.bare
-        && !sources.passive
+        && !sources.is_plain()
         && !view.tools.holds(PointerButton::Primary)
         && cut_drag(ui, view, area, sites, &response);
     navigate(ui, view, area, sites, &response, on_cut);
@@ -92,7 +97,7 @@ pub fn show(ui: &mut Ui, view: &mut ViewState, sources: &Sources<'_>) -> Respons
     let ground = ground(view, sources, sites);
     // Nothing of the scene stands in the space of momenta.
     let of_momenta = sources.is_of_momenta();
-    if !of_momenta && !sources.passive {
+    if !of_momenta && !sources.is_plain() {
         gestures::interact(ui, view, area, &ground, &response);
     }
 
@@ -119,8 +124,7 @@ pub fn show(ui: &mut Ui, view: &mut ViewState, sources: &Sources<'_>) -> Respons
     if of_momenta {
         zero_lines(&painter, view, area, grid_rect, sites);
     } else if view.show_detectors {
-        let legend = overlay::legend_place(&painter, room, &sources.legend);
-        listeners(ui, &painter, (area, legend), view, sources);
+        listeners(ui, &painter, (area, room), view, sources);
     }
     if let Some(mirror) = sources.frame.mirror.as_deref().filter(|_| view.show_detectors) {
         mirror_tool::marks(
@@ -132,7 +136,7 @@ pub fn show(ui: &mut Ui, view: &mut ViewState, sources: &Sources<'_>) -> Respons
             view.plane(),
         );
     }
-    if !of_momenta && !sources.passive {
+    if !of_momenta && !sources.is_plain() {
         let (clip, frame) = (painter.with_clip_rect(area.intersect(grid_rect)), sources.frame);
         flow_view::flow(&clip, area, &view.camera, frame, sources.scenario.view().flow);
         let spacing = sources.scenario.grid().spacing();
@@ -156,21 +160,15 @@ pub fn show(ui: &mut Ui, view: &mut ViewState, sources: &Sources<'_>) -> Respons
     let name = if of_momenta { "Δkx = " } else { "" };
     overlay::scale_bar(&painter, room, &view.camera, along.step(), (name, along.unit));
     name_medium(&painter, room, view, sources);
-    let note = if view.show_theory && !sources.passive {
-        theory_view::note(
-            &painter,
-            (room, Align2::CENTER_BOTTOM),
-            sources.scenario.notes(),
-            clock.time,
-        )
-    } else {
-        None
-    };
+    if view.show_theory && !sources.is_plain() {
+        let notes = (sources.scenario.notes(), clock.time);
+        view.note = theory_view::note(&painter, (room, Align2::CENTER_BOTTOM), notes);
+    }
     if let Some(fields) = read_out(view, room, sources, &response) {
-        view.tell(&painter, (room, note), fields, sources.bare);
+        view.tell(&painter, (room, Align2::RIGHT_BOTTOM), fields, sources.bare);
     }
     let pointer = response.hover_pos().or(response.interact_pointer_pos());
-    if !of_momenta && !sources.passive {
+    if !of_momenta && !sources.is_plain() {
         gestures::draw(&painter, &view.camera, &view.tools, area, &ground, pointer);
     }
     response.widget_info(|| super::status::picture_info("Picture of the field", sources.frame));
@@ -359,7 +357,11 @@ fn read_out(view: &ViewState, room: Room, sources: &Sources<'_>, response: &Resp
     let mut fields: Vec<(String, String)> = [0, 1]
         .map(|axis| {
             let along = sources.along(axis);
-            (along.name.to_owned(), along.unit.show(along.at(place[axis].floor()), 4))
+            let digits = along.digits(grid.size()[axis]);
+            (
+                along.name.to_owned(),
+                along.unit.show(along.at(place[axis].floor()), digits),
+            )
         })
         .into();
     if (0..2).all(|axis| texel[axis] >= 0.0 && texel[axis] < image.size[axis] as f64) {

@@ -96,20 +96,16 @@ pub fn show(ui: &mut Ui, view: &mut ViewState, sources: &Sources<'_>) -> Respons
         theory(&painter, plot, view, sources, [bottom, top]);
     }
     let clock = &sources.frame.clock;
-    let room = Room::free(area);
+    let room = Room::free(area).with_clock(&painter, clock.time, clock.time_step, sources.units.time);
     overlay::clock(&painter, room, clock.time, clock.time_step, sources.units.time);
-    let note = if view.show_theory {
-        theory_view::note(
-            &painter,
-            (room, Align2::CENTER_BOTTOM),
-            sources.scenario.notes(),
-            clock.time,
-        )
-    } else {
-        None
-    };
+    if view.show_theory {
+        let notes = (sources.scenario.notes(), clock.time);
+        view.note = theory_view::note_of_graph(&painter, room, plot, notes);
+    }
     if let Some(fields) = read_out(&painter, plot, view, sources, &response) {
-        view.tell(&painter, (room, note), fields, sources.draft.is_none());
+        // Numbers and name of the axis stand below the plot.
+        let corner = (room, Align2::RIGHT_TOP);
+        view.tell(&painter, corner, fields, sources.draft.is_none());
     }
     (view.picture, view.area) = (area, area);
     response.widget_info(|| super::status::picture_info("Graph of the field", sources.frame));
@@ -341,7 +337,9 @@ fn level_line(
         clip.add(Shape::line(points, stroke));
     }
     let mut words = |at: Pos2, align: Align2, text: String, size: f32| {
-        let galley = painter.layout_no_wrap(text, FontId::proportional(size), color);
+        // In lines that the margin is wide enough for.
+        let room = (painter.clip_rect().right() - at.x - 2.0).max(24.0);
+        let galley = painter.layout(text, FontId::proportional(size), color, room);
         let mut rect = align.anchor_size(at, galley.size());
         while let Some(other) = taken.iter().find(|other| other.intersects(rect)) {
             rect = rect.translate(vec2(0.0, other.bottom() + 0.5 - rect.top()));
@@ -439,8 +437,9 @@ fn read_out(
         super::field_view::symbol(image)
     };
     let along = along(sources);
+    let digits = along.digits(sources.scenario.grid().size()[0]);
     let mut fields = vec![
-        (along.name.to_owned(), along.unit.show(along.at(site), 4)),
+        (along.name.to_owned(), along.unit.show(along.at(site), digits)),
         (symbol.to_owned(), figure(f64::from(value), 3)),
     ];
     if let Some(phase) = image.phase.get(texel as usize) {

@@ -1,6 +1,7 @@
 //! The layers of the medium as a list: add, remove, reorder, shape, value, drive.
 
 use super::cards::List;
+use super::number::number;
 use super::widgets::{button, choice, fault, hint, icon_button, row, to_ends};
 use crate::app::icon::Icon;
 use crate::physics::expression::constants::{constants, with_value};
@@ -8,7 +9,7 @@ use crate::physics::expression::{Expression, SPACE, TIME};
 use crate::physics::{Mode, Sets};
 use crate::scene::SceneFile;
 use crate::scene::file::{LayerFile, ShapeFile, ValueFile};
-use egui::{DragValue, Ui};
+use egui::Ui;
 
 const LIST: List = List {
     noun: "layer",
@@ -177,9 +178,7 @@ fn value_rows(ui: &mut Ui, layer: &mut LayerFile) {
         ValueFile::Number(number) => {
             let speed = (number.abs() / 100.0).max(0.001);
             row(ui, "", "", |ui| {
-                ui.name_inputs("Value", |ui| {
-                    ui.add(DragValue::new(number).speed(speed).max_decimals(8))
-                })
+                ui.name_inputs("Value", |ui| ui.add(super::number::number(number).speed(speed)))
             });
         }
         ValueFile::Formula(text) => {
@@ -340,9 +339,7 @@ fn slit_centers(ui: &mut Ui, centers: &mut Vec<f64>, speed: f64, extent: &[f64])
         ui.horizontal_wrapped(|ui| {
             for (n, center) in centers.iter_mut().enumerate() {
                 ui.push_id(n, |ui| {
-                    ui.name_inputs(format!("Slit {} at y", n + 1), |ui| {
-                        ui.add(DragValue::new(center).speed(speed).max_decimals(4))
-                    });
+                    ui.name_inputs(format!("Slit {} at y", n + 1), |ui| ui.add(number(center).speed(speed)));
                 });
             }
             if icon_button(ui, Icon::Plus, "Add a slit", true).clicked() {
@@ -361,8 +358,7 @@ pub fn point(ui: &mut Ui, label: &str, at: &mut [f64], speed: f64) {
         for (axis, (value, name)) in at.iter_mut().zip(["x", "y", "z"]).enumerate() {
             ui.push_id((label, axis), |ui| {
                 ui.name_inputs(format!("{label} {name}"), |ui| {
-                    ui.add(DragValue::new(value).speed(speed).max_decimals(4))
-                        .on_hover_text(name)
+                    ui.add(number(value).speed(speed)).on_hover_text(name)
                 });
             });
         }
@@ -372,6 +368,6 @@ pub fn point(ui: &mut Ui, label: &str, at: &mut [f64], speed: f64) {
 /// A length.
 pub fn length(ui: &mut Ui, label: &str, value: &mut f64, speed: f64) {
     row(ui, label, "", |ui| {
-        ui.push_id(label, |ui| ui.add(DragValue::new(value).speed(speed).max_decimals(4)))
+        ui.push_id(label, |ui| ui.add(number(value).speed(speed)))
     });
 }

@@ -11,7 +11,7 @@ use crate::grid::Grid;
 use crate::physics::eigen::{Levels, Round};
 use crate::scene::SceneFile;
 use crate::scene::file::EigenstateFile;
-use egui::{Color32, ColorImage, DragValue, TextureHandle, TextureOptions, Ui};
+use egui::{Color32, ColorImage, DragValue, Rect, TextureHandle, TextureOptions, Ui};
 use num_complex::Complex64;
 
 /// Pixels of a small picture's longer side.
@@ -73,13 +73,13 @@ impl LevelsPanel {
     }
 
     /// Shows it; edits the draft where a state is chosen.
-    pub fn show(&mut self, ctx: &egui::Context, document: &mut Document) {
+    pub fn show(&mut self, (ctx, picture): (&egui::Context, Rect), document: &mut Document) {
         self.collect(ctx, &document.draft.eigenstates);
         if !self.open {
             return;
         }
         let mut open = true;
-        window(ctx, "Levels", [360.0, 480.0], &mut open, |ui| {
+        window((ctx, picture), "Levels", [360.0, 480.0], &mut open, |ui| {
             if document.draft.quantum.is_none() {
                 hint(ui, "Only quantum scenes have levels.");
                 return;
@@ -151,6 +151,16 @@ impl LevelsPanel {
                 "The energies of standing states, with |φ|². A click makes one the state at t = 0: its density then stays as it is.",
             );
             return;
+        }
+        hint(
+            ui,
+            "A click on a picture makes that state the one at t = 0. Energies in units of the scene (ħ = 1).",
+        );
+        if self.list.iter().any(|level| level.degeneracy > 1) {
+            hint(
+                ui,
+                "Several states share a level that is n-fold: the run may begin with another sum of them than is pictured.",
+            );
         }
         let palette = theme::palette(ui);
         let mut chosen: Option<Vec<EigenstateFile>> = None;

@@ -46,20 +46,23 @@ pub fn sources(painter: &Painter, area: Rect, camera: &Camera, grid: &Grid, (sou
     }
 }
 
-/// The detectors' regions with their names, which keep clear of the `legend`.
-pub fn detectors(
-    painter: &Painter,
-    (area, legend): (Rect, Option<Rect>),
-    camera: &Camera,
-    grid: &Grid,
-    detectors: &[Detector],
-) {
+/// What names keep clear of.
+#[derive(Clone, Copy, Debug)]
+pub struct Kept {
+    /// Where the colours are explained.
+    pub legend: Option<Rect>,
+    /// Where the clock stands; nothing where it is not known.
+    pub clock: Rect,
+}
+
+/// The detectors' regions with their names.
+pub fn detectors(painter: &Painter, (area, kept): (Rect, Kept), camera: &Camera, grid: &Grid, detectors: &[Detector]) {
     let a = grid.spacing();
     let stroke = Stroke::new(1.0, theme::marks().accent.gamma_multiply(0.8));
     // Below each line a wider one in the shade of plates, so that it is seen on every colour.
     let halo = Stroke::new(3.0, theme::shade().gamma_multiply(0.6));
     let place = |at: &[f64; 3]| in_sites(*at, a);
-    let mut taken: Vec<Rect> = Vec::new();
+    let mut taken = vec![kept.clock];
     for detector in detectors {
         let (rect, corner) = match &detector.region {
             Region::Everywhere => continue,
@@ -105,7 +108,7 @@ pub fn detectors(
                 corner.x.clamp(area.left() + 4.0, area.right() - galley.size().x - 4.0),
                 corner.y.clamp(area.top() + 4.0, area.bottom() - 20.0),
             );
-            let label = free_place(Rect::from_min_size(at, galley.size()), rect, legend, &taken);
+            let label = free_place(Rect::from_min_size(at, galley.size()), rect, kept.legend, &taken);
             taken.push(label);
             painter.rect_filled(label.expand2(vec2(3.0, 0.0)), 2.0, theme::shade().gamma_multiply(0.6));
             painter.galley(label.min, galley, theme::marks().accent);
@@ -133,6 +136,48 @@ fn free_place(mut label: Rect, region: Rect, legend: Option<Rect>, taken: &[Rect
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A region in the upper left corner of a plane, where the clock stands.
+    #[test]
+    fn a_name_keeps_clear_of_the_clock() {
+        let text = "format = 1\n[grid]\nsize = [64, 64]\nspacing = 1.0\n[quantum]\nmass = 1.0\n[[packet]]\ncenter = [30.0, 30.0]\nwidth = [4.0, 4.0]\n\
+                    [[detector]]\nname = \"marker\"\nregion = { min = [0.0, 40.0], max = [20.0, 63.0] }\n";
+        let (_, scenario) = crate::solver::read_scene_text(text, None, &[]).unwrap();
+        let area = Rect::from_min_size(pos2(0.0, 0.0), vec2(640.0, 640.0));
+        let kept = Kept {
+            legend: None,
+            clock: Rect::from_min_size(pos2(3.0, 3.0), vec2(100.0, 28.0)),
+        };
+        let mut camera = Camera::default();
+        camera.settle(area, [64, 64]);
+        let input = egui::RawInput {
+            screen_rect: Some(area),
+            ..egui::RawInput::default()
+        };
+        let ctx = egui::Context::default();
+        theme::install(&ctx);
+        let mut output = ctx.run_ui(input, |ui| {
+            detectors(
+                ui.painter(),
+                (area, kept),
+                &camera,
+                scenario.grid(),
+                scenario.detectors(),
+            );
+        });
+        output.textures_delta.clear();
+        let names: Vec<Rect> = (output.shapes.iter())
+            .filter_map(|clipped| match &clipped.shape {
+                egui::Shape::Text(text) if text.galley.text() == "marker" => Some(text.visual_bounding_rect()),
+                _ => None,
+            })
+            .collect();
+        assert_eq!(names.len(), 1);
+        assert!(
+            names[0].top() > kept.clock.bottom() && names[0].top() < 80.0,
+            "{names:?}"
+        );
+    }
 
     #[test]
     fn names_cover_neither_the_legend_nor_each_other() {

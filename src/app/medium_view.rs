@@ -166,6 +166,20 @@ mod tests {
         assert_eq!([0, 3, 4, 8, 9, 15].map(walls), [1.0, 1.0, 1.0, 1.0, 0.0, 0.0]);
     }
 
+    /// What is thinner than a texel is seen: a wall, and a well of one site.
+    #[test]
+    fn thin_things_are_seen_on_large_grids() {
+        let text = "format = 1\n[grid]\nsize = [5000, 2]\nspacing = 1.0\n[quantum]\n[[packet]]\ncenter = [100.0, 0.5]\nwidth = 5.0\n\
+             [[layer]]\nsets = \"wall\"\nshape = \"box\"\nmin = [2048.0, 0.0]\nmax = [2048.0, 1.0]\n\
+             [[layer]]\nsets = \"potential\"\nshape = \"box\"\nmin = [4001.0, 0.0]\nmax = [4001.0, 1.0]\nvalue = -0.7\n";
+        let (_, scenario) = read_scene_text(text, None, &[]).unwrap();
+        let image = medium(&scenario, 0);
+        let row = &image.texels[..image.size[0]];
+        assert_eq!(row.iter().filter(|[_, wall]| *wall == 1.0).count(), 1);
+        assert_eq!(row.iter().filter(|[level, _]| *level == -1.0).count(), 1);
+        assert_eq!((image.parts[0].ends[0], image.parts[0].limit), (-0.7, 0.7));
+    }
+
     #[test]
     fn walls_and_potential_stand_where_the_scene_puts_them() {
         let image = of("double-slit");

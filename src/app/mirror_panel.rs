@@ -2,6 +2,7 @@
 
 use super::layers_panel::{length, point, returning, tidy};
 use super::mirror_tool::fresh;
+use super::number::number;
 use super::widgets::{button, choice, hint, row};
 use crate::app::icon::Icon;
 use crate::physics::MirrorMethod;
@@ -80,13 +81,8 @@ fn settings(ui: &mut Ui, mirror: &mut MirrorFile, extent: &[f64], flux: bool) {
         "Turns at",
         "The time at which it turns; the key T turns it at once.",
         |ui| {
-            ui.add(
-                DragValue::new(&mut mirror.at)
-                    .speed(pace)
-                    .range(f64::MIN_POSITIVE..=f64::MAX)
-                    .max_decimals(9),
-            )
-            .accessible_name("Turns at");
+            ui.add(number(&mut mirror.at).speed(pace).range(f64::MIN_POSITIVE..=f64::MAX))
+                .accessible_name("Turns at");
         },
     );
     if mirror.method != MirrorMethod::Echo {
@@ -96,13 +92,8 @@ fn settings(ui: &mut Ui, mirror: &mut MirrorFile, extent: &[f64], flux: bool) {
         played(ui, mirror);
     }
     row(ui, "Noise", "Added to what was recorded, as a part of its rms.", |ui| {
-        ui.add(
-            DragValue::new(&mut mirror.noise)
-                .speed(0.002)
-                .range(0.0..=100.0)
-                .max_decimals(4),
-        )
-        .accessible_name("Noise");
+        ui.add(number(&mut mirror.noise).speed(0.002).range(0.0..=100.0))
+            .accessible_name("Noise");
     });
     if mirror.method == MirrorMethod::InverseFilter {
         row(ui, "Drive", "", |ui| {
@@ -161,10 +152,9 @@ fn played(ui: &mut Ui, mirror: &mut MirrorFile) {
         "Record played",
         "From t = 0 on; the rest of the record stays silent on the way back.",
         |ui| {
-            let field = DragValue::new(&mut record)
+            let field = number(&mut record)
                 .speed((mirror.at.abs() / 200.0).max(1e-9))
-                .range(f64::MIN_POSITIVE..=mirror.at.abs().max(f64::MIN_POSITIVE))
-                .max_decimals(9);
+                .range(f64::MIN_POSITIVE..=mirror.at.abs().max(f64::MIN_POSITIVE));
             if ui.add(field).accessible_name("Record played").changed() {
                 mirror.record = (record < mirror.at).then_some(record);
             }

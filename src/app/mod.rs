@@ -58,6 +58,7 @@ pub mod mirror_plots;
 pub mod mirror_strip;
 pub mod mirror_tool;
 pub mod notice;
+mod number;
 #[cfg(not(target_family = "wasm"))]
 pub mod offscreen;
 pub mod opacity_curve;

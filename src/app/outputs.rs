@@ -18,6 +18,10 @@ use std::sync::Arc;
 impl App {
     /// Reads or writes a file that was chosen.
     pub(super) fn use_file(&mut self, ctx: &egui::Context, ask: Ask, path: PathBuf) {
+        if let Some(text) = ask.misnamed(&path) {
+            self.notices.fault("Nothing was written", vec![text]);
+            return;
+        }
         match ask {
             Ask::Open => self.open(&path.to_string_lossy()),
             Ask::Save => {

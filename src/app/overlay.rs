@@ -6,7 +6,7 @@ use super::units::Unit;
 use super::widgets::{axis_label, figure, round_below, steady};
 use crate::colormap::{Colormap, Kind, Levels};
 use crate::export::ticks::ticks;
-use egui::{Align2, Color32, FontId, Painter, Rect, Stroke, Vec2, pos2, vec2};
+use egui::{Align, Align2, Color32, FontId, Painter, Rect, Stroke, Vec2, pos2, vec2};
 
 const TEXT: f32 = 12.0;
 
@@ -83,9 +83,9 @@ pub fn plate(painter: &Painter, room: Room, align: Align2, text: String, font: F
     painter.galley(rect.min + vec2(8.0, 4.0), galley, over_picture());
 }
 
-/// Names with their values on a shade at the lower right, above a `note` that stands there: every value has a place as wide as the widest number, so that
-/// nothing moves while it changes.
-pub fn fields(painter: &Painter, room: Room, note: Option<Rect>, fields: &[(String, String)]) {
+/// Names with their values on a shade in a corner, clear of the clock and of a `note` that stands there: every value has a place as wide as the widest
+/// number, so that nothing moves while it changes.
+pub fn fields(painter: &Painter, (room, corner): (Room, Align2), note: Option<Rect>, fields: &[(String, String)]) {
     let font = FontId::proportional(TEXT);
     let layout = |text: &str, color| painter.layout_no_wrap(text.to_owned(), font.clone(), color);
     let slot = layout("−0.000e−00 m", over_picture()).size();
@@ -94,10 +94,7 @@ pub fn fields(painter: &Painter, room: Room, note: Option<Rect>, fields: &[(Stri
         .map(|(name, _)| layout(name, over_picture().gamma_multiply(0.7)))
         .collect();
     let width: f32 = names.iter().map(|name| name.size().x + slot.x + 8.0).sum();
-    let mut rect = room.corner(Align2::RIGHT_BOTTOM, vec2(width + 16.0, slot.y + 8.0));
-    if let Some(note) = note.filter(|note| note.intersects(rect)) {
-        rect = rect.translate(vec2(0.0, note.top() - GAP - rect.bottom()));
-    }
+    let rect = fields_place(vec2(width + 16.0, slot.y + 8.0), (room, corner), note);
     painter.rect_filled(rect, 4.0, theme::shade());
     let mut x = rect.left() + 8.0;
     for (name, (_, value)) in names.into_iter().zip(fields) {
@@ -109,7 +106,22 @@ pub fn fields(painter: &Painter, room: Room, note: Option<Rect>, fields: &[(Stri
     }
 }
 
-/// The time, at the upper left. `decimals` follow Δt, so that the width stays.
+/// Where a plate of a size stands in a corner, clear of the clock and of a `note`.
+fn fields_place(size: Vec2, (room, corner): (Room, Align2), note: Option<Rect>) -> Rect {
+    let rect = room.corner(corner, size);
+    let rect = clear_of_clock(rect, room).unwrap_or(rect);
+    let Some(note) = note.filter(|note| note.intersects(rect)) else {
+        return rect;
+    };
+    let beside = if corner.y() == Align::Min {
+        note.bottom() + GAP - rect.top()
+    } else {
+        note.top() - GAP - rect.bottom()
+    };
+    rect.translate(vec2(0.0, beside))
+}
+
+/// The time, at the upper left. Its decimals follow Δt, so that the width stays.
 pub fn clock(painter: &Painter, room: Room, time: f64, time_step: f64, unit: Unit) {
     let words = clock_words(time, time_step, unit);
     plate(painter, room, Align2::LEFT_TOP, words, CLOCK);
@@ -117,12 +129,19 @@ pub fn clock(painter: &Painter, room: Room, time: f64, time_step: f64, unit: Uni
 
 fn clock_words(time: f64, time_step: f64, unit: Unit) -> String {
     let time_step = time_step * unit.per;
-    let decimals = if time_step == 0.0 {
-        2
-    } else {
-        (-time_step.abs().log10().floor()).clamp(0.0, 6.0) as usize
-    };
-    format!("t = {}{}", steady(time * unit.per, decimals), unit.suffix())
+    let time = steady(time * unit.per, clock_decimals(time_step.abs()));
+    format!("t = {time}{}", unit.suffix())
+}
+
+/// Decimals of a clock with steps of this size.
+fn clock_decimals(time_step: f64) -> usize {
+    if time_step == 0.0 {
+        return 2;
+    }
+    let decimals = (-time_step.log10().floor()).clamp(0.0, 6.0) as usize;
+    // With steps of 2.5 a clock of whole numbers would be wrong at every second one.
+    let is_whole = (time_step - time_step.round()).abs() < 1e-6 * time_step;
+    decimals.max(usize::from(!is_whole))
 }
 
 /// A line of a round length, at the lower left; `spacing` from site to site, `name` before the number.
@@ -462,6 +481,33 @@ mod tests {
             ..Room::free(area)
         };
         assert_eq!(tiny.corner(Align2::LEFT_TOP, size).min, pos2(3.0, 3.0));
+    }
+
+    #[test]
+    fn a_clock_has_the_decimals_of_its_steps() {
+        for (step, decimals) in [(2.5, 1), (1.0, 0), (0.02, 2), (0.0371, 2), (3.0, 0), (1e-9, 6)] {
+            assert_eq!(clock_decimals(step), decimals, "{step}");
+        }
+    }
+
+    #[test]
+    fn values_stand_clear_of_clock_and_note() {
+        let area = Rect::from_min_size(pos2(0.0, 0.0), vec2(600.0, 400.0));
+        let clock = Rect::from_min_size(pos2(16.0, 16.0), vec2(300.0, 28.0));
+        let room = Room {
+            clock,
+            ..Room::free(area)
+        };
+        let size = vec2(330.0, 24.0);
+        let below = fields_place(size, (room, Align2::RIGHT_TOP), None);
+        assert!(!below.intersects(clock.shrink(1.0)) && below.top() < 60.0, "{below:?}");
+        let note = Rect::from_min_size(pos2(100.0, 352.0), vec2(400.0, 32.0));
+        let above = fields_place(size, (room, Align2::RIGHT_BOTTOM), Some(note));
+        assert!(above.bottom() < note.top(), "{above:?}");
+        let note = Rect::from_min_size(pos2(100.0, 8.0), vec2(400.0, 31.0));
+        let free = Room::free(area);
+        let under = fields_place(size, (free, Align2::RIGHT_TOP), Some(note));
+        assert!(under.top() > note.bottom(), "{under:?}");
     }
 
     #[test]

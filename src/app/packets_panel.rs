@@ -2,6 +2,7 @@
 
 use super::cards::List;
 use super::layers_panel::point;
+use super::number::number;
 use super::widgets::{button, figure, hint, row};
 use crate::app::icon::Icon;
 use crate::scene::SceneFile;
@@ -77,14 +78,10 @@ fn eigenstates(ui: &mut Ui, file: &mut SceneFile) {
             });
             if several {
                 row(ui, "Weight", "Amplitude relative to the others.", |ui| {
-                    ui.push_id("weight", |ui| {
-                        ui.add(DragValue::new(&mut state.weight).speed(0.01).max_decimals(4))
-                    })
+                    ui.push_id("weight", |ui| ui.add(number(&mut state.weight).speed(0.01)))
                 });
                 row(ui, "Phase", "In radians.", |ui| {
-                    ui.push_id("phase", |ui| {
-                        ui.add(DragValue::new(&mut state.phase).speed(0.02).max_decimals(4))
-                    })
+                    ui.push_id("phase", |ui| ui.add(number(&mut state.phase).speed(0.02)))
                 });
             }
         },
@@ -97,25 +94,18 @@ fn rows(ui: &mut Ui, packet: &mut PacketFile, rank: usize, speed: f64, several: 
     row(ui, "Width σ", "Standard deviation of |ψ|² along each axis.", |ui| {
         for (axis, width) in packet.width.iter_mut().enumerate() {
             ui.push_id(("width", axis), |ui| {
-                ui.add(
-                    DragValue::new(width)
-                        .speed(speed / 4.0)
-                        .range(1e-6..=1e9)
-                        .max_decimals(4),
-                )
+                ui.add(number(width).speed(speed / 4.0).range(f64::MIN_POSITIVE..=f64::MAX))
             });
         }
     });
     row(ui, "Momentum k", "ψ ~ exp(i k·r); the wavelength is 2π/k.", |ui| {
         for (axis, k) in packet.momentum.iter_mut().enumerate() {
-            ui.push_id(("k", axis), |ui| ui.add(DragValue::new(k).speed(0.005).max_decimals(5)));
+            ui.push_id(("k", axis), |ui| ui.add(number(k).speed(0.005)));
         }
     });
     if several {
         row(ui, "Weight", "Amplitude relative to the other packets.", |ui| {
-            ui.push_id("weight", |ui| {
-                ui.add(DragValue::new(&mut packet.weight).speed(0.01).max_decimals(4))
-            })
+            ui.push_id("weight", |ui| ui.add(number(&mut packet.weight).speed(0.01)))
         });
     }
 }

@@ -8,7 +8,8 @@ use super::menu::{self, Can};
 use super::palette::Choice;
 use super::settings::LeftTab;
 use super::tools::{Tool, Work};
-use super::tour::Seen;
+use super::tour::{Seen, Tour};
+use super::widgets::card_rect;
 use super::window::{App, Wishes};
 use super::{
     checks_panel, dropped, lesson_panel, method_panel, mirror_strip, plots, riddle, scene_panel, status, system, theme,
@@ -364,6 +365,7 @@ impl App {
         let frame = self.worker.last_frame();
         let seen = Seen {
             runs: frame.status == Status::Running,
+            waits: frame.rests || self.questions.waiting(frame).is_some(),
             backwards: frame.clock.time_step < 0.0,
             tool: self.view.tools.tool != Tool::Move,
             palette: self.palette.is_open(),
@@ -378,11 +380,21 @@ impl App {
         }
         // Over the plots where they are open: the wave, its colours and the clock are what the steps are about. Else above the buttons, which they are
         // about, too.
-        let bottom = if self.settings.plots && !self.bare {
+        let mut bottom = if self.settings.plots && !self.bare {
             ctx.content_rect().bottom() - 40.0
         } else {
             self.canvas_area.bottom() - 8.0
         };
+        // A question of the scene is answered first.
+        let question = self.questions.waiting(self.worker.last_frame());
+        let height = Tour::height(ctx);
+        let card = question.and_then(|_| card_rect(ctx, "question"));
+        if let Some(card) = card.filter(|card| bottom - height < card.bottom() + 8.0) {
+            bottom = bottom.min(card.top() - 8.0);
+            if bottom - height < ctx.content_rect().top() {
+                return;
+            }
+        }
         if let Some(tour) = &mut self.tour
             && !tour.show(ctx, seen, held, bottom)
         {
@@ -412,13 +424,13 @@ impl App {
             self.end_film(wish);
         }
         let frame = self.worker.last_frame();
-        if let Some(settings) = self.sweep.show(ctx, &mut self.document, frame) {
+        let area = self.canvas_area;
+        if let Some(settings) = self.sweep.show((ctx, area), &mut self.document, frame) {
             self.background.vary(&self.document, settings);
         }
-        self.levels.show(ctx, &mut self.document);
-        self.room.show(ctx, &mut self.document);
-        self.dispersion.show(ctx, &self.document);
-        let area = self.canvas_area;
+        self.levels.show((ctx, area), &mut self.document);
+        self.room.show((ctx, area), &mut self.document);
+        self.dispersion.show((ctx, area), &self.document);
         let class = self.demo.is_some();
         if self.questions.show(ctx, self.worker.last_frame(), (area, class)) {
             self.worker.send(Command::Play);

@@ -2,7 +2,7 @@
 
 use super::guesses;
 use super::theme;
-use super::widgets::{card, figure};
+use super::widgets::{card, fault, figure};
 use crate::engine::Frame;
 use egui::{Align2, Key, Modifiers, vec2};
 
@@ -18,6 +18,12 @@ pub struct Questions {
     called: Vec<f64>,
     /// The question whose field had the focus already.
     fresh: Option<usize>,
+    /// What was entered last is no number.
+    refused: bool,
+    /// The question that the run stopped at, until it plays on: single steps lead past it and leave it open.
+    waiting: Option<usize>,
+    /// The question that was left open by playing on.
+    passed: Option<usize>,
 }
 
 /// What became of a question.
@@ -53,6 +59,26 @@ impl Questions {
                 ..Self::default()
             };
         }
+        // What is played on leaves its last frame behind for a moment.
+        let asked = frame.question.filter(|place| self.passed != Some(*place));
+        self.waiting = asked.or(self.waiting);
+    }
+
+    /// The run plays on: a question that waits stays open.
+    pub fn pass(&mut self) {
+        self.passed = self.waiting.take().or(self.passed);
+    }
+
+    /// The question that waits for an answer.
+    #[must_use]
+    pub fn waiting(&self, frame: &Frame) -> Option<usize> {
+        frame.question.or(self.waiting).filter(|place| self.hides(*place))
+    }
+
+    /// Whether somebody said or skipped something.
+    #[must_use]
+    pub fn was_answered(&self) -> bool {
+        self.answers.iter().any(|answer| *answer != Answer::Open)
     }
 
     /// What was predicted for an expectation.
@@ -72,15 +98,12 @@ impl Questions {
 
     /// Shows the question that the run waits at; whether it goes on. A class says one number after the other.
     pub fn show(&mut self, ctx: &egui::Context, frame: &Frame, (area, class): (egui::Rect, bool)) -> bool {
-        let Some((place, scenario)) = frame.question.zip(frame.scenario.as_ref()) else {
+        let Some((place, scenario)) = self.waiting(frame).zip(frame.scenario.as_ref()) else {
             return false;
         };
         let Some(expectation) = scenario.expectations().get(place) else {
             return false;
         };
-        if !self.hides(place) {
-            return false;
-        }
         let width = 440.0_f32.min(area.width() - 32.0);
         let mut done = None;
         let at = (Align2::CENTER_BOTTOM, area.center_bottom() - vec2(0.0, 24.0));
@@ -105,6 +128,7 @@ impl Questions {
             Some(Said::All) => Answer::Guesses(std::mem::take(&mut self.called)),
         };
         self.text.clear();
+        self.refused = false;
         true
     }
 
@@ -126,6 +150,16 @@ impl Questions {
         }
         let guess = number(&self.text);
         let enter = ui.input_mut(|input| input.consume_key(Modifiers::NONE, Key::Enter));
+        let empty = self.text.trim().is_empty();
+        if enter && guess.is_none() {
+            // Enter took the keyboard from the field, and what is typed next would be keys of the window.
+            field.request_focus();
+            self.refused = true;
+        }
+        self.refused &= guess.is_none() && !empty;
+        if self.refused {
+            fault(ui, "This is no number. Type one, such as 0.25, then Enter.");
+        }
         let mut done = None;
         ui.horizontal(|ui| {
             let (can, words) = if class {
@@ -139,7 +173,7 @@ impl Questions {
                     self.called.push(value);
                     self.text.clear();
                     field.request_focus();
-                } else if run || (enter && can && self.text.trim().is_empty()) {
+                } else if run || (enter && can && empty) {
                     done = Some(Said::All);
                 }
             } else if run || enter {

@@ -54,12 +54,8 @@ pub fn show(ui: &mut Ui, view: &mut ViewState, sources: &Sources<'_>) -> Respons
     overlay::clock(&painter, room, clock.time, clock.time_step, sources.units.time);
     overlay::legend(&painter, room, &sources.legend);
     if view.show_theory {
-        theory_view::note(
-            &painter,
-            (room, Align2::CENTER_TOP),
-            sources.scenario.notes(),
-            clock.time,
-        );
+        let notes = (sources.scenario.notes(), clock.time);
+        theory_view::note(&painter, (room, Align2::CENTER_TOP), notes);
     }
     (view.picture, view.area) = (area, area);
     response.widget_info(|| super::status::picture_info("Relief of the field", sources.frame));

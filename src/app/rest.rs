@@ -2,14 +2,15 @@
 
 use super::theme;
 use super::window::App;
-use crate::engine::{Command, Status};
-use egui::{Align2, vec2};
+use crate::engine::{Command, Frame, Status};
+use egui::{Align2, Rect, vec2};
 
 /// Seconds after which the mode for lecture halls begins anew.
 const LOOP: f64 = 3.0;
 
 impl App {
-    /// Notes since when the run rests; in the mode for lecture halls it begins anew after a while.
+    /// Notes since when the run rests; in the mode for lecture halls it begins anew after a while, unless somebody was asked: then what was said and
+    /// what was measured stand there until the lecturer goes on.
     pub(super) fn follow_rest(&mut self, ctx: &egui::Context) {
         let frame = self.worker.last_frame();
         if !frame.rests || frame.status == Status::Running {
@@ -18,7 +19,7 @@ impl App {
         }
         let now = ctx.input(|input| input.time);
         let since = *self.resting.get_or_insert(now);
-        if self.demo.is_none() {
+        if self.demo.is_none() || self.questions.was_answered() {
             return;
         }
         if now - since >= LOOP {
@@ -42,22 +43,21 @@ impl App {
     pub(super) fn show_rest(&mut self, ctx: &egui::Context) {
         let frame = self.worker.last_frame();
         let covered = self.tour.is_some() || self.demo.is_some() || self.frame_history.at().is_some();
-        if self.resting.is_none() || covered || frame.question.is_some() {
+        if self.resting.is_none() || covered || self.questions.waiting(frame).is_some() {
             return;
         }
-        let words = if frame.mirror.is_some() {
-            "The wave is at its focus."
-        } else if frame.clock.time_step < 0.0 {
-            "Back at the start."
-        } else {
-            "The lesson ends here."
-        };
-        let area = self.canvas_area;
+        let words = words(frame);
+        let id = egui::Id::unique("rest");
+        let size = ctx
+            .memory(|memory| memory.area_rect(id))
+            .map_or(USUAL, |rect| rect.size());
+        let at = self.canvas_area.center_bottom() - vec2(0.0, 12.0);
+        let place = above_note(Align2::CENTER_BOTTOM.anchor_size(at, size), self.view.note);
         let (mut again, mut on) = (false, false);
-        egui::Area::new(egui::Id::unique("rest"))
+        egui::Area::new(id)
             .order(egui::Order::Middle)
             .pivot(Align2::CENTER_BOTTOM)
-            .fixed_pos(area.center_bottom() - vec2(0.0, 12.0))
+            .fixed_pos(place.center_bottom())
             .show(ctx, |ui| {
                 let palette = theme::palette(ui);
                 let frame = egui::Frame::popup(ui.style()).inner_margin(8);
@@ -77,5 +77,45 @@ impl App {
         } else if on {
             self.worker.send(Command::Play);
         }
+    }
+}
+
+/// What is said where a run rests. How near a wave has come to where it began is measured elsewhere: many mirrors bring it back in part only, or not at all.
+fn words(frame: &Frame) -> &'static str {
+    if frame.clock.time_step < 0.0 {
+        "Back at the start."
+    } else if frame.mirror.is_some() {
+        "The way back was as long as the way out."
+    } else {
+        "The lesson ends here."
+    }
+}
+
+/// The size of the line before it was shown once.
+const USUAL: egui::Vec2 = vec2(320.0, 46.0);
+
+/// The place of the line, above a note where it would cover that.
+fn above_note(line: Rect, note: Option<Rect>) -> Rect {
+    match note.filter(|note| note.expand(4.0).intersects(line)) {
+        Some(note) => line.translate(vec2(0.0, note.top() - 8.0 - line.bottom())),
+        None => line,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use egui::pos2;
+
+    #[test]
+    fn the_line_never_covers_a_note() {
+        let line = Rect::from_center_size(pos2(500.0, 600.0), USUAL);
+        assert_eq!(above_note(line, None), line);
+        let far = Rect::from_center_size(pos2(500.0, 100.0), vec2(300.0, 30.0));
+        assert_eq!(above_note(line, Some(far)), line);
+        let note = Rect::from_center_size(pos2(520.0, 610.0), vec2(600.0, 30.0));
+        let moved = above_note(line, Some(note));
+        assert!(moved.bottom() < note.top() && moved.size() == line.size(), "{moved:?}");
+        assert!((moved.center().x - line.center().x).abs() < 1e-3);
     }
 }

@@ -173,7 +173,7 @@ impl Riddle {
             ui.heading(egui::RichText::new(heading).color(palette.strong));
             let name = if self.left { "A" } else { "B" };
             let text = match self.verdict() {
-                None => "One of the two runs is as the lesson says, in the other one something of the physics is changed. Watch, measure with probe (D) and ruler (L), and say which.".to_owned(),
+                None => "One of the two runs is as the lesson says, in the other one something of the physics is changed. Watch, point at both to read their values, and say which.".to_owned(),
                 Some(_) => format!("{name} is wrong: {}.", self.words),
             };
             ui.add(egui::Label::new(text).wrap());

@@ -11,7 +11,7 @@ use crate::export::heard;
 use crate::physics::room::{BandDecay, Line as Fit, TooShort};
 use crate::physics::{Measure, Reading};
 use crate::scene::file::{DetectorFile, RegionFile};
-use egui::Ui;
+use egui::{Rect, Ui};
 use egui_plot::{Line, LineStyle, Plot, PlotBounds, PlotPoints};
 use std::sync::Arc;
 
@@ -56,7 +56,7 @@ impl RoomPanel {
     }
 
     /// Shows it.
-    pub fn show(&mut self, ctx: &egui::Context, document: &mut Document) {
+    pub fn show(&mut self, place: (&egui::Context, Rect), document: &mut Document) {
         if let Some(report) = self.run.collect(|done| self.done = done) {
             self.report = Some(report);
         }
@@ -64,7 +64,7 @@ impl RoomPanel {
             return;
         }
         let mut open = true;
-        window(ctx, "Room acoustics", [620.0, 520.0], &mut open, |ui| {
+        window(place, "Room acoustics", [620.0, 520.0], &mut open, |ui| {
             self.controls(ui, document);
             self.sound_row(ui, document);
             if let Some(said) = &self.said {

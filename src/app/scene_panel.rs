@@ -1,6 +1,7 @@
 //! The scene: what it is about, its packets, layers and detectors.
 
 use super::document::Document;
+use super::number::number;
 use super::sound::SoundWish;
 use super::widgets::{figure, hint, row, section};
 use super::{
@@ -98,7 +99,8 @@ fn grid(ui: &mut Ui, file: &mut SceneFile) {
                 ui.push_id(("size", axis), |ui| {
                     ui.add(
                         egui::DragValue::new(n)
-                            .range(2..=32768)
+                            .range(2..=1 << 30)
+                            .clamp_existing_to_range(false)
                             .speed(1.0)
                             .update_while_editing(false),
                     )
@@ -109,10 +111,9 @@ fn grid(ui: &mut Ui, file: &mut SceneFile) {
     row(ui, "Spacing a", "Distance between neighbouring sites.", |ui| {
         let speed = file.grid.spacing / 100.0;
         ui.add(
-            egui::DragValue::new(&mut file.grid.spacing)
-                .range(1e-9..=1e9)
+            number(&mut file.grid.spacing)
+                .range(f64::MIN_POSITIVE..=f64::MAX)
                 .speed(speed)
-                .max_decimals(8)
                 .update_while_editing(false),
         )
     });
@@ -155,26 +156,14 @@ fn quantum_rows(ui: &mut Ui, grid: &GridFile, quantum: &mut QuantumFile) {
         ui,
         "Interaction g",
         "g|ψ|² of the nonlinear Schrödinger equation.",
-        |ui| {
-            ui.add(
-                egui::DragValue::new(&mut quantum.interaction)
-                    .speed(0.01)
-                    .max_decimals(5),
-            )
-        },
+        |ui| ui.add(number(&mut quantum.interaction).speed(0.01)),
     );
     if grid.size.len() > 1 && grid.size.last() == Some(&2) {
         row(
             ui,
             "Interaction g₁₂",
             "The two sites of the last axis are components of a condensate: each has g₁₂|ψ|² of the other beside its own g|ψ|².",
-            |ui| {
-                ui.add(
-                    egui::DragValue::new(&mut quantum.cross_interaction)
-                        .speed(0.01)
-                        .max_decimals(5),
-                )
-            },
+            |ui| ui.add(number(&mut quantum.cross_interaction).speed(0.01)),
         );
     }
     if grid.size.len() > 1 {
@@ -182,13 +171,13 @@ fn quantum_rows(ui: &mut Ui, grid: &GridFile, quantum: &mut QuantumFile) {
             ui,
             "Flux α",
             "Magnetic flux through a plaquette, in flux quanta.",
-            |ui| ui.add(egui::DragValue::new(&mut quantum.flux).speed(0.0005).max_decimals(6)),
+            |ui| ui.add(number(&mut quantum.flux).speed(0.0005)),
         );
         row(
             ui,
             "Rotation Ω",
             "The frame rotates about z through the middle of the grid: H − Ω L_z. Radians per unit of time.",
-            |ui| ui.add(egui::DragValue::new(&mut quantum.rotation).speed(0.002).max_decimals(5)),
+            |ui| ui.add(number(&mut quantum.rotation).speed(0.002)),
         );
     }
     let hopping = quantum

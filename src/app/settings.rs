@@ -47,6 +47,8 @@ pub struct Settings {
     pub rests: bool,
     /// Size of everything; 1 as the system has it.
     pub zoom: f32,
+    /// The window took the whole screen, by its own key: a lecture's full screen ends with the lecture.
+    pub full_screen: bool,
     /// The first steps were shown.
     pub toured: bool,
     /// The scene shown last: a preset's name or a file.
@@ -91,6 +93,7 @@ impl Default for Settings {
             contrast: false,
             rests: true,
             zoom: 1.0,
+            full_screen: false,
             toured: false,
             scene: None,
             recent: Vec::new(),

@@ -8,7 +8,7 @@ use crate::platform::{aside, guarded};
 use crate::scene::Scenario;
 use crate::solver;
 use crossbeam_channel::{Receiver, Sender, unbounded};
-use egui::{Ui, vec2};
+use egui::{Rect, Ui, pos2, vec2};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -139,7 +139,7 @@ impl<P: Send + 'static, R: Send + 'static> SideRun<P, R> {
         }
         let found = over?;
         self.task = None;
-        found.map_err(|text| self.fault = Some(text)).ok()
+        found.map_err(|text| self.fault = Some(in_the_window(&text))).ok()
     }
 
     /// The button that begins a run, or ends the one under way; whether one shall begin.
@@ -155,6 +155,19 @@ impl<P: Send + 'static, R: Send + 'static> SideRun<P, R> {
     }
 }
 
+/// What is wrong, where it names an option of the command line: the key in the scene's file is told instead.
+fn in_the_window(text: &str) -> String {
+    let Some((before, option)) = text.split_once("--set ") else {
+        return text.to_owned();
+    };
+    let end = option.find(char::is_whitespace).unwrap_or(option.len());
+    let (setting, after) = option.split_at(end);
+    match setting.split_once('=') {
+        Some((key, value)) => format!("{before}{key} = {value} in the scene’s file{after}"),
+        None => text.to_owned(),
+    }
+}
+
 /// The share of a run that is done, beside its button.
 pub fn share_done(ui: &mut Ui, share: f64) {
     ui.label(format!("{:.0} % of the run", 100.0 * share));
@@ -166,9 +179,9 @@ pub fn share(steps: u64, all: u64) -> f64 {
     steps as f64 / all.max(1) as f64
 }
 
-/// A panel over the picture that can be closed, also by Escape; as large as wanted, where there is room.
+/// A panel over the right part of the `picture` that can be closed, also by Escape; as large as wanted, where there is room.
 pub fn window(
-    ctx: &egui::Context,
+    (ctx, picture): (&egui::Context, Rect),
     title: &str,
     [width, height]: [f32; 2],
     open: &mut bool,
@@ -180,12 +193,14 @@ pub fn window(
         return;
     }
     let room = ctx.content_rect();
+    let size = vec2(width.min(room.width() - 32.0), height.min(room.height() - 112.0));
+    // Beside the lesson, and below what stands over the picture; over some of the lesson where the picture is narrower.
+    let left = (picture.right() - 16.0 - size.x).max(room.left() + 16.0);
     egui::Window::new(title)
         .open(open)
         .frame(theme::modal(ctx))
-        // Below the menus and what stands over the picture.
-        .default_pos(room.min + vec2(16.0, 72.0))
-        .default_size(vec2(width.min(room.width() - 32.0), height.min(room.height() - 112.0)))
+        .default_pos(pos2(left, picture.top() + 40.0))
+        .default_size(size)
         .show(ctx, contents);
 }
 
@@ -193,6 +208,15 @@ pub fn window(
 mod tests {
     use super::*;
     use crate::scene::presets;
+
+    #[test]
+    fn a_window_has_no_options() {
+        assert_eq!(
+            in_the_window("let time.end be earlier, e.g. --set time.end=0.6711"),
+            "let time.end be earlier, e.g. time.end = 0.6711 in the scene’s file"
+        );
+        assert_eq!(in_the_window("the field is not finite"), "the field is not finite");
+    }
 
     /// A run beside the window's own that ends in a panic is over, and says so: the panel would show its bar for ever.
     #[test]

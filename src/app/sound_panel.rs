@@ -7,7 +7,7 @@ use super::widgets::{button, choice, figure, hint, row};
 use crate::app::icon::Icon;
 use crate::scene::SceneFile;
 use crate::scene::file::{LayerFile, PatternFile, PulseFile, SignalFile, SourceFile, SourcePlace};
-use egui::{DragValue, Ui};
+use egui::Ui;
 use std::path::PathBuf;
 
 const PULSES: List = List {
@@ -367,13 +367,6 @@ fn velocity_row(ui: &mut Ui, velocity: &mut Vec<f64>, rank: usize, speed: f64) {
 pub(super) fn number(ui: &mut Ui, label: &str, about: &str, value: &mut f64) {
     let speed = (value.abs() / 100.0).max(1e-6);
     row(ui, label, about, |ui| {
-        ui.push_id(label, |ui| {
-            ui.add(
-                DragValue::new(value)
-                    .speed(speed)
-                    .custom_formatter(|value, _| figure(value, 4))
-                    .custom_parser(|text| text.trim().replace('−', "-").parse().ok()),
-            )
-        });
+        ui.push_id(label, |ui| ui.add(super::number::number(value).speed(speed)));
     });
 }

@@ -79,7 +79,7 @@ pub fn show(ui: &mut Ui, view: &mut ViewState, pictures: Option<&mut Pictures>, 
     if let (Mode::Slices, Some(field)) = (sources.mode, field)
         && let Some(fields) = read_out(&painter, area, view, &shape, field, sources, &response)
     {
-        view.tell(&painter, (Room::free(area), None), fields, sources.bare);
+        view.tell(&painter, (Room::free(area), Align2::RIGHT_BOTTOM), fields, sources.bare);
     }
     (view.picture, view.area) = (area, area);
     response.widget_info(|| super::status::picture_info("Field in space", sources.frame));
@@ -328,12 +328,8 @@ fn plates(painter: &Painter, area: Rect, sources: &Sources<'_>, notes: bool) {
     overlay::clock(painter, room, clock.time, clock.time_step, sources.units.time);
     overlay::legend(painter, room, &sources.legend);
     if notes {
-        theory_view::note(
-            painter,
-            (room, Align2::CENTER_TOP),
-            sources.scenario.notes(),
-            clock.time,
-        );
+        let notes = (sources.scenario.notes(), clock.time);
+        theory_view::note(painter, (room, Align2::CENTER_TOP), notes);
     }
     let label = sources.medium.label();
     if sources.mode == Mode::Volume && !label.is_empty() {

@@ -7,6 +7,7 @@ use super::widgets::{figure, signed, steady};
 use crate::engine::{Frame, Link, LinkState, Status, Task};
 use crate::grid::Edge;
 use crate::physics::{Equation, Initial, Measure};
+use crate::solver::Report;
 use crate::units;
 use egui::{Align, FontId, Layout, Sense, Ui, vec2};
 
@@ -19,7 +20,11 @@ const NAME_GAP: f32 = 6.0;
 /// The least room in which what runs is told.
 const LEAST: f32 = 96.0;
 
-/// The widest values of two cells.
+/// The widest values of cells.
+const STEPS: &str = "0000000";
+const RATE: &str = "00.00 Msite-steps/s";
+const FRAME_TIME: &str = "000.0 ms";
+const FRAMES: &str = "000 frames/s";
 const MEMORY: &str = "0000.00 MiB";
 const UNDER_POINTER: &str = "−0.000e−00 m";
 
@@ -53,9 +58,15 @@ pub fn show(
         });
         let time = format!("{}{}", steady(frame.clock.time * unit.per, 3), unit.suffix());
         cell(ui, "t", &time, "−0000.000 ms", "Time.");
-        if all > 320.0 {
+        // These cells give their place to what is under the pointer where both have no room.
+        let pointer: f32 = read_out
+            .iter()
+            .map(|(name, _)| GAP + width(ui, name, UNDER_POINTER))
+            .sum();
+        let fits = |ui: &Ui, width: f32| width + pointer < ui.available_width();
+        if all > 320.0 && fits(ui, width(ui, "step", STEPS)) {
             let steps = frame.clock.steps.to_string();
-            cell(ui, "step", &steps, "0000000", "Steps taken since t = 0.");
+            cell(ui, "step", &steps, STEPS, "Steps taken since t = 0.");
         }
         let rate = if frame.rate > 0.0 {
             units::si(frame.rate)
@@ -63,62 +74,57 @@ pub fn show(
             "– ".to_owned()
         };
         let rate = format!("{rate}site-steps/s");
-        if all > 480.0 {
+        if all > 480.0 && fits(ui, width(ui, "", RATE)) {
             let about = "Sites times steps per second of stepping.";
-            cell(ui, "", &rate, "00.00 Msite-steps/s", about);
+            cell(ui, "", &rate, RATE, about);
         }
-        let meter_cell = |ui: &mut Ui| {
-            let text = format!("{:.1} ms", meter.frame_ms());
-            cell(ui, "window", &text, "000.0 ms", &meter.about());
-        };
         // What is told first goes last when the window is narrow.
         let wide = ui.available_width();
-        if all > 600.0 {
-            meter_cell(ui);
+        if all > 600.0 && fits(ui, width(ui, "window", FRAME_TIME)) {
+            let text = format!("{:.1} ms", meter.frame_ms());
+            cell(ui, "window", &text, FRAME_TIME, &meter.about());
         }
-        if wide > 500.0 {
+        if wide > 500.0 && fits(ui, width(ui, "", FRAMES)) {
             let text = format!("{:.0} frames/s", frame.frames_per_second);
             let about = "Pictures per second that the solver delivers.";
-            cell(ui, "", &text, "000 frames/s", about);
+            cell(ui, "", &text, FRAMES, about);
         }
-        // The last of these cells give their place to what is under the pointer where both have no room.
-        let gap = ui.spacing().item_spacing.x;
-        let pointer: f32 = read_out
-            .iter()
-            .map(|(name, _)| gap + width(ui, name, UNDER_POINTER))
-            .sum();
-        let crowded = link.is_some() && pointer + DRIFT_ROOM > ui.available_width();
-        if wide > 620.0 && !crowded {
+        if wide > 620.0 && fits(ui, DRIFT_ROOM) {
             drift_cell(ui, frame);
         }
         let Some(report) = &frame.report else { return };
-        if wide > 740.0 && pointer + gap + width(ui, "", MEMORY) < ui.available_width() {
+        if wide > 740.0 && fits(ui, width(ui, "", MEMORY)) {
             let held = units::bytes(report.memory);
             let about = format!("Memory of the whole program; the solver holds {held} of it.");
             let shown = meter.memory().filter(|_| link.is_none()).map_or(held, units::bytes);
             cell(ui, "", &shown, MEMORY, &about);
         }
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-            if !read_out.is_empty() {
+            if read_out.is_empty() {
+                running(ui, report);
+            } else {
                 pointed_at(ui, read_out);
-                return;
             }
-            let text = format!(
-                "{} · {} · {} · {}",
-                report.method,
-                report.variant,
-                report.precision.as_str(),
-                report.backend.as_str()
-            );
-            if ui.available_width() < LEAST {
-                return;
-            }
-            let about = super::method_panel::running(report);
-            let color = theme::palette(ui).weak;
-            ui.add(egui::Label::new(egui::RichText::new(text).size(TEXT).color(color)).truncate())
-                .on_hover_text(about);
         });
     });
+}
+
+/// What runs, where it has room.
+fn running(ui: &mut Ui, report: &Report) {
+    if ui.available_width() < LEAST {
+        return;
+    }
+    let text = format!(
+        "{} · {} · {} · {}",
+        report.method,
+        report.variant,
+        report.precision.as_str(),
+        report.backend.as_str()
+    );
+    let about = super::method_panel::running(report);
+    let color = theme::palette(ui).weak;
+    ui.add(egui::Label::new(egui::RichText::new(text).size(TEXT).color(color)).truncate())
+        .on_hover_text(about);
 }
 
 /// Where the run is, and what the link to it carries.
@@ -152,7 +158,14 @@ fn progress(task: &Task) -> String {
 
 /// Place and value under the pointer: every value in room for the widest number, so that nothing moves.
 fn pointed_at(ui: &mut Ui, fields: &[(String, String)]) {
-    for (name, value) in fields.iter().rev() {
+    // On a phone the place alone has room.
+    let mut left = ui.available_width();
+    let fits = |(name, _): &&(String, String)| {
+        left -= width(ui, name, UNDER_POINTER) + GAP;
+        left + GAP >= 0.0
+    };
+    let count = fields.iter().take_while(fits).count();
+    for (name, value) in fields[..count].iter().rev() {
         cell(ui, name, value, UNDER_POINTER, "Under the pointer.");
     }
 }
@@ -220,7 +233,10 @@ fn drift_cell(ui: &mut Ui, frame: &Frame) {
 
 const DRIFT: &str = "Norm (sound: energy) over its value at t = 0, minus 1. Nothing absorbs or drives the wave: what is not 0 is the scheme’s error.";
 
-const NOT_COUNTED: &str = "What sources put in is counted while the velocity of the medium is known: with a detector of energy or flux, or where the energy is shown.";
+/// What is said of an energy that nothing sums.
+const NOT_SUMMED: &str = "not summed";
+
+const WHY_NOT_SUMMED: &str = "The energy is summed while the velocity of the medium is known: with a detector of energy or flux, or where the energy is shown.";
 
 /// What became of norm or energy: its name, how much, and what it is. Energy that sources put in and what absorbing edges and media take is no error, and
 /// has the name of what it is; only where neither is there it is the scheme's own drift.
@@ -232,15 +248,19 @@ fn change(frame: &Frame) -> (&'static str, String, &'static str) {
     let absorbs = grid.edges()[..grid.rank()].contains(&Edge::Absorb) || scenario.takes_energy();
     let sound = scenario.model().equation() == Equation::Acoustic;
     if !scenario.sources().is_empty() {
-        let about = "Energy over its value at t = 0, minus 1: what sources put in, less what is absorbed. Where nothing was there at t = 0, the energy.";
+        let about = "Energy over its value at t = 0, minus 1: what sources put in, less what is absorbed.";
         if matches!(scenario.initial(), Initial::Pulses(pulses) if pulses.is_empty()) {
             // Of nothing there is no share.
+            let about = "The energy in the grid now. At t = 0 there was none: sources put it in, and it falls where it is absorbed.";
             let energy = frame.observables.map_or(0.0, |(_, sums)| sums.energy);
             if energy.is_nan() {
-                return ("put in", "not counted".to_owned(), NOT_COUNTED);
+                return ("energy", NOT_SUMMED.to_owned(), WHY_NOT_SUMMED);
             }
             let unit = Measure::Energy.unit(Equation::Acoustic, grid.rank());
-            return ("put in", format!("{} {unit}", figure(energy, 3)), about);
+            return ("energy", format!("{} {unit}", figure(energy, 3)), about);
+        }
+        if drift.is_nan() {
+            return ("put in", NOT_SUMMED.to_owned(), WHY_NOT_SUMMED);
         }
         return ("put in", percent(drift), about);
     }
@@ -258,12 +278,12 @@ fn change(frame: &Frame) -> (&'static str, String, &'static str) {
         ),
         (true, true) => (
             "absorbed",
-            percent(-drift),
+            taken(drift),
             "What the absorbing edges and media have taken, of the energy at t = 0.",
         ),
         (true, false) => (
             "absorbed",
-            percent(-drift),
+            taken(drift),
             "What the absorbing edges and media have taken, of the norm at t = 0.",
         ),
     }
@@ -271,6 +291,11 @@ fn change(frame: &Frame) -> (&'static str, String, &'static str) {
 
 /// What is more than rounding adds to norm or energy.
 const LEAST_PUT_IN: f64 = 1e-4;
+
+/// The share that is gone, in percent: what rounding adds is no absorption below zero.
+fn taken(drift: f64) -> String {
+    if drift > 0.0 { percent(0.0) } else { percent(-drift) }
+}
 
 /// A share in percent; what rounding leaves is none.
 fn percent(share: f64) -> String {
@@ -346,17 +371,24 @@ mod tests {
         let packet = "[quantum]\nmass = 1.0\n[[packet]]\ncenter = [30.0]\nwidth = [4.0]\n";
         assert_eq!(told("absorb", packet, -0.1234, 0.0), "absorbed 12.3 %");
         assert_eq!(told("absorb", packet, 1e-8, 0.0), "absorbed 0 %");
+        assert_eq!(told("absorb", packet, 6.81e-6, 0.0), "absorbed 0 %");
         assert_eq!(told("absorb", packet, 0.5, 0.0), "put in 50 %");
         assert_eq!(told("wall", packet, -1e-3, 0.0), "drift −1.0e−03");
         let pulse = "[acoustic]\n[[pulse]]\ncenter = [30.0]\nwidth = 4.0\n";
         assert_eq!(told("absorb", pulse, -0.999, 0.0), "absorbed 99.9 %");
+        assert_eq!(told("absorb", pulse, 6.81e-6, 0.0), "absorbed 0 %");
         let source = "[[source]]\nat = [30.0]\nsignal = \"sine\"\nfrequency = 20.0\n";
         assert_eq!(told("absorb", &format!("{pulse}{source}"), 0.25, 0.0), "put in 25 %");
         // From silence there is no share of anything.
-        assert!(told("absorb", &format!("[acoustic]\n{source}"), 0.0, 0.0125).starts_with("put in 0.0125 J"));
+        assert!(told("absorb", &format!("[acoustic]\n{source}"), 0.0, 0.0125).starts_with("energy 0.0125 J"));
         assert_eq!(
             told("absorb", &format!("[acoustic]\n{source}"), 0.0, f64::NAN),
-            "put in not counted"
+            "energy not summed"
+        );
+        // Where a pulse was there, and nothing sums.
+        assert_eq!(
+            told("absorb", &format!("{pulse}{source}"), f64::NAN, 0.0),
+            "put in not summed"
         );
     }
 }

@@ -12,7 +12,8 @@ use crate::export::plot::range;
 use crate::platform::Instant;
 use crate::scene::SceneFile;
 use crate::scene::file::SweepFile;
-use egui::{DragValue, Ui};
+use crate::scene::sweep::Quantity;
+use egui::{DragValue, Rect, Ui};
 use egui_plot::{Line, LineStyle, Plot, PlotBounds, PlotPoint, PlotPoints, Points};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -66,13 +67,18 @@ impl SweepPanel {
     }
 
     /// Shows it; the settings of the run that shall be opened.
-    pub fn show(&mut self, ctx: &egui::Context, document: &mut Document, frame: &Frame) -> Option<Vec<String>> {
+    pub fn show(
+        &mut self,
+        (ctx, picture): (&egui::Context, Rect),
+        document: &mut Document,
+        frame: &Frame,
+    ) -> Option<Vec<String>> {
         self.collect();
         if !self.open {
             return None;
         }
         let (mut open, mut wish) = (true, None);
-        window(ctx, "Sweep", [520.0, 480.0], &mut open, |ui| {
+        window((ctx, picture), "Sweep", [520.0, 480.0], &mut open, |ui| {
             Self::fields(ui, &mut document.draft, frame);
             self.controls(ui, document);
             if let Some(text) = self.run.fault() {
@@ -180,7 +186,7 @@ impl SweepPanel {
         let Some(plan) = &self.plan else { return String::new() };
         let sweep = &plan.sweep;
         let mut head: Vec<String> = sweep.axes.iter().map(|axis| axis.key.clone()).collect();
-        head.extend(sweep.measures.iter().map(crate::scene::sweep::Quantity::text));
+        head.extend(sweep.measures.iter().map(Quantity::text));
         head.extend(sweep.theory.is_some().then(|| "theory".to_owned()));
         let mut order: Vec<&SweepPoint> = self.points.iter().collect();
         order.sort_by_key(|point| point.number);
@@ -228,9 +234,11 @@ impl SweepPanel {
                 single
             }
         };
-        let height = (ui.available_height() - 36.0).clamp(120.0, 900.0);
+        let height = (ui.available_height() - BELOW).clamp(120.0, 900.0);
         let size = egui::vec2(ui.available_width(), height);
         let shown = still(Plot::new("sweep"), size, palette)
+            .x_axis_label(sweep.axes.first().map_or(String::new(), |axis| key_name(&axis.key)))
+            .y_axis_label(sweep.measures.get(self.shown).map_or(String::new(), Quantity::text))
             .sense(egui::Sense::click())
             .show(ui, |plot| {
                 for (n, line) in dashed.iter().enumerate() {
@@ -267,7 +275,6 @@ impl SweepPanel {
         if let Some(number) = pointed {
             self.chosen = number;
         }
-        let point = self.points.iter().find(|point| point.number == self.chosen).cloned();
         let mut wish = clicked.map(|number| plan.settings(&plan.values(number)));
         ui.horizontal(|ui| {
             let last = plan.runs().saturating_sub(1);
@@ -279,17 +286,79 @@ impl SweepPanel {
             {
                 wish = Some(plan.settings(&plan.values(self.chosen)));
             }
-            let settings = plan.settings(&plan.values(self.chosen)).join(", ");
-            let value = point.and_then(|point| Some((*point.measured.get(self.shown)?, point.theory)));
-            let value = value.map_or(String::new(), |(value, theory)| {
-                let theory = theory.filter(|_| self.shown == 0);
-                let theory = theory.map_or(String::new(), |theory| format!(", theory {}", figure(theory, 5)));
-                format!(": {}{theory}", figure(value, 5))
-            });
-            ui.add(egui::Label::new(format!("{settings}{value}")).truncate());
         });
+        self.result(ui);
         wish
     }
+
+    /// The values of the run that is pointed out, and what it measured.
+    fn result(&self, ui: &mut Ui) {
+        let Some(plan) = &self.plan else { return };
+        let values = plan.values(self.chosen);
+        let axes = plan.sweep.axes.iter().zip(&values);
+        let set: Vec<String> = axes
+            .map(|(axis, value)| format!("{} = {}", key_name(&axis.key), figure(*value, 6)))
+            .collect();
+        let point = self.points.iter().find(|point| point.number == self.chosen);
+        let value = point.and_then(|point| Some((*point.measured.get(self.shown)?, point.theory)));
+        let value = value.map_or(String::new(), |(value, theory)| {
+            let theory = theory.filter(|_| self.shown == 0);
+            let theory = theory.map_or(String::new(), |theory| format!(", theory {}", figure(theory, 5)));
+            format!(": {}{theory}", figure(value, 5))
+        });
+        result_line(ui, &format!("{}{value}", set.join(", ")), &plan.settings(&values));
+    }
+}
+
+/// What stands below the plot: a row of controls, and the result.
+const BELOW: f32 = 44.0 + RESULT;
+
+/// Room for two lines.
+const RESULT: f32 = 36.0;
+
+/// The values of a run and what was measured, in room that stays the same whatever they are: the window does not grow by them. `settings` are told where
+/// it is pointed at.
+fn result_line(ui: &mut Ui, text: &str, settings: &[String]) {
+    let color = theme::palette(ui).text;
+    let font = egui::FontId::proportional(13.0);
+    let mut job = egui::text::LayoutJob::simple(text.to_owned(), font, color, ui.available_width());
+    job.wrap.max_rows = 2;
+    let size = egui::vec2(ui.available_width(), RESULT);
+    ui.allocate_ui_with_layout(size, egui::Layout::top_down(egui::Align::Min), |ui| {
+        ui.set_min_height(RESULT);
+        ui.add(egui::Label::new(job).wrap()).on_hover_text(settings.join(", "));
+    });
+}
+
+/// A key that varies, by the names that the scene's panels have for it; the key itself where they have none.
+fn key_name(key: &str) -> String {
+    let parts: Vec<&str> = key.split('.').collect();
+    let of = |what: &str, noun: &str, n: &str| {
+        let place: usize = n.parse().ok()?;
+        Some(format!("{what} of {noun} {}", place + 1))
+    };
+    let along = |what: &str, axis: &str| {
+        let axis = ["x", "y", "z"].get(axis.parse::<usize>().ok()?)?;
+        Some(format!("{what} along {axis}"))
+    };
+    let name = match parts[..] {
+        ["packet", n, "momentum", axis] => along("Momentum k", axis).and_then(|what| of(&what, "packet", n)),
+        ["packet", n, "width", axis] => along("Width σ", axis).and_then(|what| of(&what, "packet", n)),
+        ["packet", n, "weight"] => of("Weight", "packet", n),
+        ["detector", n, "at", axis] => along("Place", axis).and_then(|what| of(&what, "detector", n)),
+        ["source", n, "frequency"] => of("Frequency", "source", n),
+        [noun @ ("source" | "pulse"), n, "amplitude"] => of("Amplitude", noun, n),
+        ["layer", n, "value"] => of("Value", "layer", n),
+        ["mirror", "perturbation", n, "value"] => of("Value", "change", n),
+        ["quantum", "interaction"] => Some("Interaction g".to_owned()),
+        ["quantum", "cross_interaction"] => Some("Interaction g₁₂".to_owned()),
+        ["quantum", "flux"] => Some("Flux α".to_owned()),
+        ["quantum", "rotation"] => Some("Rotation Ω".to_owned()),
+        ["grid", "spacing"] => Some("Spacing a".to_owned()),
+        ["time", "step"] => Some("Δt".to_owned()),
+        _ => None,
+    };
+    name.unwrap_or_else(|| key.to_owned())
 }
 
 /// A sweep to begin with: the first packet's momentum or the first source's frequency, and the first detector.
@@ -321,4 +390,25 @@ fn run(plan: &SweepPlan, reporter: &Reporter<Progress, ()>) -> Result<(), SweepE
         let _ = reporter.tell(Progress::Point(point));
     };
     plan.run(&[], &stop, &found).map(|_is_whole| ())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_have_the_names_of_the_panels() {
+        for (key, name) in [
+            ("packet.0.momentum.0", "Momentum k along x of packet 1"),
+            ("layer.1.value", "Value of layer 2"),
+            ("source.2.frequency", "Frequency of source 3"),
+            ("detector.0.at.1", "Place along y of detector 1"),
+            ("mirror.perturbation.0.value", "Value of change 1"),
+            ("quantum.cross_interaction", "Interaction g₁₂"),
+            ("layer.2.min.1", "layer.2.min.1"),
+            ("packet.one.weight", "packet.one.weight"),
+        ] {
+            assert_eq!(key_name(key), name);
+        }
+    }
 }

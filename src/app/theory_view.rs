@@ -3,12 +3,13 @@
 use super::camera::Camera;
 use super::overlay::Room;
 use super::theme::{self, over_picture};
-use super::widgets::above_cards;
+use super::widgets::{above_cards, below_cards};
 use crate::export::theory::label_places;
 use crate::scene::Scenario;
 use crate::scene::scenario::Quantity;
 use crate::scene::theory::{Note, Theory};
-use egui::{Align2, FontId, Painter, Pos2, Rect, Shape, Stroke, pos2, vec2};
+use egui::{Align2, FontId, Galley, Painter, Pos2, Rect, Shape, Stroke, Vec2, pos2, vec2};
+use std::sync::Arc;
 
 /// A dash and the gap after it, points.
 pub const DASHES: [f32; 2] = [6.0, 4.0];
@@ -93,26 +94,57 @@ pub fn along_cut(
         .collect()
 }
 
-/// The note of time t on a plate at `place` of the room; where it stands.
-pub fn note(painter: &Painter, (room, place): (Room, Align2), notes: &[Note], t: f64) -> Option<Rect> {
+/// What a note has beyond its text.
+const AROUND: Vec2 = vec2(24.0, 12.0);
+
+/// The words of a note, in lines that the room is wide enough for.
+fn words(painter: &Painter, room: Room, (notes, t): (&[Note], f64)) -> Option<Arc<Galley>> {
     let note = Note::of_time(notes, t)?;
-    let width = (room.area.width() * SHARE).min(640.0) - 24.0;
-    if width < 80.0 {
-        return None;
-    }
-    let galley = painter.layout(note.text.clone(), FontId::proportional(15.0), over_picture(), width);
-    let size = galley.size() + vec2(24.0, 12.0);
-    let mut rect = room.corner(place, size);
+    let width = (room.area.width() * SHARE).min(640.0) - AROUND.x;
+    let font = FontId::proportional(15.0);
+    (width >= 80.0).then(|| painter.layout(note.text.clone(), font, over_picture(), width))
+}
+
+fn put(painter: &Painter, rect: Rect, galley: Arc<Galley>) -> Rect {
+    painter.rect_filled(rect, 6.0, theme::shade());
+    painter.galley(rect.min + AROUND / 2.0, galley, over_picture());
+    rect
+}
+
+/// The note of time t on a plate at `place` of the room; where it stands.
+pub fn note(painter: &Painter, (room, place): (Room, Align2), notes: (&[Note], f64)) -> Option<Rect> {
+    let galley = words(painter, room, notes)?;
+    let mut rect = room.corner(place, galley.size() + AROUND);
     // Above the scale bar, which stands in the corner.
     if rect.bottom() > room.area.bottom() - 44.0 && rect.width() > room.area.width() - 320.0 {
         rect = rect.translate(vec2(0.0, -40.0));
     }
-    if place == Align2::CENTER_BOTTOM {
-        rect = above_cards(painter.ctx(), rect);
+    rect = if place == Align2::CENTER_BOTTOM {
+        above_cards(painter.ctx(), rect)
+    } else {
+        below_cards(painter.ctx(), rect)
+    };
+    Some(put(painter, rect, galley))
+}
+
+/// The same for a graph in a room with a clock: neither the axes below it, nor the clock and the title above it are covered.
+pub fn note_of_graph(painter: &Painter, room: Room, plot: Rect, notes: (&[Note], f64)) -> Option<Rect> {
+    let galley = words(painter, room, notes)?;
+    let rect = over_graph(room, plot, galley.size() + AROUND);
+    Some(put(painter, below_cards(painter.ctx(), rect), galley))
+}
+
+/// Height of the title above a plot, points.
+const TITLE: f32 = 20.0;
+
+/// Where a note of a size stands at a graph: above the plot where it has room there, else at its upper edge, where waves seldom reach.
+fn over_graph(room: Room, plot: Rect, size: Vec2) -> Rect {
+    let above = Align2::CENTER_TOP.align_size_within_rect(size, room.area.shrink(8.0));
+    if above.bottom() < plot.top() - TITLE && !above.intersects(room.clock) {
+        above
+    } else {
+        Align2::CENTER_TOP.align_size_within_rect(size, plot.shrink(3.0))
     }
-    painter.rect_filled(rect, 6.0, theme::shade());
-    painter.galley(rect.min + vec2(12.0, 6.0), galley, over_picture());
-    Some(rect)
 }
 
 /// What the note of time t points at in a plane: a ring; `spacing` from site to site.
@@ -147,4 +179,30 @@ pub fn interval(painter: &Painter, plot: Rect, x_of: impl Fn(f64) -> f32, (notes
 
 fn marked(notes: &[Note], t: f64) -> Option<(Vec<f64>, f64)> {
     Note::of_time(notes, t)?.mark.as_ref()?.at(t)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::app::graph_view::plot_area;
+
+    #[test]
+    fn a_note_covers_neither_axes_nor_clock_nor_title_of_a_graph() {
+        for width in [400.0, 700.0, 1200.0] {
+            let area = Rect::from_min_size(pos2(40.0, 30.0), vec2(width, 500.0));
+            let plot = plot_area(area);
+            let room = Room {
+                clock: Rect::from_min_size(area.min + vec2(16.0, 16.0), vec2(100.0, 28.0)),
+                ..Room::free(area)
+            };
+            for lines in [1.0, 3.0] {
+                let size = vec2((0.8 * width).min(640.0), 12.0 + 19.0 * lines);
+                let note = over_graph(room, plot, size);
+                assert!(area.contains_rect(note) && !note.intersects(room.clock), "{note:?}");
+                assert!(note.bottom() < plot.bottom(), "the ticks are below the plot: {note:?}");
+                let title = Rect::from_min_max(plot.min - vec2(0.0, 19.0), pos2(plot.right(), plot.top()));
+                assert!(!note.intersects(title), "{note:?} {title:?}");
+            }
+        }
+    }
 }

@@ -91,7 +91,11 @@ fn step_rows(
                 .logarithmic(true)
                 .clamping(egui::SliderClamping::Never)
                 .custom_formatter(move |value, _| unit.show(value, 3))
-                .custom_parser(move |text| unit.parse(text))
+                // What was not typed anew stays with all its digits.
+                .custom_parser(move |text| {
+                    let is_present = text == unit.show(present, 3);
+                    if is_present { Some(present) } else { unit.parse(text) }
+                })
                 .update_while_editing(false),
         );
         // To the right end of what is accurate: further no key goes by itself.

@@ -9,6 +9,8 @@ use egui::{Align2, Key, Modifiers, pos2};
 pub struct Seen {
     /// The run goes on.
     pub runs: bool,
+    /// The run stopped by itself: at the end of its lesson, or at a question.
+    pub waits: bool,
     /// Time runs backwards.
     pub backwards: bool,
     /// A tool other than the hand is held.
@@ -33,7 +35,7 @@ const STEPS: [Step; 5] = [
     Step {
         title: "Let it run, and stop it",
         text: "Press Space. A wave moves; Space pauses it. The dot (.) takes one step.",
-        done: |then, now| then.runs != now.runs || (!now.runs && then.steps + 1 == now.steps),
+        done: |then, now| (then.runs != now.runs && !now.waits) || (!now.runs && then.steps + 1 == now.steps),
     },
     Step {
         title: "Turn time round",
@@ -91,11 +93,22 @@ impl Tour {
         self.done = false;
     }
 
+    /// The height of the card.
+    #[must_use]
+    pub fn height(ctx: &egui::Context) -> f32 {
+        let known = ctx.memory(|memory| memory.area_rect(egui::Id::unique("tour")));
+        known.map_or(220.0, |rect| rect.height())
+    }
+
     /// Shows the card with its lower edge at `bottom`; false once the tour is over. `held` = something else listens to Enter and Escape.
     pub fn show(&mut self, ctx: &egui::Context, now: Seen, held: bool, bottom: f32) -> bool {
         let then = *self.then.get_or_insert(now);
         let step = &STEPS[self.place];
         self.done |= (step.done)(&then, &now);
+        if now.waits {
+            // What is done counts from here.
+            self.then = Some(now);
+        }
         let key = |key| !held && ctx.input_mut(|input| input.consume_key(Modifiers::NONE, key));
         // A tool is put away by Escape first.
         let mut ends = !now.tool && key(Key::Escape);
@@ -137,5 +150,32 @@ impl Tour {
             self.go(self.place + 1);
         }
         !ends
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A run that comes to its end was not stopped by anybody.
+    #[test]
+    fn the_first_step_is_not_done_by_the_run_itself() {
+        let done = STEPS[0].done;
+        let runs = Seen {
+            runs: true,
+            steps: 100,
+            ..Seen::default()
+        };
+        let paused = Seen {
+            runs: false,
+            steps: 120,
+            ..runs
+        };
+        assert!(done(&runs, &paused) && done(&paused, &runs));
+        let rests = Seen { waits: true, ..paused };
+        assert!(!done(&runs, &rests), "it rests at its end");
+        assert!(done(&rests, &runs), "and is played on from there");
+        let stepped = Seen { steps: 121, ..rests };
+        assert!(done(&rests, &stepped), "or stepped");
     }
 }

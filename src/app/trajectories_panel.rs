@@ -108,10 +108,12 @@ fn body(ui: &mut Ui, one: &mut TrajectoryFile, extent: &[f64], speed: f64, end: 
         let mut count = one.number();
         row(ui, "Number", "How many there are.", |ui| {
             ui.name_inputs("Number of trajectories", |ui| {
-                ui.add(DragValue::new(&mut count).range(2..=200).speed(0.1))
-            })
+                let field = DragValue::new(&mut count).range(2..=1000).speed(0.1);
+                if ui.add(field.clamp_existing_to_range(false)).changed() {
+                    one.count = Some(count);
+                }
+            });
         });
-        one.count = Some(count);
     }
     if let Some(to) = &mut one.to {
         point(ui, "To", to, speed);

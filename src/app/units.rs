@@ -70,6 +70,14 @@ impl Along {
         (value - self.first) / self.step
     }
 
+    /// Digits that tell neighbours among so many sites apart; at least four.
+    #[must_use]
+    pub fn digits(self, sites: usize) -> usize {
+        let largest = self.first.abs().max(self.at(sites as f64).abs());
+        let apart = (largest / self.step.abs()).max(1.0);
+        (apart.log10().floor() as usize + 2).clamp(4, 9)
+    }
+
     /// From site to site.
     #[must_use]
     pub fn step(self) -> f64 {
@@ -86,6 +94,20 @@ impl Along {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn places_on_long_lines_are_told_apart() {
+        let along = |step: f64| Along {
+            name: "x",
+            unit: NONE,
+            first: 0.0,
+            step,
+        };
+        let long = along(0.5);
+        let shown = |site: f64| long.unit.show(long.at(site), long.digits(262_144));
+        assert_eq!([shown(262_143.0), shown(262_142.0)], ["131071.5", "131071"]);
+        assert_eq!([along(1.0).digits(512), along(0.01).digits(96)], [4, 4]);
+    }
 
     #[test]
     fn values_are_shown_and_typed_with_their_unit() {

@@ -73,6 +73,8 @@ pub struct ViewState {
     pub shown_at: (f64, u64),
     /// Place and value under the pointer, for the status line: names with values.
     pub read_out: Vec<(String, String)>,
+    /// Where a note of the scene stands over the picture.
+    pub note: Option<egui::Rect>,
     /// Where the field's picture stands.
     pub picture: egui::Rect,
     /// The room that it has, beside the tools.
@@ -101,6 +103,7 @@ impl Default for ViewState {
             shown: None,
             shown_at: (0.0, 0),
             read_out: Vec::new(),
+            note: None,
             picture: egui::Rect::NOTHING,
             area: egui::Rect::NOTHING,
         }
@@ -159,16 +162,16 @@ impl ViewState {
         }
     }
 
-    /// Place and value under the pointer: in the status line, or over the picture where that stands alone.
+    /// Place and value under the pointer: in the status line, or in a corner over the picture where that stands alone.
     pub fn tell(
         &mut self,
         painter: &egui::Painter,
-        (room, note): (Room, Option<egui::Rect>),
+        (room, corner): (Room, egui::Align2),
         fields: Vec<(String, String)>,
         bare: bool,
     ) {
         if bare {
-            overlay::fields(painter, room, note, &fields);
+            overlay::fields(painter, (room, corner), self.note, &fields);
         }
         self.read_out = fields;
     }
@@ -218,5 +221,33 @@ impl ViewState {
     #[must_use]
     pub fn gamma(&self) -> f32 {
         self.brightness.exponent()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::scene::presets;
+    use crate::solver;
+
+    /// What the lesson of the free packet is about stays in view until it ends: three standard deviations about the mean.
+    #[test]
+    fn the_free_packet_stays_in_view() {
+        let preset = presets::find("free-packet").unwrap();
+        let (file, _) = solver::read_scene_text(preset.text, None, &[]).unwrap();
+        let [min, max] = file.view.region.clone().unwrap();
+        let told = |name: &str| {
+            let mut expectations = file.expectations.iter();
+            expectations
+                .find(|one| one.observable.as_deref() == Some(name))
+                .unwrap()
+                .value
+        };
+        let packet = &file.packets[0];
+        let at_end = [[told("x"), told("spread_x")], [packet.center[1], told("spread_y")]];
+        for (axis, [mean, spread]) in at_end.into_iter().enumerate() {
+            let start = packet.center[axis] - 3.0 * packet.width[axis];
+            let low = start.min(mean - 3.0 * spread);
+            assert!(low >= min[axis] && mean + 3.0 * spread <= max[axis], "axis {axis}");
+        }
     }
 }

@@ -153,32 +153,39 @@ pub fn card(
         });
 }
 
-/// What stands over the lower part of the picture, by name and layer.
-const OVER_PICTURE: [(&str, egui::Order); 5] = [
-    ("tour", egui::Order::Foreground),
-    ("question", egui::Order::Foreground),
-    ("filming", egui::Order::Foreground),
-    ("riddle", egui::Order::Foreground),
-    ("rest", egui::Order::Middle),
-];
+/// The cards that stand over the lower part of the picture, by name.
+const OVER_PICTURE: [&str; 4] = ["tour", "question", "filming", "riddle"];
+
+/// Where a card stood in the frame before, if it was seen.
+#[must_use]
+pub fn card_rect(ctx: &egui::Context, name: &'static str) -> Option<Rect> {
+    ctx.memory(|memory| {
+        let id = egui::Id::unique(name);
+        let layer = egui::LayerId::new(egui::Order::Foreground, id);
+        let is_seen = memory.areas().visible_last_frame(&layer);
+        memory.area_rect(id).filter(|_| is_seen)
+    })
+}
 
 /// A rectangle at the lower edge, moved up to where no card covers it.
 #[must_use]
 pub fn above_cards(ctx: &egui::Context, rect: Rect) -> Rect {
-    let cards = ctx.memory(|memory| {
-        OVER_PICTURE.map(|(name, order)| {
-            let id = egui::Id::unique(name);
-            let is_seen = memory.areas().visible_last_frame(&egui::LayerId::new(order, id));
-            memory.area_rect(id).filter(|_| is_seen)
-        })
-    });
     let mut moved = rect;
-    for card in cards.into_iter().flatten() {
+    for card in OVER_PICTURE.into_iter().filter_map(|name| card_rect(ctx, name)) {
         if card.expand(4.0).intersects(moved) {
             moved = moved.translate(egui::vec2(0.0, card.top() - 8.0 - moved.bottom()));
         }
     }
     moved
+}
+
+/// A rectangle at the upper edge, moved down to where what a class said does not cover it.
+#[must_use]
+pub fn below_cards(ctx: &egui::Context, rect: Rect) -> Rect {
+    match card_rect(ctx, "class").filter(|card| card.expand(4.0).intersects(rect)) {
+        Some(card) => rect.translate(egui::vec2(0.0, card.bottom() + 8.0 - rect.top())),
+        None => rect,
+    }
 }
 
 /// Home and End take a slider that has the focus to its ends; call it with what adding the slider gave.
@@ -313,10 +320,15 @@ pub fn axis_label(value: f64, step: f64, largest: f64) -> String {
     minus(&format!("{:.decimals$}e{power}", value / unit))
 }
 
-/// A number whose width stays the same while it changes: always `digits` significant digits.
+/// A number whose width stays the same while it changes: always so many decimals.
 #[must_use]
 pub fn steady(value: f64, decimals: usize) -> String {
-    minus(&format!("{value:.decimals$}"))
+    let text = format!("{value:.decimals$}");
+    // What rounds to zero has no sign.
+    match text.strip_prefix('-') {
+        Some(digits) if digits.chars().all(|sign| matches!(sign, '0' | '.')) => digits.to_owned(),
+        _ => minus(&text),
+    }
 }
 
 /// A small signed number as `+1.2e−07`.
@@ -406,6 +418,8 @@ mod tests {
         assert_eq!(figure(40.0, 4), "40");
         assert_eq!(figure(123456.0, 4), "1.235e5");
         assert_eq!(figure(12345.0, 4), "12345");
+        assert_eq!([steady(-0.001, 2), steady(-0.006, 2)], ["0.00", "−0.01"]);
+        assert_eq!(steady(-0.4, 0), "0");
         assert_eq!(signed(1.23e-7), "+1.2e−07");
         assert_eq!(signed(-2.0), "−2.0e+00");
         assert_eq!(signed(0.0).chars().count(), signed(-1.5e-12).chars().count());

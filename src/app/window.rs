@@ -25,8 +25,8 @@ use super::projector::Projector;
 use super::prompt::PathPrompt;
 use super::question::Questions;
 use super::recovery::Recovery;
-use super::replaced::Replaced;
 use super::refine::Refinement;
+use super::replaced::Replaced;
 use super::room_panel::RoomPanel;
 use super::run_log::RunLog;
 use super::settings::{KEY, Settings};
@@ -153,10 +153,7 @@ impl App {
         let meter = Meter::new(head_start.started);
         meter.note("window and graphics are there");
         theme::install(ctx);
-        let settings: Settings = cc
-            .storage
-            .and_then(|storage| eframe::get_value(storage, KEY))
-            .unwrap_or_default();
+        let settings: Settings = (cc.storage.and_then(|storage| eframe::get_value(storage, KEY))).unwrap_or_default();
         ctx.set_theme(if settings.dark {
             egui::Theme::Dark
         } else {
@@ -220,7 +217,7 @@ impl App {
             begins_anew: false,
             help: Help::default(),
             bare: false,
-            full_screen: false,
+            full_screen: settings.full_screen,
             projector: Projector::default(),
             meter,
             pictures,
@@ -244,6 +241,10 @@ impl App {
             sound: None,
             settings,
         };
+        if cc.storage.is_some() && !system::IN_PAGE {
+            // The window system has kept the last state of the screen, which may have been that of a lecture.
+            system::set_full_screen(ctx, app.full_screen);
+        }
         if let Some(opened) = head_start.opened {
             app.show_first(opened);
         }
@@ -431,6 +432,12 @@ impl App {
         (self.view.picture, self.view.area)
     }
 
+    /// Where a note of the scene stands over the picture.
+    #[must_use]
+    pub fn note(&self) -> Option<egui::Rect> {
+        self.view.note
+    }
+
     /// Whether the picture stands alone.
     #[must_use]
     pub fn is_bare(&self) -> bool {
@@ -467,6 +474,10 @@ impl eframe::App for App {
             self.meter.begin();
         }
         let mut wishes = Wishes::default();
+        // The window system has keys and buttons of its own for it.
+        self.full_screen = ctx
+            .input(|input| input.viewport().fullscreen)
+            .unwrap_or(self.full_screen);
         self.collect(&ctx);
         if !self.is_asking() {
             if self.demo.is_some()
@@ -516,6 +527,8 @@ impl eframe::App for App {
         if self.worker.link().is_none() {
             self.settings.scene = path.or_else(|| self.document.preset().map(ToOwned::to_owned));
         }
+        let before = self.demo.as_ref().map(|demo| demo.before.full_screen);
+        self.settings.full_screen = before.unwrap_or(self.full_screen);
         eframe::set_value(storage, KEY, &self.settings);
     }
 

@@ -299,6 +299,13 @@ fn an_exchange_needs_a_scene_that_is_the_same_for_both() {
             &[&format!("the {what} at site"), "told apart"],
         );
     }
+    fault(
+        &format!(
+            "{PAIR}[mirror]\nmethod = \"echo\"\nat = 1.0\n[[mirror.perturbation]]\nsets = \"potential\"\nvalue = \"0.5*x\"\n"
+        ),
+        "7:12",
+        &["the potential at site", "told apart"],
+    );
     for layer in [
         "sets = \"absorption\"\nvalue = \"0.1*abs(x - y)\"",
         "sets = \"hopping\"\nvalue = \"1 + 0.1*cos(x + y)\"",

@@ -49,6 +49,24 @@ fn escape_closes_the_panels_of_runs_aside() {
     assert!(!window.app().sweep().open && !window.app().levels().open);
 }
 
+/// A panel of a run aside stands over the picture, and leaves the lesson to be read.
+#[test]
+fn panels_of_runs_aside_leave_the_lesson_free() {
+    for (preset, name, button) in [
+        ("tube", "dispersion", "Record the dispersion"),
+        ("double-well", "levels", "Find levels"),
+    ] {
+        let size = [1280.0, 720.0];
+        let mut window = Window::plain(preset, size);
+        command(&mut window, name);
+        let button = window.harness.get_by_role_and_label(Role::Button, button).rect();
+        let (_, area) = window.app().picture();
+        assert!(button.left() > area.left(), "{name}: {button:?} {area:?}");
+        let close = window.harness.get_by_label("Close window").rect();
+        assert!(close.right() < size[0] && close.top() > 0.0, "{name}: {close:?}");
+    }
+}
+
 #[test]
 fn a_sweep_grows_and_a_run_of_it_is_opened() {
     let mut window = Window::open();
@@ -64,6 +82,9 @@ fn a_sweep_grows_and_a_run_of_it_is_opened() {
         let theory = point.theory.unwrap();
         assert!((point.measured[0] - theory).abs() < 1e-4, "{point:?}");
     }
+    // In the words of the scene's panel.
+    let words = "Momentum k along x of packet 1 = 0.2: ";
+    assert!(window.harness.query_all_by_label_contains(words).next().is_some());
     let before = window.app().document().draft.packets[0].momentum.clone();
     window.press(Role::Button, "Open this run");
     window.wait("the run", |app| app.document().draft.packets[0].momentum == [0.2]);
@@ -84,6 +105,8 @@ fn a_state_of_the_list_becomes_the_first() {
         let exact = 2.0 * (1.0 - (std::f64::consts::PI * f64::from(n) / 65.0).cos());
         assert!((energy - exact).abs() < 1e-10, "{energy} {exact}");
     }
+    let hint = "A click on a picture makes that state the one at t = 0";
+    assert!(window.harness.query_by_label_contains(hint).is_some());
     window.press(Role::Button, "Start with level 0");
     window.wait("the state", |app| {
         let states = &app.document().draft.eigenstates;

@@ -4,9 +4,11 @@ use super::window::{SCENE, Window};
 use egui::accesskit::Role;
 use egui::{DroppedFile, Key, Modifiers};
 use egui_kittest::kittest::{NodeT, Queryable};
+use ripplon::app::settings::{KEY, Settings};
 use ripplon::app::{App, AppOptions};
 use ripplon::physics::Sets;
 use ripplon::scene::file::ValueFile;
+use ripplon::scene::lecture::{Lecture, Stop};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -110,6 +112,26 @@ fn without_a_dialogue_of_the_system_the_window_asks_for_files() {
     window.settle();
     window.key(Key::Escape);
     assert!(window.harness.query_by_label("Path of the file").is_none());
+}
+
+/// Readers would take the file for what it is not.
+#[test]
+fn a_name_that_ends_as_another_format_is_refused() {
+    let mut window = Window::open();
+    let picture = window.folder.path().join("field.jpg");
+    window.keys(Modifiers::COMMAND, Key::E);
+    window.answer(picture.to_str().unwrap());
+    let told = |app: &App, ending: &str| {
+        let mut notices = app.notices().list().iter();
+        notices.any(|notice| notice.fault && notice.lines.iter().any(|line| line.ends_with(ending)))
+    };
+    window.wait("the refusal", |app| told(app, "let it end in .png"));
+    assert!(!picture.exists());
+    let film = window.file("scene.mp4", "precious");
+    window.keys(Modifiers::COMMAND.plus(Modifiers::SHIFT), Key::S);
+    window.answer(&film);
+    window.wait("the other refusal", |app| told(app, "let it end in .toml"));
+    assert_eq!(std::fs::read_to_string(&film).unwrap(), "precious");
 }
 
 #[test]
@@ -223,6 +245,37 @@ fn the_next_start_shows_the_last_scene_and_panels() {
     let kept = again.app().settings();
     assert_eq!((kept.dark, kept.tab, kept.plots), (false, settings.tab, false));
     assert_eq!(again.app().document().path(), window.app().document().path());
+}
+
+/// The whole screen that a lecture takes is not that of the next start; the one that its key takes is.
+#[test]
+fn a_lecture_leaves_no_full_screen_behind() {
+    let mut storage = Memory::default();
+    let mut window = Window::open();
+    let mut kept = |window: &mut Window| {
+        eframe::App::save(window.harness.state_mut(), &mut storage);
+        let settings: Option<Settings> = eframe::get_value(&storage, KEY);
+        settings.unwrap().full_screen
+    };
+    let stop = Stop {
+        scene: window.app().document().path().unwrap().display().to_string(),
+        ..Stop::default()
+    };
+    let lecture = Lecture {
+        stops: vec![stop],
+        ..Lecture::default()
+    };
+    let ctx = window.harness.ctx.clone();
+    window.harness.state_mut().begin_lecture(&ctx, lecture);
+    window.settle();
+    assert!(window.app().demo().is_some());
+    assert!(!kept(&mut window));
+    window.key(Key::Escape);
+    assert!(window.app().demo().is_none() && !kept(&mut window));
+    window.key(Key::F);
+    assert!(kept(&mut window));
+    window.key(Key::F);
+    assert!(!kept(&mut window));
 }
 
 #[test]

@@ -78,6 +78,53 @@ fn edits_are_kept_and_offered_at_the_next_start() {
     assert_eq!(next.app().document().path(), Some(std::path::Path::new(&path)));
 }
 
+/// A scene with edits gives way to another one, and comes back with them, as it was saved before.
+#[test]
+fn a_scene_that_another_one_replaced_comes_back_by_undo() {
+    let (_folder, path) = scene_file();
+    let mut window = Window::plain(&path, [1280.0, 800.0]);
+    let saved = window.app().document().draft.layers.len();
+    edit(&mut window);
+    let layers = window.app().document().draft.layers.len();
+    assert!(layers > saved);
+    window.app().open("free-packet");
+    window.wait("the other scene", |app| app.document().preset() == Some("free-packet"));
+    let told = |app: &ripplon::app::App| {
+        let notices = app.notices().list();
+        notices
+            .iter()
+            .any(|notice| notice.title.contains("Test scene") && notice.title.contains("Undo"))
+    };
+    assert!(told(window.app()));
+    window.keys(Modifiers::COMMAND, Key::Z);
+    window.wait("the edits", |app| app.document().draft.layers.len() == layers);
+    assert_eq!(window.app().document().path(), Some(std::path::Path::new(&path)));
+    assert!(window.app().document().is_modified());
+    // A scene without edits goes without a word, and nothing is left to bring back.
+    window.app().open("free-packet");
+    window.wait("the other scene", |app| app.document().preset() == Some("free-packet"));
+    window.app().open("ring");
+    window.wait("the third scene", |app| app.document().preset() == Some("ring"));
+    window.keys(Modifiers::COMMAND, Key::Z);
+    window.wait("the edits again", |app| app.document().draft.layers.len() == layers);
+}
+
+/// The question before the end has the keys for itself.
+#[test]
+fn keys_do_not_reach_what_lies_behind_a_question() {
+    let (_folder, path) = scene_file();
+    let mut window = Window::plain(&path, [1280.0, 800.0]);
+    window.key(Key::Period);
+    window.wait("a step", |app| app.frame().clock.steps == 1);
+    edit(&mut window);
+    close(&mut window);
+    window.key(Key::R);
+    window.settle();
+    assert_eq!(window.app().frame().clock.steps, 1, "the run behind was reset");
+    window.key(Key::Escape);
+    assert!(window.harness.query_by_label("Quit without saving").is_none());
+}
+
 #[test]
 fn a_measurement_leaves_no_detector_and_a_view_is_no_edit() {
     let mut window = Window::open();

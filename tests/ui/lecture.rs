@@ -327,6 +327,18 @@ fn a_class_calls_out_numbers_and_sees_them_beside_the_answer() {
         window.harness.query_by_label_contains("of 5:00").is_some(),
         "the time that is planned"
     );
+    // What is no number keeps the keyboard, and is said.
+    let field = window.harness.get_by_role_and_label(Role::TextInput, "Your prediction");
+    field.focus();
+    field.type_text("abc");
+    window.settle();
+    window.key(Key::Enter);
+    assert!(ctx.text_edit_focused(), "what is typed next is no key of the window");
+    assert!(window.harness.query_by_label_contains("This is no number").is_some());
+    for _ in 0..3 {
+        window.key(Key::Backspace);
+    }
+    assert!(window.harness.query_by_label_contains("This is no number").is_none());
     for guess in ["0.5", "0.9", "1,1"] {
         let field = window.harness.get_by_role_and_label(Role::TextInput, "Your prediction");
         field.focus();
@@ -346,9 +358,17 @@ fn a_class_calls_out_numbers_and_sees_them_beside_the_answer() {
     assert_eq!(window.app().questions().guesses(0), [0.5, 0.9, 1.1]);
     window.wait("the answer", |app| matches!(app.frame().verdicts[0], Verdict::Right(_)));
     window.settle();
-    let told = window
-        .harness
-        .query_all_by_label_contains("3 said, 0.9 in the middle; measured 1")
-        .next();
-    assert!(told.is_some());
+    let told = |window: &Window| {
+        let words = "3 said, 0.9 in the middle; measured 1";
+        window.harness.query_all_by_label_contains(words).next().is_some()
+    };
+    assert!(told(&window));
+    // It stays there until the lecturer goes on: forty frames are ten seconds of the window's clock.
+    window.wait("the end", |app| app.frame().rests);
+    for _ in 0..4 {
+        window.settle();
+    }
+    assert!(window.app().frame().rests && told(&window));
+    assert_eq!(window.app().questions().guesses(0), [0.5, 0.9, 1.1]);
+    assert_eq!(window.app().frame().question, None);
 }

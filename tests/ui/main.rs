@@ -13,6 +13,7 @@ mod lecture;
 mod looks;
 mod mirror;
 mod pair;
+mod questions;
 mod sizes;
 mod space;
 mod tools;

@@ -156,6 +156,9 @@ fn mask_quietly(window: &mut Window) {
 #[test]
 fn one_of_two_runs_is_wrong_and_is_found() {
     let mut window = Window::open();
+    let note = "[[note]]\nat = 0.0\ntext = \"Two slits.\"\n[view]";
+    window.show_scene(&SCENE.replace("[view]", note));
+    assert!(window.app().note().is_some());
     window.press(Role::Button, "Run");
     window.press(Role::Button, "Which is wrong?");
     // Whatever is wrong, the packet comes upon it; what rounding does to 96 x 64 sites stays below 1e-6.
@@ -166,6 +169,7 @@ fn one_of_two_runs_is_wrong_and_is_found() {
     });
     window.settle();
     assert!(window.harness.query_by_label("Which is wrong?").is_some());
+    assert_eq!(window.app().note(), None, "it would stand at the one that is right");
     assert!(
         window.harness.query_by_label_contains("is wrong:").is_none(),
         "nothing is told before"

@@ -273,6 +273,29 @@ fn nothing_of_experiments_reaches_beyond_the_window() {
     });
 }
 
+/// The status line gives the place of its cells to what is under the pointer.
+#[test]
+fn what_is_under_the_pointer_covers_no_other_cell() {
+    for size in [[640.0, 400.0], [800.0, 600.0], [1024.0, 600.0], [1280.0, 720.0]] {
+        let mut window = Window::sized(Vec2::from(size), 1.0);
+        step(&mut window, 2);
+        let (picture, _) = window.app().picture();
+        window.harness.hover_at(picture.center());
+        window.settle();
+        let all = window.harness.root().children_recursive();
+        let cells: Vec<_> = all
+            .filter(|node| node.accesskit_node().role() == Role::Label && node.rect().top() > size[1] - 31.0)
+            .map(|node| (node.accesskit_node().label().unwrap_or_default(), node.rect()))
+            .collect();
+        assert!(cells.len() > 3, "{size:?}: {cells:?}");
+        for (n, (name, cell)) in cells.iter().enumerate() {
+            for (other, beside) in &cells[n + 1..] {
+                assert!(!cell.shrink(0.5).intersects(*beside), "{size:?}: {name} and {other}");
+            }
+        }
+    }
+}
+
 /// The least window, as large as a common one becomes with everything at twice its size.
 #[test]
 fn the_least_window_has_everything_within_reach() {

@@ -1,6 +1,7 @@
 //! What files are asked for in dialogues: titles, words of buttons, endings.
 
-use crate::export::Format;
+use crate::export::{Format, ending};
+use std::path::Path;
 
 /// What a file is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,6 +77,25 @@ impl Ask {
         }
     }
 
+    /// What is wrong with a name that ends as files of another format do: readers would take the file for what it is not.
+    #[must_use]
+    pub fn misnamed(self, path: &Path) -> Option<String> {
+        let (what, own) = self.filter();
+        let own = match self {
+            // Of a film it is an ending as well.
+            Self::Film(Format::Apng) => &["apng", "png"],
+            _ => own,
+        };
+        if self.is_there() || own.is_empty() || !ending::is_of_another(path, own) {
+            return None;
+        }
+        Some(format!(
+            "{}: the name ends as another format than what is written ({what}); let it end in .{}",
+            path.display(),
+            self.ending()
+        ))
+    }
+
     pub(in crate::app) fn filter(self) -> (&'static str, &'static [&'static str]) {
         match self {
             Self::Open => (
@@ -92,6 +112,34 @@ impl Ask {
             Self::Film(Format::Gif) => ("GIF film", &["gif"]),
             Self::Film(Format::Apng) => ("Animated PNG", &["apng"]),
             Self::Film(Format::Mp4) => ("MP4 film", &["mp4"]),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_other_formats_are_refused() {
+        for (ask, name, is_fit) in [
+            (Ask::Picture, "field.png", true),
+            (Ask::Picture, "field.jpg", false),
+            (Ask::Save, "scene.mp4", false),
+            (Ask::Save, "scene.toml", true),
+            (Ask::Save, "scene", true),
+            (Ask::Film(Format::Mp4), "film.gif", false),
+            (Ask::Film(Format::Apng), "film.png", true),
+            (Ask::Film(Format::Sequence), "film.png", true),
+            (Ask::Open, "scene.png", true),
+            (Ask::Checkpoint, "state.ripplon", true),
+            (Ask::Checkpoint, "state.npy", false),
+        ] {
+            let found = ask.misnamed(Path::new(name));
+            assert_eq!(found.is_none(), is_fit, "{ask:?} {name}: {found:?}");
+            if let Some(text) = found {
+                assert!(text.ends_with(&format!("let it end in .{}", ask.ending())), "{text}");
+            }
         }
     }
 }

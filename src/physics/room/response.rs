@@ -88,7 +88,8 @@ pub enum ResponseError {
 
 impl Response {
     /// The response behind a record, `sources` being all that sounded: H = P·S*/(|S|² + λ·max|S|²), λ = 1e-4, S the spectrum of what was played, from t = 0 on. The last part of the record, as long as the signal, is left
-    /// out: what was played there has not been heard to its end. Without sources (a scene that begins with pulses) the record is taken as it is.
+    /// out: what was played there has not been heard to its end. Without sources (a scene that begins with pulses) the record is taken as it is, less the pressure that stays: what a pulse brings into a
+    /// closed room is spread over it in the end, and is no sound.
     ///
     /// # Errors
     /// See [`ResponseError`].
@@ -105,6 +106,8 @@ impl Response {
             return Err(ResponseError::Silent);
         }
         let Some(first) = sources.first() else {
+            let stays = staying(&record);
+            let record: Vec<f64> = record.iter().map(|value| value - stays).collect();
             let power = spectrum(&record, (2 * record.len()).next_power_of_two());
             return Ok(Self {
                 step,
@@ -182,6 +185,13 @@ impl Response {
     }
 }
 
+/// The mean of the last quarter of a record.
+#[expect(clippy::cast_precision_loss, reason = "counts of samples")]
+fn staying(record: &[f64]) -> f64 {
+    let tail = &record[record.len() - record.len() / 4..];
+    tail.iter().sum::<f64>() / tail.len().max(1) as f64
+}
+
 /// The highest frequency of which a source plays more than a hundredth of its strongest, Hz, as far as eight times as many samples as every `step` s show.
 #[expect(
     clippy::cast_precision_loss,
@@ -233,4 +243,25 @@ pub fn convolved(a: &[f64], b: &[f64]) -> Vec<f64> {
     }
     FftPlanner::new().plan_fft_inverse(size).process(&mut wave);
     wave[..len].iter().map(|value| value.re / size as f64).collect()
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
+mod tests {
+    use super::*;
+
+    /// What a pulse leaves in a closed room is taken away, and the sound stays as it is.
+    #[test]
+    fn the_pressure_that_stays_is_no_sound() {
+        let times: Vec<f64> = (0..4000).map(|n| f64::from(n) * 1e-3).collect();
+        let sound = |t: f64| (-5.0 * t).exp() * (400.0 * t).sin();
+        let of = |offset: f64| {
+            let values: Vec<f64> = times.iter().map(|t| sound(*t) + offset).collect();
+            Response::of_record(&times, &values, &[]).unwrap().values
+        };
+        for (value, t) in of(0.3).iter().zip(&times) {
+            assert!((value - sound(*t)).abs() < 1e-8, "{t}: {value}");
+        }
+        assert_eq!(of(0.0).len(), times.len());
+    }
 }

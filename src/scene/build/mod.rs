@@ -128,6 +128,9 @@ impl<'a> Builder<'a> {
         };
         let medium = Arc::new(whole.medium(grid.clone(), layers));
         self.exchange_of_medium(&medium);
+        if let Some(mirror) = &mirror {
+            self.exchange_of_medium(&mirror.medium);
+        }
         self.levels_of_medium(&medium);
         let mut initial = initial;
         if let (Initial::Eigenstates(states), Model::Quantum(quantum)) = (&mut initial, &model) {

@@ -1,0 +1,99 @@
+//! Questions of a scene: what leaves them open, and what stands beside them; the line below a lecture's picture.
+
+use super::lecture::asked;
+use super::window::{SCENE, Window};
+use egui::accesskit::Role;
+use egui::{Key, Modifiers};
+use egui_kittest::kittest::Queryable;
+use ripplon::app::command::Action;
+use ripplon::app::widgets::card_rect;
+use ripplon::scene::lecture::{Lecture, Stop};
+
+fn is_asking(window: &Window) -> bool {
+    let (role, name) = (Role::TextInput, "Your prediction");
+    window.harness.query_by_role_and_label(role, name).is_some()
+}
+
+/// A step by hand from where the run was stopped for a question is no answer to it.
+#[test]
+fn a_step_leaves_the_question_open() {
+    let mut window = Window::open();
+    window.show_scene(&asked());
+    window.click("Play");
+    window.wait("the question", |app| app.frame().question == Some(0));
+    window.settle();
+    let ctx = window.harness.ctx.clone();
+    window.harness.state_mut().act(&ctx, Action::Step);
+    window.wait("a step", |app| app.frame().clock.steps == 11);
+    window.settle();
+    assert_eq!(window.app().frame().question, None);
+    let field = window.harness.get_by_role_and_label(Role::TextInput, "Your prediction");
+    field.focus();
+    window.settle();
+    let field = window.harness.get_by_role_and_label(Role::TextInput, "Your prediction");
+    field.type_text("0.75");
+    window.settle();
+    window.key(Key::Enter);
+    assert_eq!(window.app().questions().guesses(0), [0.75]);
+    window.wait("it goes on", |app| app.frame().clock.steps > 11);
+    window.settle();
+    assert!(!is_asking(&window));
+}
+
+/// Whoever plays on instead leaves the question behind.
+#[test]
+fn playing_on_passes_a_question() {
+    let mut window = Window::open();
+    window.show_scene(&asked());
+    window.click("Play");
+    window.wait("the question", |app| app.frame().question == Some(0));
+    window.settle();
+    let ctx = window.harness.ctx.clone();
+    window.harness.state_mut().act(&ctx, Action::PlayPause);
+    window.wait("it goes on", |app| app.frame().clock.steps > 12);
+    window.settle();
+    assert!(!is_asking(&window));
+}
+
+/// The first steps leave a question of the scene free, where they would stand over it.
+#[test]
+fn the_tour_stands_clear_of_a_question() {
+    let mut window = Window::open();
+    window.show_scene(&asked());
+    window.keys(Modifiers::COMMAND, Key::Num3);
+    window.click("Play");
+    window.wait("the question", |app| app.frame().question == Some(0));
+    window.settle();
+    let ctx = window.harness.ctx.clone();
+    window.harness.state_mut().act(&ctx, Action::Tour);
+    window.settle();
+    let [tour, question] = ["tour", "question"].map(|name| card_rect(&ctx, name).unwrap());
+    assert!(!tour.intersects(question), "{tour:?} {question:?}");
+    assert!(ctx.content_rect().contains_rect(tour), "{tour:?}");
+}
+
+/// A title that the line has no room for is read as a whole.
+#[test]
+fn long_titles_of_a_lecture_are_wrapped() {
+    let mut window = Window::open();
+    let path = window.file("titled.toml", SCENE);
+    let title =
+        "What a wave does at a wall that it cannot pass, and why some of it is found behind all the same: ".repeat(3);
+    let lecture = Lecture {
+        stops: vec![Stop {
+            scene: path,
+            title: title.clone(),
+            ..Stop::default()
+        }],
+        ..Lecture::default()
+    };
+    let ctx = window.harness.ctx.clone();
+    window.harness.state_mut().begin_lecture(&ctx, lecture);
+    window.wait("its scene", |app| {
+        app.document().path().is_some_and(|path| path.ends_with("titled.toml"))
+    });
+    window.settle();
+    let place = window.harness.get_by_label_contains("What a wave does").rect();
+    assert!(place.height() > 34.0, "lines of 15 points: {place:?}");
+    assert!(ctx.content_rect().contains_rect(place), "{place:?}");
+}
