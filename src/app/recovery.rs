@@ -328,7 +328,7 @@ mod tests {
             assert_eq!(found.len(), 1);
             assert_eq!(
                 (&found[0].path, found[0].name.as_str()),
-                (&file, "“Free wave packet” of /scenes/mine.toml")
+                (&file, "“A free packet” of /scenes/mine.toml")
             );
         }
         let opened = read(&file).unwrap();

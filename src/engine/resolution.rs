@@ -136,7 +136,7 @@ mod tests {
     /// A line of sound with a = 1 m and c = 340 m/s; order 2 carries up to c/πa = 108 Hz, order 8 to 138 Hz.
     fn sound(frequency: f64, more: &str) -> String {
         said(&format!(
-            "format = 1\n[grid]\nsize = [64]\n[acoustic]\nspeed = 340.0\n[solver]\nmethod = \"fdtd\"\n{more}\n\
+            "format = 1\n[grid]\nsize = [64]\nspacing = 1.0\n[acoustic]\nspeed = 340.0\n[solver]\nmethod = \"fdtd\"\n{more}\n\
              [[source]]\nat = [10.0]\nsignal = \"sine\"\nfrequency = {frequency}\n"
         ))
     }
@@ -156,7 +156,7 @@ mod tests {
     fn packets_and_pulses_are_held_against_the_grid() {
         let packet = |momentum: f64| {
             said(&format!(
-                "format = 1\n[grid]\nsize = [64]\n[quantum]\n[[packet]]\ncenter = [30.0]\nwidth = 6.0\nmomentum = [{momentum}]\n"
+                "format = 1\n[grid]\nsize = [64]\nspacing = 1.0\n[quantum]\n[[packet]]\ncenter = [30.0]\nwidth = 6.0\nmomentum = [{momentum}]\n"
             ))
         };
         // π/4 as scenes have it.
@@ -164,7 +164,7 @@ mod tests {
         assert!(packet(1.6).starts_with("Only 3.9 sites per wavelength"));
         let pulse = |width: f64| {
             said(&format!(
-                "format = 1\n[grid]\nsize = [64]\n[acoustic]\n[[pulse]]\ncenter = [30.0]\nwidth = {width}\n"
+                "format = 1\n[grid]\nsize = [64]\nspacing = 1.0\n[acoustic]\n[[pulse]]\ncenter = [30.0]\nwidth = {width}\n"
             ))
         };
         assert_eq!(pulse(3.0), "");

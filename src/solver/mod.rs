@@ -22,7 +22,7 @@ pub mod image;
 mod lane_sums;
 pub mod method;
 pub mod methods;
-pub mod motion;
+mod motion;
 pub mod oscillators;
 mod parts;
 mod placed;
@@ -49,7 +49,6 @@ mod windows;
 use crate::field::{FieldData, Precision};
 use crate::grid::SiteBox;
 use crate::physics::{Observables, StateSums};
-use motion::Motion;
 use crate::scene::Scenario;
 use std::sync::Arc;
 
@@ -111,6 +110,15 @@ pub enum Edit {
     Medium,
     /// ψ → ψ*; pressure: dp/dt changes its sign. The field stays, and what follows runs back.
     Conjugate,
+}
+
+/// How sound moves, x fastest.
+#[derive(Clone, Debug)]
+pub struct Motion {
+    /// ∂p/∂t, Pa/s.
+    pub rate: Vec<f64>,
+    /// Φ = ∫p dt, Pa s, whose gradient is −ρ times the velocity of the medium; where it is kept.
+    pub potential: Option<Vec<f64>>,
 }
 
 /// The whole inner state: what a checkpoint holds. Restoring it continues the run bit by bit.

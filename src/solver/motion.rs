@@ -4,10 +4,10 @@
 //! Δt ∂p/∂t = D + θ²D/6, off by 7θ⁴/360; the other way pⁿ⁻¹ = cos θ p − Δt (1 − θ²/6) ∂p/∂t, off by θ⁵/120. What stands still, x, has x − θ²x/2 as its level before.
 //! Momenta (`oscillators`): P = m̂ ∂p/∂t with m̂ = ρ₀c₀²/ρc². Where Φ = ∫p dt is kept, states of both hold Φ + ½Δt p.
 
-use super::SolverError;
 use super::clock::RunClock;
 use super::setup::Setup;
 use super::stepper::Stepper;
+use super::{Motion, SolverError};
 use crate::field::FieldData;
 use crate::physics::{Acoustic, Medium, Model};
 
@@ -19,15 +19,6 @@ const MOMENTUM: &str = "momentum";
 const POTENTIAL: &str = "potential";
 /// See [`BEFORE`]: that Φ is what leapfrog has made of p since it stood still.
 const OBEYS: &str = "potential_since_rest";
-
-/// How sound moves, x fastest.
-#[derive(Clone, Debug)]
-pub struct Motion {
-    /// ∂p/∂t, Pa/s.
-    pub rate: Vec<f64>,
-    /// Φ = ∫p dt, Pa s, whose gradient is −ρ times the velocity of the medium; where it is kept.
-    pub potential: Option<Vec<f64>>,
-}
 
 /// The array of a state with a name, if it has one.
 fn place_of<S: Stepper>(stepper: &S, name: &str) -> Option<usize> {

@@ -2,11 +2,11 @@
 //! brings the method.
 
 use super::clock::RunClock;
-use super::motion::{self, Motion};
+use super::motion;
 use super::parts::{Cut, Whole};
 use super::setup::Setup;
 use super::stepper::{Plane, Stepper};
-use super::{Clock, Edit, FieldImage, ImageRequest, Report, Solver, SolverError, SolverState, Taps};
+use super::{Clock, Edit, FieldImage, ImageRequest, Motion, Report, Solver, SolverError, SolverState, Taps};
 use crate::backend::threads;
 use crate::field::{FieldData, Precision};
 use crate::grid::SiteBox;

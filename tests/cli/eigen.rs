@@ -117,6 +117,11 @@ fn a_scene_that_begins_with_eigenstates_beats() {
 #[test]
 fn what_has_no_levels_is_said() {
     let place = place();
+    let walls = "format = 1\n[grid]\nsize = [10]\nspacing = 1.0\n[quantum]\n[[layer]]\nsets = \"wall\"\nshape = \"box\"\nmin = [4.0]\nmax = [9.0]\n[[eigenstate]]\nlevel = 4\n";
+    fs::write(place.path("walls.toml"), walls).unwrap();
+    place
+        .ripplon("check walls.toml --set eigenstate.0.level=3")
+        .expect(0, &["ok"]);
     for (line, words) in [
         (
             "eigen box.toml --set quantum.interaction=1 --set solver.method=trotter",
@@ -131,11 +136,13 @@ fn what_has_no_levels_is_said() {
             &["imaginary time", "time.imaginary = false"],
         ),
         (
-            "eigen small.toml --from autocorrelation --set mirror.at=0.2",
+            "eigen small.toml --from autocorrelation --set mirror={method=\"echo\",at=0.2}",
             &["mirror", "remove [mirror]"],
         ),
         ("check box.toml --set eigenstate.1.level=0", &["twice"]),
         ("check box.toml --set eigenstate.1.level=600", &["beyond 499"]),
+        ("check walls.toml", &["level 4", "4 sites free of walls", "lower level"]),
+        ("check walls.toml --set eigenstate.0.level=5", &["level 5", "4 sites"]),
         ("check small.toml --set eigenstate.0.level=0", &["[[packet]]"]),
         ("check tube --set eigenstate.0.level=0", &["no eigenstates"]),
     ] {

@@ -67,22 +67,3 @@ impl Builder<'_> {
         );
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use crate::solver::read_scene_text;
-
-    #[test]
-    fn levels_beyond_the_sites_without_walls_are_refused_with_their_number() {
-        let scene = |level: usize| {
-            format!(
-                "format = 1\n[grid]\nsize = [10]\n[quantum]\n[[layer]]\nsets = \"wall\"\nshape = \"box\"\nmin = [4.0]\nmax = [9.0]\n[[eigenstate]]\nlevel = {level}\n"
-            )
-        };
-        assert!(read_scene_text(&scene(3), None, &[]).is_ok());
-        let faults = read_scene_text(&scene(4), None, &[]).unwrap_err().to_string();
-        for word in ["level 4", "4 sites free of walls", "lower level"] {
-            assert!(faults.contains(word), "{faults}");
-        }
-    }
-}
