@@ -63,9 +63,9 @@ pub fn show(ui: &mut Ui, title: &str, modified: bool, can: Can, open: [bool; 2])
         for (name, menu) in Menu::ALL {
             ui.menu_button(name, |ui| {
                 ui.set_min_width(240.0);
-                // In a low window the rest is scrolled to.
-                let room = ui.ctx().content_rect().height() - MENU_ROOM;
-                let list = egui::ScrollArea::vertical().max_height(room.max(120.0));
+                // In a low window the rest is scrolled to; whatever fits into it is shown as a whole.
+                let room = (ui.ctx().content_rect().height() - MENU_ROOM).max(120.0);
+                let list = egui::ScrollArea::vertical().max_height(room).min_scrolled_height(room);
                 list.show(ui, |ui| {
                     for entry in actions().filter(|entry| entry.menu == menu) {
                         let mut button = egui::Button::new((theme::icon(entry.icon, 15.0), entry.title));
