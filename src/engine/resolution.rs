@@ -144,7 +144,7 @@ mod tests {
     #[test]
     fn sources_are_held_against_the_grid() {
         assert_eq!(sound(40.0, ""), "");
-        assert!(sound(85.0, "").starts_with("Only 4.0 sites per wavelength at 85 Hz"));
+        assert!(sound(85.0, "").starts_with("Only 4.0 sites per wavelength at 85.00 Hz"));
         let beyond = sound(120.0, "");
         assert!(beyond.starts_with("The grid carries no waves above 108"), "{beyond}");
         assert!(sound(120.0, "order = 8").starts_with("Only 2.8 sites"));

@@ -4,7 +4,8 @@ use super::{read, subject};
 use ripplon::scene::presets;
 
 /// Predictions of nearly nothing, whose tolerances are held against what would be there instead: preset, subject, that size, and what it is.
-const SILENCES: [(&str, &str, f64, &str); 11] = [
+const SILENCES: [(&str, &str, f64, &str); 12] = [
+    ("beats", "ear", 2.0, "both forks in step"),
     ("curtain", "behind the loudspeaker", 0.4, "what the wall sends back"),
     ("echo", "mirror_error", 1.0, "no echo"),
     ("echo-in-a-field", "fidelity", 1.0, "an echo"),
