@@ -2,10 +2,10 @@
 
 mod ask;
 
-use super::replaced::Replaced;
 use super::connect::Connected;
 use super::document::Document;
 use super::medium_view::medium;
+use super::replaced::Replaced;
 use super::scene_library::OwnScene;
 use super::system;
 use super::thumbnails::Covers;

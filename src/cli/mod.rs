@@ -140,7 +140,10 @@ pub fn main() -> ExitCode {
     crate::backend::threads::limit_others();
     name_adapter(cli.adapter.as_deref());
     // The files of a run, and who works at a distance, do not depend on the log.
-    let logs = matches!(&cli.command, None | Some(Command::Run(_) | Command::Serve(_) | Command::Connect(_)));
+    let logs = matches!(
+        &cli.command,
+        None | Some(Command::Run(_) | Command::Serve(_) | Command::Connect(_))
+    );
     let done = match cli.command {
         None => window(&cli.window),
         Some(Command::Run(args)) => run::run(&args),
@@ -161,7 +164,11 @@ pub fn main() -> ExitCode {
         Some(Command::Selftest(args)) => selftest::run(&args),
         Some(Command::Info(args)) => info::run(&args),
     };
-    let done = if logs { done } else { done.and_then(|()| terminal::all_printed()) };
+    let done = if logs {
+        done
+    } else {
+        done.and_then(|()| terminal::all_printed())
+    };
     match done {
         Ok(()) => {
             if let Some(ranks) = ranks::world() {
