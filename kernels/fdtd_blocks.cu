@@ -25,7 +25,6 @@ struct Block {
     const Span &across, &along;
     int x, top, here;    // of the first site, in the region
     int i, slot_across;  // of the column, in the grid and in the layers of x
-    u32 operates;        // at which of its sites something is done, a bit each
 
     __device__ __forceinline__ bool inside(int n) const { return x < across.count && top + n < along.count; }
     __device__ __forceinline__ bool own(int n) const {
@@ -37,9 +36,6 @@ struct Block {
     __device__ __forceinline__ size_t memory_place(int axis, int n) const {
         const Line line = room.lines[top + n];
         return axis ? (size_t)line.slot * p.step.grid.size[0] + i : (size_t)line.j * (2 * p.step.medium.layer[0].end) + slot_across;
-    }
-    __device__ __forceinline__ void operate_at(int n, int number, real &value) const {
-        if (operates >> n & 1) operate(p, p.rows[room.lines[top + n].j], place(n), number, own(n), value);
     }
 };
 
@@ -162,14 +158,11 @@ template <int KIND> struct Column {
         }
     }
 
-    // Operations, and what is kept of what was stepped
-    __device__ __forceinline__ void finish(real *stepped, int number) {
-        if (b.operates)
-#pragma unroll 1
-            for (int n = 0; n < EACH; n++) b.operate_at(n, number, stepped[b.here + n * COLUMNS]);
+    // What is kept of a level goes on
+    __device__ __forceinline__ void keep(const real *level) {
         if (b.p.kept)
 #pragma unroll
-            for (int n = 0; n < EACH; n++) kept[n] = kept_on(b.p.peaks, kept[n], b.p.time_step, stepped[b.here + n * COLUMNS]);
+            for (int n = 0; n < EACH; n++) kept[n] = kept_on(b.p.peaks, kept[n], b.p.time_step, level[b.here + n * COLUMNS]);
     }
 
     __device__ __forceinline__ void store() const {
@@ -196,7 +189,8 @@ template <int KIND> __device__ __forceinline__ void by_columns(const Block &b, r
 #pragma unroll 1
     for (int s = 0; s < STEPS; s++) {
         c.step(now, old);
-        c.finish(old, b.p.step_of_batch + s);
+        Operations{b.room.range}.perform(b.p, old, b.p.step_of_batch + s);
+        c.keep(old);
         real *const written = old;
         old = now, now = written;
         __syncthreads();
@@ -234,12 +228,16 @@ __device__ __forceinline__ void by_sites(const Block &b, real *now, real *old) {
 #pragma unroll 1
             for (int n = begin; n < end; n++) {
                 const int here = b.here + n * COLUMNS;
-                const u32 place = b.place(n);
-                real next = Cell{b.p.step, b.room, now, here, b.x, b.top + n, {b.slot_across, b.slot(1, n)}, place}.next(old[here]);
-                b.operate_at(n, b.p.step_of_batch + s - 1, next);
-                if (b.p.kept && b.own(n)) b.p.kept[place] = kept_on(b.p.peaks, b.p.kept[place], b.p.time_step, next);
-                old[here] = next;
+                old[here] = Cell{b.p.step, b.room, now, here, b.x, b.top + n, {b.slot_across, b.slot(1, n)}, b.place(n)}.next(old[here]);
             }
+        Operations{b.room.range}.perform(b.p, old, b.p.step_of_batch + s - 1);
+        if (b.p.kept)
+#pragma unroll 1
+            for (int n = 0; n < EACH; n++)
+                if (b.inside(n) && b.own(n)) {
+                    real &kept = b.p.kept[b.place(n)];
+                    kept = kept_on(b.p.peaks, kept, b.p.time_step, old[b.here + n * COLUMNS]);
+                }
         real *const written = old;
         old = now, now = written;
         __syncthreads();
@@ -253,7 +251,9 @@ extern "C" __global__ void __launch_bounds__(THREADS) blocks(const __grid_consta
     extern __shared__ __align__(16) unsigned char shared[];
     // What stands before the first row is read for sites that are thrown away.
     real *now = (real *)shared + H * COLUMNS, *old = now + SITES;
+    __shared__ u32 range[2];
     Room room = furnished(p, old + SITES);
+    room.range = range;
     const Grid &g = p.step.grid;
     const Medium &m = p.step.medium;
     const int nx = g.size[0], ny = g.size[1];
@@ -262,15 +262,18 @@ extern "C" __global__ void __launch_bounds__(THREADS) blocks(const __grid_consta
     room.grid = Grid{{across.count, along.count, 1}, COLUMNS, 2, {g.edge[0] == SOFT ? SOFT : RIGID, g.edge[1] == SOFT ? SOFT : RIGID, RIGID}};
 
     const int x = threadIdx.x % COLUMNS, top = threadIdx.x / COLUMNS * EACH, i = in_ring(across.first + x, nx);
-    Block b = {p, room, across, along, x, top, top * COLUMNS + x, i, slot_in(m.layer[0], nx, i), 0};
+    Block b = {p, room, across, along, x, top, top * COLUMNS + x, i, slot_in(m.layer[0], nx, i)};
     if (threadIdx.x < along.count) {
         const int j = in_ring(along.first + threadIdx.x, ny), slot = slot_in(m.layer[1], ny, j);
-        room.lines[threadIdx.x] = Line{j, (short)slot, (short)(p.rows && p.rows[j].any)};
+        room.lines[threadIdx.x] = Line{j, slot};
         if (slot >= 0) room.factors[threadIdx.x] = factors_of(m.layer[1], slot);
     }
     wait_for_launch_before();
     let_next_launch_start();
+    const Operations operations{room.range};
+    if (threadIdx.x == 0) operations.find(p, number);
     __syncthreads();
+    operations.fetch_ahead(p);
     const int rows = x < across.count ? min(along.count - top, (int)EACH) : 0;
     for (int n = 0; n < rows; n++) {
         const int here = b.here + n * COLUMNS;
@@ -287,8 +290,6 @@ extern "C" __global__ void __launch_bounds__(THREADS) blocks(const __grid_consta
         b.room.marks[b.here + n * COLUMNS] = all;
         closed = closed || all, walks = walks || all & WALKS || (m.damping && m.damping[b.place(n)] != 0);
         along_y = along_y || b.slot(1, n) >= 0;
-        const Line line = room.lines[top + n];
-        if (line.operates && is_operated(p, p.rows[line.j], b.place(n), b.own(n))) b.operates |= 1u << n;
     }
     const u32 everyone = 0xffffffffu;
     int kind = __any_sync(everyone, rows > 0) ? 0 : OUTSIDE;
@@ -299,7 +300,10 @@ extern "C" __global__ void __launch_bounds__(THREADS) blocks(const __grid_consta
     // Wide stencils with more than a speed take more registers than there are.
     enum { C = MIRRORS ? CLOSED : 0, X = MIRRORS ? ALONG_X : 0, Y = MIRRORS ? ALONG_Y : 0 };
     if (kind & OUTSIDE)
-        for (int s = 0; s < STEPS; s++) __syncthreads();
+        for (int s = 0; s < STEPS; s++) {
+            operations.perform(p, s & 1 ? now : old, p.step_of_batch + s);
+            __syncthreads();
+        }
     else if (kind & BY_SITES || (!MIRRORS && kind))
         by_sites(b, now, old);
     else if (kind & ALONG_X && kind & ALONG_Y)

@@ -2,6 +2,8 @@
 #pragma once
 #include "fdtd.cuh"
 
+__device__ __forceinline__ void prefetch(const real *at) { asm volatile("prefetch.global.L1 [%0];" ::"l"(at)); }
+
 enum {
     H = HALF,
     HALO = H * STEPS,
@@ -23,12 +25,15 @@ static_assert(STEPS % 2 == 0, "levels stay in their places");
 typedef unsigned short Mark;
 enum : Mark { WALKS = 2, CLOSED_LEFT = 16, CLOSED_RIGHT = 32, CLOSED_BELOW = 64, CLOSED_ABOVE = 128, FAR = 4 };  // FAR: by so many bits higher
 
-// What is done in a row: numbers among the places that are added to, overwritten and gathered
-enum { ADDS = 1, SETS = 2, GATHERS = 4 };
-struct __align__(16) RowOperations {
-    u32 any, adds, adds_end;  // where steps have places of their own, these are searched
-    u32 sets, sets_end, gathers, gathers_end, none;
+// What is done at a site of a region after every step
+struct __align__(16) SiteOperation {
+    u32 here, place;           // in the region, in the grid
+    u32 adds, adds_end;        // its numbers among the additions of a step; SEARCHED: steps have places of their own
+    u32 set;                   // 1 + its number among the sites that are overwritten; 0: it is none
+    u32 gathers, gathers_end;  // its numbers among the gathered places
+    u32 none;
 };
+enum : u32 { SEARCHED = 0xffffffffu };
 
 struct Blocks {
     Step step;            // `now` and `old` are read
@@ -36,7 +41,8 @@ struct Blocks {
     real *kept;           // + time_step times each level, or with `peaks` the largest size of it; null: nobody asked
     real *memories[2][3]; // psi below and above a site and zeta after the pass, of both axes
     Sites sites;
-    const RowOperations *rows;
+    const u32 *firsts;  // of the operations of each block in the plane, and of one more
+    const SiteOperation *operations;  // null: nothing is done
     const u32 *list;  // the blocks
     int across;       // blocks along x
     int count[2];     // blocks of an axis, those that are counted from its low end, and
@@ -72,10 +78,9 @@ struct Span {
     __device__ __forceinline__ int end(int s) const { return closed_high ? count : count - s * H; }
 };
 
-// A row of a region: its number in the grid, its slot in the layers of y or less than 0, and whether something is done at sites of it
+// A row of a region: its number in the grid, and its slot in the layers of y or less than 0
 struct Line {
-    int j;
-    short slot, operates;
+    int j, slot;
 };
 
 // What the layers of y do in a row: A of the faces below and above and of the site, B of these, and what zeta takes over (fdtd.cuh)
@@ -98,6 +103,7 @@ struct Room {
     real *density;  // null: the same everywhere
     Mark *marks;
     Line *lines;
+    u32 *range;  // of operations
     Grid grid;  // that of the region, whose edges are those of the grid where they meet
 };
 
@@ -113,36 +119,48 @@ __device__ __forceinline__ u32 first_from(const u32 *places, u32 begin, u32 end,
     return begin;
 }
 
-__device__ __forceinline__ bool is_among(const u32 *places, u32 begin, u32 end, u32 place) {
-    const u32 n = first_from(places, begin, end, place);
-    return n < end && places[n] == place;
-}
+// The operations of a block: which of all they are lies in shared memory, for registers are few.
+struct Operations {
+    u32 *range;  // shared: the first, and their number
 
-// Whether something may be done at a site after some step: found out once a pass, since most sites of a row with operations have none
-__device__ __forceinline__ bool is_operated(const Blocks &p, const RowOperations &r, u32 place, bool own) {
-    const Sites &o = p.sites;
-    if (r.any & ADDS && (!o.adds || is_among(o.places, r.adds, r.adds_end, place))) return true;
-    if (r.any & SETS && is_among(o.set_places, r.sets, r.sets_end, place)) return true;
-    return r.any & GATHERS && own && is_among(o.gathers, r.gathers, r.gathers_end, place);
-}
+    // By one thread, before a barrier
+    __device__ __forceinline__ void find(const Blocks &p, u32 block) const {
+        range[0] = p.operations ? p.firsts[block] : 0;
+        range[1] = p.operations ? p.firsts[block + 1] - range[0] : 0;
+    }
 
-// What is done at a site after a step
-__device__ __forceinline__ void operate(const Blocks &p, const RowOperations &r, u32 place, int step, bool own, real &value) {
-    const Sites &o = p.sites;
-    if (r.any & ADDS) {
-        const Additions a(o, step);
-        const u32 end = o.adds ? r.adds_end : a.end;
-        for (u32 n = first_from(o.places, o.adds ? r.adds : a.begin, end, place); n < end && o.places[n] == place; n++) value = plus(value, a.values[n]);
+    // Brings what the steps of a pass add near, since each waits for it
+    __device__ __forceinline__ void fetch_ahead(const Blocks &p) const {
+        const u32 count = range[1];
+        for (u32 n = threadIdx.x; n < count * STEPS; n += THREADS) {
+            const SiteOperation &at = p.operations[range[0] + n % count];
+            const int step = p.step_of_batch + n / count;
+            if (at.adds < at.adds_end) prefetch(p.sites.values + (u32)(step * p.sites.adds) + at.adds);
+            if (at.set && step < p.sites.set_rows) prefetch(p.sites.set_values + (u32)(step * p.sites.set_count) + at.set - 1);
+        }
     }
-    if (r.any & SETS && step < o.set_rows) {
-        // Of several at one place the last counts, as where one after the other is written
-        for (u32 n = first_from(o.set_places, r.sets, r.sets_end, place); n < r.sets_end && o.set_places[n] == place; n++)
-            value = o.set_values[(size_t)step * o.set_count + n];
+
+    // Performs them on a level, the one after step `step` of the batch; a thread a site; the threads of the block come here together.
+    __device__ __forceinline__ void perform(const Blocks &p, real *level, int step) const {
+        if (!range[1]) return;
+        __syncthreads();
+        const Sites &o = p.sites;
+#pragma unroll 1
+        for (u32 n = threadIdx.x; n < range[1]; n += THREADS) {
+            const SiteOperation *at = p.operations + (range[0] + n);
+            real value = level[at->here];
+            u32 k = at->adds, end = at->adds_end, place = at->place;
+            const bool searched = k == SEARCHED;
+            if (searched) end = o.steps[step + 1], k = first_from(o.places, o.steps[step], end, place);
+            for (; k < end && (!searched || o.places[k] == place); k++) value = plus(value, o.values[(u32)(step * o.adds) + k]);
+            const u32 set = at->set;
+            if (set && step < o.set_rows) value = o.set_values[(u32)(step * o.set_count) + set - 1];
+            for (k = at->gathers; k < at->gathers_end; k++) o.record[(u32)(step * o.count) + k] = value;
+            level[at->here] = value;
+        }
+        __syncthreads();
     }
-    if (r.any & GATHERS && own)
-        for (u32 n = first_from(o.gathers, r.gathers, r.gathers_end, place); n < r.gathers_end && o.gathers[n] == place; n++)
-            o.record[(size_t)step * o.count + n] = value;
-}
+};
 
 // L p of a site without walls, layers and densities
 __device__ __forceinline__ real plain_change(real own, const real (&low)[2][H], const real (&high)[2][H]) {

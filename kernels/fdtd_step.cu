@@ -267,8 +267,14 @@ __device__ __noinline__ double energy(const Look &l, const int *at) {
     return sum / (l.spacing * l.spacing);
 }
 
+// What stands in the field
+struct Stored {
+    const Look &l;
+    __device__ __forceinline__ Pair operator()(size_t place) const { return levels(l, place); }
+};
+
 // What flows to the next site along an axis per a^(d-1): the bonds across the face, those to images of sites on its other side among them (src/solver/fdtd/energy.rs)
-__device__ __noinline__ double flux(const Look &l, const int *at, int axis) {
+template <class Levels> __device__ __noinline__ double flux(const Look &l, const Levels &levels, const int *at, int axis) {
     const Medium &m = l.step.medium;
     const Grid &g = l.step.grid;
     const int sites = g.size[axis];
@@ -282,7 +288,7 @@ __device__ __noinline__ double flux(const Look &l, const int *at, int axis) {
         if (from[axis] < 0) break;
         const size_t here = place_of(g, from[0], from[1], from[2]);
         if (m.mask && m.mask[here] & WALL) continue;
-        const Pair a = levels(l, here);
+        const Pair a = levels(here);
         for (int side = -1; side <= 1; side += 2) {
             Walker walker(g, axis, from[axis], here, side);
             int shift = 0;  // sites from `from` on, which a ring does not wrap
@@ -298,7 +304,7 @@ __device__ __noinline__ double flux(const Look &l, const int *at, int axis) {
                 int to[3] = {at[0], at[1], at[2]};
                 to[axis] = walker.at;
                 const size_t there = place_of(g, to[0], to[1], to[2]);
-                const Pair b = levels(l, there);
+                const Pair b = levels(there);
                 const double pressure = ((a.p - a.q) + sign * (b.p - b.q)) / (2 * l.time_step);
                 const double slope = ((sign * b.p - a.p) + (sign * b.q - a.q)) / (2 * l.spacing);
                 sum -= coefficient(l.half, k) * bond(m, here, there) * pressure * slope;
@@ -327,11 +333,77 @@ struct Seen {
         const size_t here = place(at);
         return l.half == 1 ? energy_inside<1>(l, here) : l.half == 2 ? energy_inside<2>(l, here) : l.half == 3 ? energy_inside<3>(l, here) : energy_inside<4>(l, here);
     }
-    __device__ __forceinline__ double flux(const int *at, int axis) const { return ::flux(l, at, axis); }
+    __device__ __forceinline__ double flux(const int *at, int axis) const { return ::flux(l, Stored{l}, at, axis); }
 };
 
 extern "C" __global__ void __launch_bounds__(256) measure(const __grid_constant__ Look l, double *parts) {
     sum_rows(Seen{l}, l.lo, l.hi, l.energy, l.across, parts);
+}
+
+// ---- fluxes of every step of a batch, from what was gathered at the sites they read ----
+
+struct Gathered {
+    const u32 *places;      // ascending
+    const real *pressures;  // `count` numbers a step
+    real *potentials;       // the same, of the level before the batch first
+    int count;
+};
+
+// What the velocity follows from at the gathered sites before the batch
+extern "C" __global__ void __launch_bounds__(256) gather_potentials(const __grid_constant__ Gathered g, const real *potential) {
+    for (int n = blockIdx.x * blockDim.x + threadIdx.x; n < g.count; n += gridDim.x * blockDim.x) g.potentials[n] = potential[g.places[n]];
+}
+
+// The same after each of its steps, with the roundings of `integrate`
+extern "C" __global__ void __launch_bounds__(32) follow_potentials(const __grid_constant__ Gathered g, real time_step, int steps) {
+    const int n = blockIdx.x * blockDim.x + threadIdx.x;
+    if (n >= g.count) return;
+    real potential = g.potentials[n];
+#pragma unroll 16
+    for (int s = 0; s < steps; s++) potential = plus(potential, times(time_step, g.pressures[(size_t)s * g.count + n])), g.potentials[(size_t)(s + 1) * g.count + n] = potential;
+}
+
+struct Follow {
+    Look look;  // but for the levels
+    Gathered gathered;
+    int first, every;  // the steps after which it is wanted
+};
+
+// What sums read after a step of the batch: pressures and fluxes
+struct Followed {
+    const Follow &f;
+    size_t step;
+    __device__ __forceinline__ size_t number(size_t place) const {
+        const Gathered &g = f.gathered;
+        int begin = 0, end = g.count - 1;
+        while (begin < end) {
+            const int middle = (begin + end) >> 1;
+            if (g.places[middle] < place)
+                begin = middle + 1;
+            else
+                end = middle;
+        }
+        return step * g.count + begin;
+    }
+    __device__ __forceinline__ Pair operator()(size_t place) const {
+        const size_t n = number(place);
+        const double phi = f.gathered.potentials[n + f.gathered.count];
+        return {phi, phi - f.look.time_step * (double)f.gathered.pressures[n]};
+    }
+    __device__ __forceinline__ double pressure(const int *at) const { return f.gathered.pressures[number(place_of(f.look.step.grid, at[0], at[1], at[2]))]; }
+    __device__ __forceinline__ double energy(const int *at) const { return 0; }
+    __device__ __forceinline__ double flux(const int *at, int axis) const { return ::flux(f.look, *this, at, axis); }
+};
+
+// Sums as `measure` has them, a row of blocks a step
+extern "C" __global__ void __launch_bounds__(256) measure_followed(const __grid_constant__ Follow f, double *parts) {
+    const int warps = gridDim.x * (blockDim.x >> 5);
+    sum_rows(Followed{f, (size_t)f.first + (size_t)blockIdx.y * f.every}, f.look.lo, f.look.hi, 0, f.look.across, parts + (size_t)blockIdx.y * warps * SUMS);
+}
+
+// As `measure_total`, of steps with `warps` parts each, `count` of which count
+extern "C" __global__ void total_followed(const double *parts, int warps, int count, double *out) {
+    add_parts(parts + (size_t)blockIdx.y * warps * SUMS, count, out + (size_t)blockIdx.y * SUMS);
 }
 
 // Two levels of four neighbouring sites from `place` on, a multiple of 4

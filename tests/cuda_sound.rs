@@ -190,6 +190,24 @@ fn tiles_play_hear_and_integrate() {
     many_steps_give_the_bits_of_single_ones(&plates(), "tiled", &format!("{DETECTORS}{CHOIR}"));
 }
 
+/// Fluxes of every step do not end passes: along both axes, at an edge or over the seam of a ring, beside a source, and now and then.
+#[test]
+fn tiles_follow_fluxes() {
+    let flux = |name: &str, [from, to]: [&str; 2], more: &str| {
+        format!("[[detector]]\nname = \"{name}\"\nfrom = [{from}]\nto = [{to}]\nmeasure = \"flux\"\n{more}")
+    };
+    let fluxes = [
+        flux("across", ["21.0, 2.0, 5.0", "21.0, 18.0, 5.0"], ""),
+        flux("along", ["2.0, 3.0, 5.0", "24.0, 3.0, 5.0"], ""),
+        flux("edge", ["0.0, 0.0, 5.0", "0.0, 9.0, 5.0"], ""),
+        flux("seldom", ["9.0, 2.0, 5.0", "9.0, 18.0, 5.0"], "every = 7\n"),
+    ];
+    let sources: String = CHOIR.split_inclusive("[[detector]]").take(1).collect();
+    let sources = sources.trim_end_matches("[[detector]]");
+    let point = "[[detector]]\nname = \"point\"\nat = [4.0, 8.5, 4.2]\nmeasure = \"value\"\n";
+    many_steps_give_the_bits_of_single_ones(&plates(), "tiled", &format!("{sources}{point}{}", fluxes.concat()));
+}
+
 /// The map of the largest pressures, which states have beside the levels, is taken along too, where no velocity is kept.
 #[test]
 fn tiles_keep_the_largest_pressures() {

@@ -68,9 +68,12 @@ pub(in crate::solver) struct SiteEvents<T: OnCuda> {
     set_values: Buffer<T>,
     /// Sites that are overwritten in this batch, and in how many of its steps.
     sets: [usize; 2],
-    /// Places that are gathered now, ascending, and which of those asked for each is.
+    /// Places that are gathered now, ascending, which of those asked for each is, and how many of these go to the host.
     gathered: Vec<u32>,
     order: Vec<u32>,
+    asked: usize,
+    /// Places that are gathered behind those, for the device alone.
+    beside: Vec<u32>,
     /// Places that are overwritten.
     overwritten: Vec<u32>,
     /// Whether signals are added in this batch.
@@ -90,8 +93,8 @@ pub(in crate::solver) struct SiteEvents<T: OnCuda> {
 /// Records of a batch on their way to the host, while the next one is stepped.
 pub(in crate::solver) struct Sent<T: OnCuda> {
     landing: Option<PinnedBuffer<T>>,
-    /// Which of those asked for each is, where they were not asked for in ascending order.
-    order: Option<Vec<u32>>,
+    /// Which of those asked for each is, and how many of these count, where they were not asked for in ascending order.
+    order: Option<(Vec<u32>, usize)>,
     clocks: Vec<RunClock>,
     /// For each moment the values of detectors that were summed on the device; of the others anything.
     summed: Vec<Vec<f64>>,
@@ -111,6 +114,8 @@ impl<T: OnCuda> SiteEvents<T> {
             sets: [0; 2],
             gathered: Vec::new(),
             order: Vec::new(),
+            asked: 0,
+            beside: Vec::new(),
             overwritten: Vec::new(),
             adds: false,
             players: Players::default(),
@@ -152,6 +157,11 @@ impl<T: OnCuda> SiteEvents<T> {
     /// Places that are overwritten, in the order in which they were said.
     pub(in crate::solver) fn overwritten(&self) -> &[u32] {
         if self.overwrites() { &self.overwritten } else { &[] }
+    }
+
+    /// Says what the device gathers for itself in batches that are taken over from now on.
+    pub(in crate::solver) fn gather_beside(&mut self, places: &[u32]) {
+        self.beside = places.to_vec();
     }
 
     /// Says what is overwritten in the first steps of a batch: `values[step * places + n]`.
@@ -219,6 +229,8 @@ impl<T: OnCuda> SiteEvents<T> {
     /// Says what is gathered in a batch.
     #[expect(clippy::cast_possible_truncation, reason = "fewer sites than 2^32")]
     fn gather(&mut self, stream: &Stream, steps: usize, gathered: &[u32]) -> Result<(), CudaError> {
+        self.asked = gathered.len();
+        let gathered = &[gathered, &self.beside].concat();
         let mut order: Vec<u32> = (0..gathered.len() as u32).collect();
         order.sort_by_key(|n| gathered[*n as usize]);
         let places: Vec<u32> = order.iter().map(|n| gathered[*n as usize]).collect();
@@ -248,7 +260,7 @@ impl<T: OnCuda> SiteEvents<T> {
         }
         self.adds = !places.is_empty();
         self.plays = false;
-        if self.adds || self.overwrites() || !gathered.is_empty() {
+        if self.adds || self.overwrites() || !gathered.is_empty() || !self.beside.is_empty() {
             grow(stream, "operations on sites", &mut self.steps, steps.len())?;
             stream.upload("operations on sites", &steps, &self.steps)?;
         }
@@ -299,7 +311,7 @@ impl<T: OnCuda> SiteEvents<T> {
     ) -> Result<Sent<T>, CudaError> {
         let count = self.gathered.len() * clocks.len();
         let mut landing = None;
-        if count > 0 {
+        if count > 0 && self.asked > 0 {
             let free = self.landings.pop().filter(|free| free.room() >= count);
             let mut room = match free {
                 Some(free) => free,
@@ -308,10 +320,10 @@ impl<T: OnCuda> SiteEvents<T> {
             stream.send("records", &self.record, count, &mut room)?;
             landing = Some(room);
         }
-        let ascending = self.order.is_sorted();
+        let as_asked = self.order.is_sorted() && self.beside.is_empty();
         Ok(Sent {
             landing,
-            order: (!ascending).then(|| self.order.clone()),
+            order: (!as_asked).then(|| (self.order.clone(), self.asked)),
             clocks,
             summed,
         })
@@ -329,7 +341,7 @@ impl<T: OnCuda> SiteEvents<T> {
             None => &[],
         };
         let values = match &sent.order {
-            Some(order) => Cow::Owned(in_order(order, landed)),
+            Some((order, asked)) => Cow::Owned(in_order(order, *asked, landed)),
             None => Cow::Borrowed(landed),
         };
         gathered::hand_over(taps, MOST_GATHERED, &values, &sent.clocks, sent.summed);
@@ -370,20 +382,21 @@ impl<T: OnCuda> SiteEvents<T> {
         if !sorted.is_empty() {
             stream.download("records", &self.record, &mut sorted)?;
         }
-        Ok(in_order(&self.order, &sorted))
+        Ok(in_order(&self.order, self.asked, &sorted))
     }
 }
 
-/// Values of single moments in the order in which they were asked for, of those by ascending place; `order`: which of those asked for each is.
-fn in_order<T: Copy>(order: &[u32], sorted: &[T]) -> Vec<T> {
-    let mut values = sorted.to_vec();
+/// Values of single moments in the order in which they were asked for, of those by ascending place; `order`: which of those asked for each is, the first `asked` of which count.
+fn in_order<T: Copy>(order: &[u32], asked: usize, sorted: &[T]) -> Vec<T> {
     let count = order.len().max(1);
-    for (to, from) in values.chunks_exact_mut(count).zip(sorted.chunks_exact(count)) {
-        for (n, value) in order.iter().zip(from) {
-            to[*n as usize] = *value;
+    let mut places = vec![0; asked];
+    for (place, n) in order.iter().enumerate() {
+        if let Some(to) = places.get_mut(*n as usize) {
+            *to = place;
         }
     }
-    values
+    let of_step = |values: &[T]| places.iter().map(|place| values[*place]).collect::<Vec<T>>();
+    sorted.chunks_exact(count).flat_map(of_step).collect()
 }
 
 #[cfg(test)]
@@ -392,7 +405,8 @@ mod tests {
 
     #[test]
     fn values_come_in_the_order_in_which_they_were_asked_for() {
-        assert_eq!(in_order(&[2, 0, 1], &[1, 2, 3, 4, 5, 6]), [2, 3, 1, 5, 6, 4]);
-        assert!(in_order::<u8>(&[], &[]).is_empty());
+        assert_eq!(in_order(&[2, 0, 1], 3, &[1, 2, 3, 4, 5, 6]), [2, 3, 1, 5, 6, 4]);
+        assert_eq!(in_order(&[2, 0, 1], 2, &[1, 2, 3, 4, 5, 6]), [2, 3, 5, 6]);
+        assert!(in_order::<u8>(&[], 0, &[]).is_empty());
     }
 }

@@ -94,6 +94,27 @@ impl Region {
         ((rows * wanted).next_multiple_of(8) / rows).max(1)
     }
 
+    /// How it is launched where `sharing` warps share a row: blocks, warps of a block, and warps that count; those that fill the last block write beside.
+    pub(in crate::solver) fn launch(&self, sharing: usize) -> (u32, usize, usize) {
+        let warps = self.rows() * sharing;
+        // Blocks of one warp where those of eight would share rows among more warps.
+        let block = if self.rows() >= 8 || warps.is_multiple_of(8) {
+            8
+        } else {
+            1
+        };
+        debug_assert!(
+            (warps.next_multiple_of(block) / self.rows().max(1)).max(1) == sharing,
+            "{warps} warps for {self:?}"
+        );
+        (u32::try_from(warps.div_ceil(block)).unwrap_or(u32::MAX), block, warps)
+    }
+
+    /// The value of a detector from the sums over its region.
+    pub(in crate::solver) fn value(tap: &Tap, sums: &[f64; SUMS]) -> f64 {
+        tap.acoustic_of(sums[Self::sum_of(tap.measure)])
+    }
+
     /// The sum of which a detector makes its value.
     fn sum_of(measure: Measure) -> usize {
         match measure {
@@ -256,18 +277,7 @@ impl ReadbackStream {
     ) -> Result<(), CudaError> {
         let energy = self.kernels.energy.as_ref().filter(|_| alone && region.energy);
         let kernel = energy.unwrap_or(&self.kernels.measure);
-        let warps = region.rows() * sharing;
-        // Blocks of one warp where those of eight would share rows among more warps.
-        let block = if region.rows() >= 8 || warps.is_multiple_of(8) {
-            8
-        } else {
-            1
-        };
-        let blocks = u32::try_from(warps.div_ceil(block)).unwrap_or(u32::MAX);
-        debug_assert!(
-            (warps.next_multiple_of(block) / region.rows().max(1)).max(1) == sharing,
-            "{warps} warps for {region:?}"
-        );
+        let (blocks, block, _) = region.launch(sharing);
         let threads = if block == 8 { 256 } else { 32 };
         // SAFETY: the arguments are those of either kernel; at `to` there is room for every warp, and the region lies in the grid.
         unsafe {
@@ -336,26 +346,23 @@ impl ReadbackStream {
         }
     }
 
-    /// The values of detectors that are summed at these moments, for each of which [`ReadbackStream::keep`] was called in order; NaN stands for the gathered ones, and 0
-    /// where nothing was asked.
+    /// The values of detectors that are summed at these moments, for each of which [`ReadbackStream::keep`] was called in order; NaN stands for the others, and 0
+    /// where nothing was asked. `summed` says which they are.
     pub(in crate::solver) fn kept(
         &mut self,
         stream: &Stream,
-        taps: &Taps,
+        (taps, summed): (&Taps, impl Fn(usize) -> bool),
         clocks: &[RunClock],
     ) -> Result<Vec<Vec<f64>>, CudaError> {
         self.fetch(stream)?;
         let numbers = std::mem::take(&mut self.fetched);
         let mut sums = numbers.as_chunks::<SUMS>().0.iter();
         let value = |n: usize, tap: &Tap, clock: &RunClock, sums: &mut std::slice::Iter<[f64; SUMS]>| {
-            if is_gathered(tap, MOST_GATHERED) {
+            if !summed(n) {
                 return f64::NAN;
             }
-            let region = Region::of(tap).filter(|_| is_kept(taps, n, clock));
-            region.map_or(0.0, |_| {
-                let value = |sums: &[f64; SUMS]| tap.acoustic_of(sums[Region::sum_of(tap.measure)]);
-                sums.next().map_or(f64::NAN, value)
-            })
+            let region = Region::of(tap).filter(|_| taps.is_due(n, clock));
+            region.map_or(0.0, |_| sums.next().map_or(f64::NAN, |sums| Region::value(tap, sums)))
         };
         let mut record = |clock: &RunClock| -> Vec<f64> {
             let all = taps.taps().iter().enumerate();

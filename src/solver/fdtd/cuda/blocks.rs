@@ -2,7 +2,7 @@
 
 use super::Cuda;
 use super::operations::Operations;
-use super::params::{self, whole};
+use super::params::{self, SiteOperation, whole};
 use super::sources::{self, Strips};
 use super::store::{SEGMENT, numbers};
 use crate::backend::cuda::{Buffer, CudaError, Kernel, Stream};
@@ -20,6 +20,8 @@ const fn threads(half: usize) -> u32 {
 
 /// Columns of a block's region.
 const COLUMNS: usize = 64;
+/// For messages on memory.
+const OPERATIONS: &str = "sites with sources and detectors";
 /// Tiles write whole groups of columns.
 const GROUP: usize = 4;
 
@@ -56,6 +58,37 @@ impl Division {
         } else {
             self.count - 1 - (self.sites.next_multiple_of(GROUP) - 1 - at) / self.width
         }
+    }
+
+    /// The sites of a part.
+    fn own(&self, part: usize) -> Range<usize> {
+        let whole = self.sites.next_multiple_of(GROUP);
+        let own = if part < self.low {
+            part * self.width..((part + 1) * self.width).min(whole)
+        } else {
+            let end = whole - (self.count - 1 - part) * self.width;
+            end.saturating_sub(self.width).max(self.low * self.width)..end
+        };
+        own.start..own.end.min(self.sites)
+    }
+
+    /// Where in the region of a part, whose own sites have `halo` others on either side up to the edges, a site stands, and whether it is the part's own; a small ring is
+    /// seen several times. As `Span` of `kernels/fdtd_blocks.cuh` has it.
+    fn positions(&self, part: usize, halo: usize, ring: bool, site: usize) -> Vec<(usize, bool)> {
+        let (own, n) = (self.own(part), self.sites);
+        let (first, end) = if ring {
+            // One turn further on, so that nothing is below 0.
+            let turns = halo.next_multiple_of(n);
+            (own.start + turns - halo, own.end + turns + halo)
+        } else {
+            (own.start.saturating_sub(halo), (own.end + halo).min(n))
+        };
+        let step = if ring { n } else { usize::MAX };
+        let nearest = if ring { first + (site + n - first % n) % n } else { site };
+        let all = (nearest..end).step_by(step).filter(|at| *at >= first);
+        let low = own.start + if ring { halo.next_multiple_of(n) } else { 0 };
+        all.map(|at| (at - first, (low..low + own.len()).contains(&at)))
+            .collect()
     }
 
     /// Parts with a site that is at most `reach` away from some of `sites`, around a ring too.
@@ -108,6 +141,44 @@ impl Cut {
                 taken[along * self.axes[0].count + column] = true;
             }
         }
+    }
+
+    /// Where each block's operations begin, one more for the end, and the operations block by block.
+    fn operations(&self, done: &Operations, pitch: usize) -> (Vec<u32>, Vec<u32>) {
+        let mut all: Vec<(usize, SiteOperation)> = Vec::new();
+        for site in done.by_sites() {
+            let at = [site.place as usize % pitch, site.place as usize / pitch];
+            let seen = [0, 1].map(|axis| {
+                let (division, ring) = (&self.axes[axis], self.rings[axis]);
+                let mut parts = division.near(at[axis]..at[axis] + 1, self.halo, ring);
+                parts.sort_unstable();
+                parts.dedup();
+                let positions = |part: usize| division.positions(part, self.halo, ring, at[axis]);
+                parts
+                    .into_iter()
+                    .flat_map(|part| positions(part).into_iter().map(move |position| (part, position)))
+                    .collect::<Vec<_>>()
+            });
+            for (row, (y, own_row)) in &seen[1] {
+                for (column, (x, own_column)) in &seen[0] {
+                    let mut here = site;
+                    here.here = whole(y * COLUMNS + x).unsigned_abs();
+                    if !(*own_row && *own_column) {
+                        here.gathers = [0; 2];
+                    }
+                    all.push((row * self.axes[0].count + column, here));
+                }
+            }
+        }
+        all.sort_by_key(|(block, _)| *block);
+        let mut firsts = vec![0; self.count() + 1];
+        for (block, _) in &all {
+            firsts[block + 1] += 1;
+        }
+        for block in 0..self.count() {
+            firsts[block + 1] += firsts[block];
+        }
+        (firsts, all.iter().flat_map(|(_, site)| site.words()).collect())
     }
 
     /// The blocks around segments of rows; none where `special` is empty.
@@ -175,8 +246,9 @@ pub(super) struct Blocks<T: OnCuda> {
     count: usize,
     /// Whether all blocks are taken where one is: the device steps those of the plane at once, and tiles would take longer beside them. Not where the scene asks for tiles.
     at_once: bool,
-    /// What is done in each row; nothing is done where `operates` is false.
+    /// What is done at single sites, block by block, and where each block's begins; nothing is done where `operates` is false.
     operations: Buffer<u32>,
+    firsts: Buffer<u32>,
     operates: bool,
 }
 
@@ -223,7 +295,8 @@ impl<T: OnCuda> Blocks<T> {
             list: stream.zeros(what, cut.count())?,
             count: 0,
             at_once: run.choice.variant.is_none() && cut.count() <= stream.device().multiprocessors as usize,
-            operations: stream.zeros("rows with sources and detectors", 8 * ny)?,
+            operations: stream.zeros(OPERATIONS, 1)?,
+            firsts: stream.zeros(OPERATIONS, cut.count() + 1)?,
             operates: false,
             medium: special,
             cut,
@@ -231,13 +304,7 @@ impl<T: OnCuda> Blocks<T> {
     }
 
     /// Says what is done at single sites in the next batch.
-    pub(super) fn mark(
-        &mut self,
-        stream: &Stream,
-        pitch: usize,
-        rows: usize,
-        done: &Operations,
-    ) -> Result<(), CudaError> {
+    pub(super) fn mark(&mut self, stream: &Stream, pitch: usize, done: &Operations) -> Result<(), CudaError> {
         let mut taken = self.medium.clone();
         self.operates = false;
         let mut last = None;
@@ -250,8 +317,10 @@ impl<T: OnCuda> Blocks<T> {
             last = Some(*place);
         }
         if self.operates {
-            let what = "rows with sources and detectors";
-            stream.upload(what, &done.rows(pitch, rows), &self.operations)?;
+            let (firsts, all) = self.cut.operations(done, pitch);
+            grow(stream, OPERATIONS, &mut self.operations, all.len())?;
+            stream.upload(OPERATIONS, &all, &self.operations)?;
+            stream.upload(OPERATIONS, &firsts, &self.firsts)?;
         }
         if self.at_once && taken.contains(&true) {
             taken.fill(true);
@@ -299,7 +368,7 @@ impl<T: OnCuda> Blocks<T> {
     /// Bytes held.
     pub(super) fn bytes(&self) -> usize {
         let memories: usize = self.memories.iter().map(|own| own.psi.bytes() + own.zeta.bytes()).sum();
-        let lists = [&self.columns, &self.rows, &self.list, &self.operations];
+        let lists = [&self.columns, &self.rows, &self.list, &self.firsts, &self.operations];
         memories + self.flags.bytes() + lists.map(Buffer::bytes).iter().sum::<usize>()
     }
 }
@@ -324,7 +393,8 @@ impl<T: OnCuda> Cuda<T> {
             kept: self.kept_beside().map_or(0, Buffer::address),
             memories: [[0; 3]; 2],
             sites: self.events.parameters(),
-            rows: if blocks.operates {
+            firsts: blocks.firsts.address(),
+            operations: if blocks.operates {
                 blocks.operations.address()
             } else {
                 0
@@ -380,6 +450,39 @@ mod tests {
                     let own: Vec<usize> = (0..sites).filter(|at| parts[*at] == part).collect();
                     assert!((1..=width).contains(&own.len()));
                     assert_eq!(own[0] % GROUP, 0, "groups of columns are cut");
+                }
+            }
+        }
+    }
+
+    /// A block finds a site where its region has it, as often as it has it, and as its own in one block alone.
+    #[test]
+    fn blocks_find_sites_in_their_regions() {
+        for (sites, width, halo) in [(250, 40, 12), (97, 48, 8), (20, 48, 8), (5, 48, 8), (3, 40, 12)] {
+            let cut = Division::new(sites, width);
+            for ring in [false, true] {
+                for site in 0..sites {
+                    let mut own = 0;
+                    for part in 0..cut.count {
+                        // What the kernel does (`Span`, `in_ring`).
+                        let range = cut.own(part);
+                        let (start, end) = (whole(range.start) - whole(halo), whole(range.end) + whole(halo));
+                        let first = if ring { start } else { start.max(0) };
+                        let end = if ring { end } else { end.min(whole(sites)) };
+                        let wanted: Vec<(usize, bool)> = (first..end)
+                            .filter(|at| at.rem_euclid(whole(sites)) == whole(site))
+                            .map(|at| {
+                                let own = (whole(range.start)..whole(range.end)).contains(&at);
+                                ((at - first).unsigned_abs() as usize, own)
+                            })
+                            .collect();
+                        let found = cut.positions(part, halo, ring, site);
+                        assert_eq!(found, wanted, "{sites} {width} {ring} {site} {part}");
+                        assert_eq!(cut.near(site..site + 1, halo, ring).contains(&part), !found.is_empty());
+                        own += found.iter().filter(|(_, own)| *own).count();
+                        assert!(range.clone().all(|at| cut.part(at) == part));
+                    }
+                    assert_eq!(own, 1, "{sites} {width} {site}");
                 }
             }
         }

@@ -14,8 +14,8 @@
 //!   absorbing layers, sources and detectors blocks in shared memory ([`blocks`], `kernels/fdtd_blocks.cu`). It holds a second pair of levels. The same bits.
 //!
 //! Sources that stay are a table of sites and shares on the device, for which the host sends the strength of each channel once a batch; sources that move are a list of
-//! operations a step. Detectors that read single sites are gathered. Single steps have a kernel for all of it; tiles and towers do it on the way. Regions, energy and
-//! flux are summed on the device between launches. Records come back once a batch.
+//! operations a step. Detectors that read single sites are gathered. Single steps have a kernel for all of it; tiles and towers do it on the way. Regions and energy
+//! are summed on the device between launches, and so are fluxes but for those of single lines in two dimensions ([`follow`]). Records come back once a batch.
 //!
 //! Pictures and sums have a stream of their own, so that a picture that was begun is reduced and copied while stepping goes on; the step that would
 //! overwrite the level it reads waits on the device.
@@ -23,6 +23,7 @@
 //! Bound: a step moves 12 bytes a site in single precision (pⁿ and pⁿ⁻¹ read, pⁿ⁺¹ written), 16 with a speed per site: 355 G site-steps/s on an H200.
 
 mod blocks;
+mod follow;
 mod look;
 mod operations;
 mod params;
@@ -119,6 +120,7 @@ pub(super) struct Cuda<T: OnCuda> {
     potential: Option<Buffer<T>>,
     medium: store::Medium<T>,
     events: SiteEvents<T>,
+    follow: follow::Follow<T>,
     torre: Option<torre::Torre>,
     tiles: Option<tiles::Tiles<T>>,
     /// Of a window in three dimensions: what neighbours need is stepped first, while `ending` says what that is.
@@ -164,6 +166,7 @@ impl<T: OnCuda> Cuda<T> {
                 potential: None,
                 medium: store::Medium::new(&stream, &host, pitch)?,
                 events: SiteEvents::new(&stream)?,
+                follow: follow::Follow::new(&stream, T::PRECISION)?,
                 torre: None,
                 tiles: None,
                 early: in_space.then(|| Early::new(device)).transpose()?,

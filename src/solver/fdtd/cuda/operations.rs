@@ -1,10 +1,11 @@
 //! What is done to single sites in a batch of steps, as tiles and towers want to know it: in which rows, and which of the places.
 
 use super::Cuda;
-use super::params::{ADDS, GATHERS, SETS};
+use super::params::{SEARCHED, SiteOperation};
 use super::store::SEGMENT;
 use crate::backend::cuda::CudaError;
-use crate::solver::device::OnCuda;
+use crate::solver::device::{OnCuda, whole};
+use std::collections::BTreeMap;
 
 /// Rows with something in the medium beside a speed, and rows with operations on sites: bits of `special` of towers.
 const MEDIUM: u8 = 1;
@@ -13,8 +14,9 @@ const OPERATIONS: u8 = 2;
 /// Places with operations in a batch.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Operations {
-    /// Those that are added to, ascending.
+    /// Those that are added to, ascending; with `same` after every step, each as often as something is added there.
     pub adds: Vec<u32>,
+    pub same: bool,
     /// Ascending.
     pub sets: Vec<u32>,
     /// Ascending.
@@ -22,25 +24,31 @@ pub(super) struct Operations {
 }
 
 impl Operations {
-    /// What is done in each of `ny` rows, as `RowOperations` of `kernels/fdtd_blocks.cu` has it.
-    pub(super) fn rows(&self, pitch: usize, ny: usize) -> Vec<u32> {
-        let mut rows = vec![[0_u32; 8]; ny];
-        for (bit, at, places) in [
-            (ADDS, 1, &self.adds),
-            (SETS, 3, &self.sets),
-            (GATHERS, 5, &self.gathers),
-        ] {
-            for (n, place) in (0_u32..).zip(places) {
-                let row = &mut rows[*place as usize / pitch];
-                if row[0] & bit == 0 {
-                    row[0] |= bit;
-                    row[at] = n;
-                }
-                row[at + 1] = n + 1;
-            }
+    /// What is done at each of the places, by ascending place; `here` is left 0.
+    pub(super) fn by_sites(&self) -> Vec<SiteOperation> {
+        let mut all: BTreeMap<u32, SiteOperation> = BTreeMap::new();
+        for (place, range) in runs(&self.adds) {
+            all.entry(place).or_default().adds = if self.same { range } else { [SEARCHED, 0] };
         }
-        rows.concat()
+        for (n, place) in (1..).zip(&self.sets) {
+            all.entry(*place).or_default().set = n;
+        }
+        for (place, range) in runs(&self.gathers) {
+            all.entry(place).or_default().gathers = range;
+        }
+        all.into_iter()
+            .map(|(place, site)| SiteOperation { place, ..site })
+            .collect()
     }
+}
+
+/// The places of an ascending list, and where each begins and ends in it.
+fn runs(places: &[u32]) -> impl Iterator<Item = (u32, [u32; 2])> {
+    places.chunk_by(|a, b| a == b).scan(0, |end, run| {
+        let first = *end;
+        *end += whole(run.len()).unsigned_abs();
+        Some((run[0], [first, *end]))
+    })
 }
 
 impl<T: OnCuda> Cuda<T> {
@@ -55,6 +63,7 @@ impl<T: OnCuda> Cuda<T> {
             }
             let done = Operations {
                 adds,
+                same,
                 sets: self.events.overwritten().to_vec(),
                 gathers: self.events.gathers().to_vec(),
             };
@@ -81,15 +90,31 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rows_know_their_operations() {
-        let done = Operations {
+    fn sites_know_their_operations() {
+        let mut done = Operations {
             adds: vec![3, 70, 70, 90],
-            sets: vec![64],
-            gathers: vec![0, 1, 130],
+            same: true,
+            sets: vec![64, 3],
+            gathers: vec![0, 70, 70],
         };
-        let rows = done.rows(64, 3);
-        assert_eq!(rows[..8], [ADDS | GATHERS, 0, 1, 0, 0, 0, 2, 0]);
-        assert_eq!(rows[8..16], [ADDS | SETS, 1, 4, 0, 1, 0, 0, 0]);
-        assert_eq!(rows[16..], [GATHERS, 0, 0, 0, 0, 2, 3, 0]);
+        let site = |place, adds, set, gathers| SiteOperation {
+            place,
+            adds,
+            set,
+            gathers,
+            ..SiteOperation::default()
+        };
+        assert_eq!(
+            done.by_sites(),
+            [
+                site(0, [0, 0], 0, [0, 1]),
+                site(3, [0, 1], 2, [0, 0]),
+                site(64, [0, 0], 1, [0, 0]),
+                site(70, [1, 3], 0, [1, 3]),
+                site(90, [3, 4], 0, [0, 0]),
+            ]
+        );
+        done.same = false;
+        assert_eq!(done.by_sites()[3].adds, [SEARCHED, 0]);
     }
 }

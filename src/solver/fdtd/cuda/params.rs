@@ -7,7 +7,16 @@ pub(super) use crate::solver::device::events::Sites;
 pub(super) use crate::solver::device::readback::Frame;
 pub(super) use crate::solver::device::whole;
 
-parameters!(Step<T>, Torre<T>, Tiles<T>, Blocks<T>, Look<T>, Picture<T>);
+parameters!(
+    Step<T>,
+    Torre<T>,
+    Tiles<T>,
+    Blocks<T>,
+    Look<T>,
+    Picture<T>,
+    Gathered,
+    Follow<T>
+);
 
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
@@ -114,7 +123,8 @@ pub(super) struct Blocks<T> {
     pub kept: u64,
     pub memories: [[u64; 3]; 2],
     pub sites: Sites,
-    pub rows: u64,
+    pub firsts: u64,
+    pub operations: u64,
     pub list: u64,
     pub across: i32,
     pub count: [i32; 2],
@@ -124,10 +134,26 @@ pub(super) struct Blocks<T> {
     pub time_step: T,
 }
 
-/// What is done in a row, as `RowOperations` has it.
-pub(super) const ADDS: u32 = 1;
-pub(super) const SETS: u32 = 2;
-pub(super) const GATHERS: u32 = 4;
+/// What is done at a site of a block's region after every step.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct SiteOperation {
+    pub here: u32,
+    pub place: u32,
+    pub adds: [u32; 2],
+    pub set: u32,
+    pub gathers: [u32; 2],
+}
+
+impl SiteOperation {
+    /// As `SiteOperation` of `kernels/fdtd_blocks.cuh` has it.
+    pub(super) fn words(&self) -> [u32; 8] {
+        let ([adds, adds_end], [gathers, gathers_end]) = (self.adds, self.gathers);
+        [self.here, self.place, adds, adds_end, self.set, gathers, gathers_end, 0]
+    }
+}
+
+/// First of [`SiteOperation::adds`] where steps have places of their own.
+pub(super) const SEARCHED: u32 = u32::MAX;
 
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
@@ -149,6 +175,24 @@ pub(super) struct Look<T> {
 pub(super) struct Picture<T> {
     pub look: Look<T>,
     pub frame: Frame,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Gathered {
+    pub places: u64,
+    pub pressures: u64,
+    pub potentials: u64,
+    pub count: i32,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Follow<T> {
+    pub look: Look<T>,
+    pub gathered: Gathered,
+    pub first: i32,
+    pub every: i32,
 }
 
 #[cfg(test)]
@@ -175,6 +219,10 @@ mod tests {
             assert_eq!(kernels.declared(entry)[0], size_of::<Look<T>>());
         }
         assert_eq!(kernels.declared("picture")[0], size_of::<Picture<T>>());
+        for entry in ["gather_potentials", "follow_potentials"] {
+            assert_eq!(kernels.declared(entry)[0], size_of::<Gathered>());
+        }
+        assert_eq!(kernels.declared("measure_followed")[0], size_of::<Follow<T>>());
     }
 
     #[test]

@@ -104,6 +104,7 @@ impl<T: OnCuda> Resident for Cuda<T> {
             memory: (levels
                 + self.medium.bytes()
                 + self.readback.bytes()
+                + self.follow.bytes()
                 + self.torre.as_ref().map_or(0, torre::Torre::bytes)
                 + self.tiles.as_ref().map_or(0, tiles::Tiles::bytes)) as u64,
         }

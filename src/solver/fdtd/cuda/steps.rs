@@ -5,7 +5,7 @@ use super::{Cuda, grid_of};
 use crate::backend::cuda::{Buffer, CudaError, Stream};
 use crate::solver::clock::RunClock;
 use crate::solver::device::events::{BATCH, MOST_GATHERED, Players, Sent};
-use crate::solver::device::readback::{Region, is_kept, sharing_of};
+use crate::solver::device::readback::{Region, sharing_of};
 use crate::solver::device::{Ending, OnCuda};
 use crate::solver::gathered::{gathered_places, is_gathered};
 use crate::solver::transducers::{Act, Transducers};
@@ -59,7 +59,7 @@ impl<T: OnCuda> Cuda<T> {
     }
 
     /// Place of a site.
-    fn place(&self, [i, j, k]: [usize; 3]) -> usize {
+    pub(super) fn place(&self, [i, j, k]: [usize; 3]) -> usize {
         (j + self.host.sweep.lattice.size[1] * k) * self.pitch + i
     }
 
@@ -68,12 +68,15 @@ impl<T: OnCuda> Cuda<T> {
         if taps.ask_for_velocity() {
             self.watch_potential()?;
         }
+        self.choose_followed(taps);
+        self.events.gather_beside(self.follow.places());
         let gathered = gathered_places(taps, MOST_GATHERED, |at| self.place(at));
         let ending = self.ending.take();
         let mut done = 0;
         // Whole passes, so that none is cut short, and no more values of single sites than there is room for.
         let pass = self.steps_of_pass() as u64;
-        let brought = gathered.len() + taps.transducers().map_or(0, |own| own.sites().len());
+        let brought =
+            gathered.len() + self.follow.places().len() + taps.transducers().map_or(0, |own| own.sites().len());
         let sites = self.host.emitters.sites() + brought;
         let room = (ROOM / (sites.max(1) * size_of::<f64>())).min(BROUGHT / brought.max(1)) as u64;
         let most = (BATCH.min(room) / pass).max(1) * pass;
@@ -240,7 +243,9 @@ impl<T: OnCuda> Cuda<T> {
         taps: &mut Taps,
     ) -> Result<Option<Sent<T>>, CudaError> {
         self.prepare_sites(clock, steps, gathered, taps)?;
-        let summed: Vec<bool> = (taps.whole().iter().map(|tap| !is_gathered(tap, MOST_GATHERED))).collect();
+        self.begin_to_follow(usize::try_from(steps).unwrap_or(usize::MAX))?;
+        let is_summed = |(n, tap)| !is_gathered(tap, MOST_GATHERED) && !self.follow.has(n);
+        let summed: Vec<bool> = taps.whole().iter().enumerate().map(is_summed).collect();
         let records = !taps.taps().is_empty() || !self.events.gathers().is_empty();
         let mut n = 0;
         while n < steps {
@@ -259,7 +264,7 @@ impl<T: OnCuda> Cuda<T> {
                 }
             }
             n += done.max(1) as u64;
-            self.keep_sums(taps, &clock.after(n))?;
+            self.keep_sums((taps, &summed), &clock.after(n))?;
         }
         if !records {
             return Ok(None);
@@ -271,14 +276,15 @@ impl<T: OnCuda> Cuda<T> {
             self.events.record_rows(&self.stream, taps, &clocks, (rows, ny))?;
             return Ok(None);
         }
-        let values = self.readback.kept(&self.stream, taps, &clocks)?;
+        let mut values = (self.readback).kept(&self.stream, (taps, |n| summed[n]), &clocks)?;
+        self.sum_followed(taps, &clocks, &mut values)?;
         self.events.send(&self.stream, clocks, values).map(Some)
     }
 
     /// Puts in what detectors sum at a moment.
-    fn keep_sums(&mut self, taps: &Taps, clock: &RunClock) -> Result<(), CudaError> {
+    fn keep_sums(&mut self, (taps, summed): (&Taps, &[bool]), clock: &RunClock) -> Result<(), CudaError> {
         for (n, tap) in taps.taps().iter().enumerate() {
-            if let Some(region) = Region::of(tap).filter(|_| is_kept(taps, n, clock)) {
+            if let Some(region) = Region::of(tap).filter(|_| summed[n] && taps.is_due(n, clock)) {
                 let look = self.look(&region);
                 if taps.keeps_rows() {
                     let own = (&region, sharing_of(taps, n));

@@ -151,7 +151,7 @@ impl<T: OnCuda> Pass<T> {
         (pitch, size): (usize, [usize; 2]),
         done: &Operations,
     ) -> Result<(), CudaError> {
-        self.blocks.mark(stream, pitch, size[1], done)?;
+        self.blocks.mark(stream, pitch, done)?;
         let mut all = Vec::with_capacity(self.cut.count());
         self.all_whole = true;
         for (tile, number) in (0..self.cut.count()).zip(0_u32..) {

@@ -103,7 +103,8 @@ impl<T: OnCuda> Cuda<T> {
                 let rows = self.readback.rows_kept(&self.stream, (taps, ny), &clocks)?;
                 self.events.record_rows(&self.stream, taps, &clocks, (rows, ny))?;
             } else {
-                let records = self.readback.kept(&self.stream, taps, &clocks)?;
+                let summed = |n: usize| !is_gathered(&taps.whole()[n], MOST_GATHERED);
+                let records = self.readback.kept(&self.stream, (taps, summed), &clocks)?;
                 self.events.record(&self.stream, taps, &clocks, records)?;
             }
         }
