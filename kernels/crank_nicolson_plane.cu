@@ -14,7 +14,7 @@
 // columns psi 16 (32); 40 (80) in all, 32 (64) without a potential. Driven parts 8 (16) more, walls 16 (32) more a factor.
 // Operations: three factors of 22 multiply-adds and two phases: 80. Through shared memory and the first cache: some 240 (480) bytes, 128 a clock.
 // Bound: memory, 4.2 TB/s / 40 B: 105 G sites/s (52 in double); caches, 132 multiprocessors at 1.7 GHz: 120 (60). Prediction: two bounds so near each other
-// and barriers between: half of it. Measured: docs/experiments.md.
+// and barriers between: half of it. Measured: docs/performance.md.
 // Limits: lines of THREADS threads of ROWS sites.
 //
 // Reference: G. Strang 1968, doi:10.1137/0705041; Y. Lutsyshyn, F. Navarrete, D. Bauer 2023, The N-shaped partition method.
