@@ -6,7 +6,7 @@
 //! precision's ε are left out. With absorption Tₙ grows, and a step is cut into pieces so short that nothing cancels.
 //! Layout: ψ as complex numbers, its polynomials as planes of real and of imaginary parts, x fastest: H is real but for absorption and flux.
 //! Order: none; the error is rounding, ε times about the root of the number of terms. Stability: every Δt; unitary to rounding, and in single precision the norm
-//! is given back every 16 steps.
+//! is restored every 16 steps.
 //! Cost: about rΔt + 10·(rΔt)^⅓ + 10 terms a step, one application of H each: for large Δt 1 a unit of rΔt. Memory: ψ, two polynomials, E, W and walls.
 //! Limits: linear and constant in time, no imaginary time.
 //!

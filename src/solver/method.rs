@@ -41,7 +41,7 @@ impl Backend {
         }
     }
 
-    /// The name for people.
+    /// The name for the user.
     #[must_use]
     pub fn title(self) -> &'static str {
         match self {
@@ -54,7 +54,7 @@ impl Backend {
     /// Whether it is there: in this build and on this machine.
     ///
     /// # Errors
-    /// Why not, in words for people.
+    /// Why not, as a text for the user.
     pub fn availability(self) -> Result<(), &'static str> {
         match self {
             Self::Cpu => Ok(()),
@@ -72,7 +72,7 @@ impl Backend {
     /// Whether a scene may ask for it: as [`Backend::availability`], or on the machine where runs go ([`run_elsewhere`]).
     ///
     /// # Errors
-    /// Why not, in words for people.
+    /// Why not, as a text for the user.
     pub fn offer(self) -> Result<(), &'static str> {
         match &*ELSEWHERE.read().unwrap_or_else(PoisonError::into_inner) {
             None => self.availability(),
@@ -85,7 +85,7 @@ impl Backend {
 /// What the machine has on which runs go while that is another one.
 static ELSEWHERE: RwLock<Option<Vec<Backend>>> = RwLock::new(None);
 
-/// From now on scenes are held against what another machine has, on which they run; `None` = this one.
+/// From now on scenes are checked against what another machine has, on which they run; `None` = this one.
 pub fn run_elsewhere(there: Option<Vec<Backend>>) {
     *ELSEWHERE.write().unwrap_or_else(PoisonError::into_inner) = there;
 }
@@ -271,9 +271,9 @@ pub struct Work {
 pub struct Method {
     /// The key in scene files.
     pub id: &'static str,
-    /// The name for people.
+    /// The name for the user.
     pub title: &'static str,
-    /// One paragraph for people.
+    /// One paragraph for the user.
     pub about: &'static str,
     /// The equation it steps.
     pub equation: Equation,
@@ -298,7 +298,7 @@ pub struct Method {
     pub reach: Option<fn(&Scenario, &mut [bool])>,
     /// How its grid can be cut into parts for a scenario, or why that scenario's cannot; `None` where it steps the grid as a whole.
     pub split: Option<SplitOf>,
-    /// Back ends on which single sites can be heard and driven ([`Solver::apply_transducers`], and [`super::Taps::apply_transducers`] in every step).
+    /// Back ends on which single sites can be recorded and driven ([`Solver::apply_transducers`], and [`super::Taps::apply_transducers`] in every step).
     pub transducers: &'static [Backend],
     /// The least that a step of the scheme costs a site, whatever the variant: what `bench` measures against.
     pub work: fn(&Scenario) -> Work,

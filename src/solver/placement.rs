@@ -20,7 +20,7 @@ const MOST_RESPONSES: f64 = 2e10;
 /// The sites of a mirror.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MirrorSites {
-    /// Those that are heard, ascending.
+    /// Those that are recorded, ascending.
     pub all: Arc<[usize]>,
     /// Positions in `all` of those where a soft source plays, in the order in which they were placed: around a ring, along a line.
     pub soft: Vec<usize>,
@@ -154,7 +154,7 @@ pub(super) fn objections(scenario: &Scenario, method: &Method, time_step: f64) -
     let record = 16.0 * steps * sites.all.len() as f64;
     #[expect(clippy::cast_precision_loss, reason = "a limit")]
     let free = free_memory().map(|bytes| bytes as f64);
-    // Once as it was heard and once as it is played.
+    // Once as it was recorded and once as it is played.
     if free.is_some_and(|free| 2.0 * record > free) {
         let message = format!(
             "{} transducers record {record:.2e} bytes up to t = {}",

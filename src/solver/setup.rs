@@ -36,7 +36,7 @@ pub(super) struct Choice {
 }
 
 impl Choice {
-    /// Reads `[solver]` of a scene that was held against the table.
+    /// Reads `[solver]` of a scene that was checked against the table.
     pub(super) fn of(scenario: &Scenario) -> Self {
         let solver = scenario.solver();
         let first = |key: &str| solver.sizes(key).first().copied().filter(|n| *n > 0);

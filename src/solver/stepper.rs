@@ -18,7 +18,7 @@ pub(super) struct Parts {
     pub backend: Backend,
     /// Threads or multiprocessors at work.
     pub threads: usize,
-    /// What was chosen, for people.
+    /// What was chosen, for the user.
     pub details: String,
     /// Steps that are taken at once where nobody asks for fewer.
     pub batch: u64,
@@ -81,7 +81,7 @@ pub(super) trait Stepper: Send {
     /// ψ → ψ*; sound: dp/dt changes its sign.
     fn conjugate(&mut self, clock: &RunClock) -> Result<(), SolverError>;
 
-    /// Takes steps while nobody listens.
+    /// Takes steps while nothing records.
     fn advance(&mut self, clock: &RunClock, steps: u64) -> Result<(), SolverError>;
 
     /// Takes steps; after each of them transducers act, and then detectors record.
@@ -109,7 +109,7 @@ pub(super) trait Stepper: Send {
         Ok(())
     }
 
-    /// After how many steps in single precision the norm has to be given back, because rounding changes it the same way in every step.
+    /// After how many steps in single precision the norm has to be restored, because rounding changes it the same way in every step.
     fn norm_drifts_within(&self) -> Option<u64> {
         None
     }
@@ -129,7 +129,7 @@ pub(super) trait Stepper: Send {
         self.put_in().is_some()
     }
 
-    /// What transducers have added to Σ|ψ|² since [`Stepper::set_put_in`]; `None` where nobody counts it, so that the norm cannot be given back beside them.
+    /// What transducers have added to Σ|ψ|² since [`Stepper::set_put_in`]; `None` where nobody counts it, so that the norm cannot be restored beside them.
     fn put_in(&self) -> Option<PutIn> {
         None
     }

@@ -230,7 +230,7 @@ impl Taps {
         self.taps.iter().any(Tap::moves)
     }
 
-    /// Whether single sites are heard or driven after the next step.
+    /// Whether single sites are recorded or driven after the next step.
     #[must_use]
     pub fn transducers_act(&self) -> bool {
         self.transducers

@@ -16,7 +16,7 @@ use std::ops::Range;
 
 /// A field of sound on an NVIDIA device of which windows are stepped.
 pub(super) trait Windowed: Resident {
-    /// Where what is stepped of some rows lies, in the order of [`Cut::read_rows`]; nothing that was put in before is still read there by a picture.
+    /// Where what is stepped of some rows lies, in the order of [`Cut::read_rows`]; nothing that was queued before is still read there by a picture.
     fn rows_on_device(&mut self, rows: Range<usize>) -> Result<Pieces, CudaError>;
 
     /// See [`Cut::before_copies`].

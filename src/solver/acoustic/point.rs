@@ -1,4 +1,4 @@
-//! Points between sites: the weights by which a point source plays, and a point receiver hears.
+//! Points between sites: the weights by which a point source plays, and a point receiver records.
 //!
 //! A point at x (in sites) has on each axis the weights w(i) = sinc(i − x) · I₀(b√(1 − (i − x)²/r²))/I₀(b) of the 2r sites around it; on a site they are 1 there and 0 elsewhere. With
 //! r = 4 and b = 6.31 a wave of 4 or more sites keeps its amplitude within 0.13 % an axis (the worst place between two sites), of 6 or more within 0.11 %.

@@ -13,7 +13,7 @@ use bytemuck::Pod;
 /// Columns and rows of a block of threads that goes through a plane row by row.
 const BLOCK: [usize; 2] = [64, 4];
 
-/// Kernels with what they are given, and blocks of threads, in order: made ready once and put in again in every step.
+/// Kernels with what they are given, and blocks of threads, in order: made ready once and queued again in every step.
 pub(super) type Launches = Vec<(Kernel, Bind, [usize; 3])>;
 
 /// Work for the adapter that is used.

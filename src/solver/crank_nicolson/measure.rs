@@ -161,7 +161,7 @@ impl<T: Number> CrankNicolson<T> {
                 }
             }
         }
-        // Sums are put in after every step and come to the host once a batch, so that steps do not wait for them.
+        // Sums are queued after every step and come to the host once a batch, so that steps do not wait for them.
         let most = KEPT / asked.len().max(1);
         for batch in moments.chunks(most) {
             let mut put = 0;

@@ -20,7 +20,7 @@ pub(super) const KEPT: usize = 4096;
 pub(super) trait Propagator<T: Real>: Send + Sync {
     /// The variant's id.
     fn variant(&self) -> &'static str;
-    /// What was chosen, for people.
+    /// What was chosen, for the user.
     fn details(&self) -> String;
     /// Blocks that a line is cut into, on which the last bits depend.
     fn blocks(&self) -> Option<usize> {

@@ -317,7 +317,7 @@ impl<T: OnCuda> SiteEvents<T> {
         })
     }
 
-    /// Waits for the records of a batch and hands them to the detectors, and what was gathered beside to transducers that listen.
+    /// Waits for the records of a batch and hands them to the detectors, and what was gathered beside to transducers that record.
     pub(in crate::solver) fn receive(
         &mut self,
         stream: &Stream,
@@ -337,7 +337,7 @@ impl<T: OnCuda> SiteEvents<T> {
         Ok(())
     }
 
-    /// Hands the records of a batch to the detectors, and what was gathered beside to transducers that listen: `clocks` of its steps, and for each the values of detectors that were summed on the device (of the
+    /// Hands the records of a batch to the detectors, and what was gathered beside to transducers that record: `clocks` of its steps, and for each the values of detectors that were summed on the device (of the
     /// others anything).
     pub(in crate::solver) fn record(
         &self,

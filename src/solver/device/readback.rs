@@ -208,12 +208,12 @@ impl ReadbackStream {
     }
     pub(in crate::solver) const BYTES: usize = WARPS * SUMS * 8;
 
-    /// Waits for everything put in.
+    /// Waits for everything queued.
     pub(in crate::solver) fn finish(&self) -> Result<(), CudaError> {
         self.stream.finish()
     }
 
-    /// Sums over a region, after everything put into `stream`; `look` is what `measure` takes for the region.
+    /// Sums over a region, after everything queued in `stream`; `look` is what `measure` takes for the region.
     pub(in crate::solver) fn sums<L: DeviceRepr>(
         &mut self,
         stream: &Stream,
@@ -455,7 +455,7 @@ impl ReadbackStream {
         Ok(true)
     }
 
-    /// Before something is put into `stream` that writes to a buffer: a picture under way that reads it comes first.
+    /// Before something is queued in `stream` that writes to a buffer: a picture under way that reads it comes first.
     pub(in crate::solver) fn before_writing(&mut self, stream: &Stream, buffer: u64) -> Result<(), CudaError> {
         match self.reads.take_if(|(reads, _)| reads.contains(&buffer)) {
             Some((_, mark)) => stream.wait_for(&mark),
@@ -463,7 +463,7 @@ impl ReadbackStream {
         }
     }
 
-    /// Before something is put into `stream` that may write anywhere.
+    /// Before something is queued in `stream` that may write anywhere.
     pub(in crate::solver) fn before_any_writing(&mut self, stream: &Stream) -> Result<(), CudaError> {
         match self.reads.take() {
             Some((_, mark)) => stream.wait_for(&mark),
@@ -471,7 +471,7 @@ impl ReadbackStream {
         }
     }
 
-    /// Waits for the steps put into `stream`; while a picture is under way, for those of the batch before.
+    /// Waits for the steps queued in `stream`; while a picture is under way, for those of the batch before.
     pub(in crate::solver) fn pace(&mut self, stream: &Stream) -> Result<(), CudaError> {
         if !self.pending {
             self.batch = None;

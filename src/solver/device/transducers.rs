@@ -1,4 +1,4 @@
-//! Transducers of fields that are two planes on the device (`kernels/touch.cuh`): what they play is made, and what they heard taken back, once for a batch of steps.
+//! Transducers of fields that are two planes on the device (`kernels/touch.cuh`): what they play is computed, and what they recorded is read back, once a batch of steps.
 
 use super::events::BATCH;
 use super::rows::grow;
@@ -142,7 +142,7 @@ impl<T: Real + Kind> DeviceTransducers<T> {
         step < self.steps
     }
 
-    /// Notes what was heard and played in the batch, once its steps are put in.
+    /// Notes what was recorded and played in the batch, once its steps are queued.
     pub(in crate::solver) fn finish(&mut self, stream: &Stream, taps: &mut Taps) -> Result<(), CudaError> {
         let steps = std::mem::take(&mut self.steps);
         let Some(own) = taps.transducers_mut().as_mut().filter(|_| steps > 0) else {

@@ -1,4 +1,4 @@
-//! What detectors and listening transducers take from each row, while it is in cache.
+//! What detectors and recording transducers take from each row, while it is in cache.
 //!
 //! Pressures and their sums are taken from a row when it was stepped. Energy and flux need Φ⁺ and pⁿ of neighbours too: they are taken one step later, when the row's next
 //! step reads those neighbours anyway, or by a sweep of their own after the last step. Every row or part of a row has a number of its own a step; a
@@ -324,7 +324,7 @@ impl<T: Real> Recorder<T> {
         self.seen = seen;
     }
 
-    /// Appends what transducers heard in the pass, one step after the other.
+    /// Appends what transducers recorded in the pass, one step after the other.
     pub(super) fn hand_over(&self, taps: &mut Taps) {
         if let Some(own) = taps.transducers_mut().as_mut().filter(|own| own.act() == Act::Record) {
             let heard: Vec<Complex64> = self.heard.iter().map(|value| Complex64::from(value.wide())).collect();

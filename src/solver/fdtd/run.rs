@@ -66,7 +66,7 @@ impl Way {
     }
 }
 
-/// Steps of a pass that goes step by step: what sources play and where detectors listen is found out once a pass.
+/// Steps of a pass that goes step by step: what sources play and where detectors record is found out once a pass.
 const STEPS: usize = 16;
 
 /// Ids of the variants that take many steps of a part at a time.

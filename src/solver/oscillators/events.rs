@@ -112,7 +112,7 @@ fn edge_rate(grid: &Grid, speed: f64, axis: usize, at: usize) -> f64 {
     9.0 * speed / (width as f64 * grid.spacing()) * (depth / width as f64).powi(2)
 }
 
-/// What detectors and listening transducers take of a batch of steps.
+/// What detectors and recording transducers take of a batch of steps.
 pub(super) struct Recorder<T> {
     /// Of each detector.
     kept: Vec<Kept>,
@@ -244,7 +244,7 @@ impl<T: Real> Recorder<T> {
         [place, place + window.sites()].map(|place| &self.values[place..place + columns])
     }
 
-    /// What transducers heard in `steps` steps, one step after the other.
+    /// What transducers recorded in `steps` steps, one step after the other.
     pub(super) fn heard(&self, steps: usize) -> &[[T; 2]] {
         &self.heard[..steps * self.sites.len()]
     }
@@ -456,7 +456,7 @@ impl<'a, T: Real> SiteEvents<'a, T> {
     /// What is recorded of the columns `core` of a row.
     unsafe fn record(&self, recorder: &Recorder<T>, step: usize, row: Row<T>, stretch: &Stretch, core: &Range<usize>) {
         for kept in &recorder.kept {
-            // SAFETY: the caller's: `core` lies in the stretch and in the grid; every site that is heard has a place
+            // SAFETY: the caller's: `core` lies in the stretch and in the grid; every site that is recorded has a place
             // of its own in every step, and nobody else works on this row's.
             unsafe {
                 match kept {
@@ -474,7 +474,7 @@ impl<'a, T: Real> SiteEvents<'a, T> {
             .take_while(|at| **at < own.end)
             .enumerate()
         {
-            // SAFETY: the caller's: `core` lies in the stretch and in the grid; every site that is heard has a place
+            // SAFETY: the caller's: `core` lies in the stretch and in the grid; every site that is recorded has a place
             // of its own in every step, and nobody else works on this row's.
             unsafe {
                 let site = site(row, stretch, at % nx);

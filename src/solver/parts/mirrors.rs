@@ -1,5 +1,5 @@
-//! Transducers of a grid in parts. A part hears in its own rows, so that every site is heard once; it drives those in its ghost rows as well, which are stepped
-//! like their owner's. What all parts heard is joined in the order of sites, whoever owns them.
+//! Transducers of a grid in parts. A part records in its own rows, so that every site is recorded once; it drives those in its ghost rows as well, which are stepped
+//! like their owner's. What all parts recorded is joined in the order of sites, whoever owns them.
 
 use super::Cut;
 use super::whole::Whole;
@@ -44,7 +44,7 @@ impl<S: Cut> Whole<S> {
         Some(Loan { act, acts })
     }
 
-    /// Takes them back, with what they heard or that they played.
+    /// Takes them back, with what they recorded or that they played.
     pub(super) fn take_transducers(&mut self, loan: Option<Loan>, taps: &mut Taps) {
         let (Some(loan), Some(all)) = (loan, taps.transducers_mut()) else {
             return;

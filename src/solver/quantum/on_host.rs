@@ -39,7 +39,7 @@ pub trait Propagator<T: Real>: Send + Sync + Sized {
         Vec::new()
     }
 
-    /// The variant, and what was chosen, for people.
+    /// The variant, and what was chosen, for the user.
     fn details(&self) -> (&'static str, String);
 
     /// Bytes held.

@@ -181,7 +181,7 @@ impl<T: Real> Recorder<T> {
         Some(self.heard.sites[first] % nx..last % nx + 1)
     }
 
-    /// The number of the first site that is heard among columns `x` of a row, and all of them.
+    /// The number of the first site that is recorded among columns `x` of a row, and all of them.
     fn heard_of(&self, j: usize, k: usize, x: &Range<usize>) -> (usize, &[usize]) {
         let [nx, ny, _] = self.grid.size();
         let row = (j + ny * k) * nx;
@@ -191,7 +191,7 @@ impl<T: Real> Recorder<T> {
         (first, &sites[first..first + count])
     }
 
-    /// Takes what is heard among sites x0.. of row (j, k) of φ after step `step` of a batch.
+    /// Takes what is recorded among sites x0.. of row (j, k) of φ after step `step` of a batch.
     pub(super) fn hear(&self, step: usize, j: usize, k: usize, x0: usize, re: &[T], im: &[T]) {
         let nx = self.grid.size()[0];
         let (first, sites) = self.heard_of(j, k, &(x0..x0 + re.len()));
@@ -203,7 +203,7 @@ impl<T: Real> Recorder<T> {
         }
     }
 
-    /// The sites that are heard, and φ there after step `step` of a batch.
+    /// The sites that are recorded, and φ there after step `step` of a batch.
     pub(super) fn heard(&self, step: usize) -> impl Iterator<Item = (usize, Complex<T>)> {
         let count = 2 * self.heard.sites.len();
         let slots = self.heard.slots[step * count..(step + 1) * count].chunks_exact(2);

@@ -26,7 +26,7 @@ pub(super) type Correction = Box<dyn Fn(usize, &mut [f64]) + Sync>;
 pub(super) trait Sweeper<T: Real>: Send + Sync {
     /// The variant's id.
     fn variant(&self) -> &'static str;
-    /// What was chosen, for people.
+    /// What was chosen, for the user.
     fn details(&self) -> String;
     /// Bytes held.
     fn memory(&self) -> usize;
@@ -150,7 +150,7 @@ pub(super) trait OnDevice<T: Real>: Sync {
     fn load_transducers(&self, taps: &Taps, steps: usize);
     /// Lets them do it after step `step` of those; `phases` close and open the field at its time, where that is needed.
     fn step_transducers(&self, step: usize, phases: Option<&[HalfPhase; 2]>);
-    /// Hands over what they heard, and notes what they played, in those steps.
+    /// Hands over what they recorded, and notes what they played, in those steps.
     fn take_transducers(&self, taps: &mut Taps);
     /// Steps between two hand-overs at most.
     fn most_transducer_steps(&self, taps: &Taps) -> u64;

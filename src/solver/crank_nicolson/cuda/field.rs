@@ -115,7 +115,7 @@ impl<T: OnCuda> Field<T> {
             + self.state.as_ref().map_or(0, DeviceState::bytes)
     }
 
-    /// The sums over ψ against `start`; `None` where lines are too long for the device, or it has no room for them.
+    /// The sums over ψ against `start`; `None` where lines are too long for the device, or it has not enough memory for them.
     pub(super) fn state_sums(&mut self, start: &Arc<FieldData>, whole: bool) -> Result<Option<StateSums>, CudaError> {
         if !DeviceState::<T>::reaches(&self.stream, &self.grid, whole) {
             return Ok(None);

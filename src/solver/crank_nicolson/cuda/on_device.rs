@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 /// How ψ is stepped.
 pub(super) trait Scheme<T: OnCuda>: Send + Sync {
-    /// How rows are dealt out, for people.
+    /// How rows are dealt out, for the user.
     fn details(&self) -> String;
     /// Bytes on the device beside the field.
     fn bytes(&self) -> usize;

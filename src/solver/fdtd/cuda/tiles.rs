@@ -241,7 +241,7 @@ impl<T: OnCuda> Tiles<T> {
 /// The tiles for a run's grid and medium.
 ///
 /// # Errors
-/// Why there are none, in words for people.
+/// Why there are none, as a text for the user.
 pub(super) fn fitting<T: OnCuda>(run: &Cuda<T>) -> Result<Tiles<T>, String> {
     let lattice = &run.host.sweep.lattice;
     if lattice.rank != 2 {

@@ -9,7 +9,7 @@
 //! Both do everything that a scene may hold. Where something happens between steps, launches end with each.
 //!
 //! Sources, transducers, and detectors that read single sites, are lists of operations on sites that a kernel works off between two steps (`kernels/sound.wgsl`); records come
-//! back once a batch. Sums take the field to the host. While a detector of energy, flux or more than 65536 sites listens, the processor takes the steps.
+//! back once a batch. Sums take the field to the host. While a detector of energy, flux or more than 65536 sites records, the processor takes the steps.
 //!
 //! Bound: a sweep moves 16 bytes a site (q and p read and written), and 8 of coefficients in a medium; a step of order 2 in two dimensions is seven of them. A launch of tiles moves 16
 //! bytes a site and 32 of coefficients, and the halo.

@@ -339,7 +339,7 @@ impl<T: OnCuda> Cuda<T> {
         }
     }
 
-    /// Before something is put in that writes to a plane: a picture under way that reads it comes first. `None`: whatever it reads.
+    /// Before something that writes to a plane is queued: a picture under way that reads it comes first. `None`: whatever it reads.
     fn before_writing(&self, plane: Option<u64>) -> Result<(), CudaError> {
         let mut ahead = self.ahead.lock().unwrap_or_else(PoisonError::into_inner);
         let concerns = |reads: u64| plane.is_none_or(|plane| plane == reads);

@@ -332,7 +332,7 @@ impl<T: OnCuda> Cuda<T> {
             .min_by(|a, b| seconds(a).total_cmp(&seconds(b)))
     }
 
-    /// Once a launch is put in, `field` is what it writes; returns the steps done.
+    /// Once a launch is queued, `field` is what it writes; returns the steps done.
     pub(super) fn after_launch(&mut self, launched: bool, steps: u32) -> u64 {
         if !launched {
             return 0;

@@ -32,7 +32,7 @@ impl<T: OnCuda> Cuda<T> {
         closed + kept.device.as_ref().map_or(0, DeviceState::bytes)
     }
 
-    /// The sums over ψ against `start`; `None` where lines are too long for the device, or it has no room for them.
+    /// The sums over ψ against `start`; `None` where lines are too long for the device, or it has not enough memory for them.
     pub(super) fn sum_state(
         &self,
         start: &Arc<FieldData>,

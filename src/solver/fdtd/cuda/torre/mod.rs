@@ -93,7 +93,7 @@ impl Torre {
     /// Loads, or compiles, the kernel of a shape.
     ///
     /// # Errors
-    /// If it is not in the binary and cannot be compiled here, or there is no room.
+    /// If it is not in the binary and cannot be compiled here, or memory is short.
     fn new<T: OnCuda>(run: &Cuda<T>, shape: Shape, steps: usize) -> Result<Self, CudaError> {
         let stream = &run.stream;
         let source = match sources::torre(T::PRECISION, shape) {
@@ -210,7 +210,7 @@ impl<T: OnCuda> Cuda<T> {
 /// The tower kernel for a scene.
 ///
 /// # Errors
-/// Why there is none, in words for people.
+/// Why there is none, as a text for the user.
 pub(super) fn fitting<T: OnCuda>(run: &Cuda<T>) -> Result<Torre, String> {
     let (stream, scenario, half) = (&run.stream, &run.host.scenario, run.host.sweep.lattice.half);
     let choice = &run.choice;
