@@ -71,7 +71,7 @@ pub static METHOD: Method = Method {
     build,
 };
 
-/// rΔt of a step that `auto` takes, where about half of the terms are overhead; that beyond which rounding shows in single precision; and the largest.
+/// rΔt of the automatic step, where about half of the terms are overhead; the value beyond which rounding shows in single precision; and the largest.
 const USUAL: f64 = 10.0;
 const SENSIBLE: f64 = 1e3;
 const LARGEST: f64 = 1e5;
@@ -171,7 +171,7 @@ fn work(scenario: &Scenario) -> Work {
     }
 }
 
-/// What a step may leave out of the exponential.
+/// Terms of the exponential that a step may leave out, in sum.
 fn tolerance(precision: Precision) -> f64 {
     match precision {
         Precision::Single => f64::from(f32::EPSILON) / 4.0,

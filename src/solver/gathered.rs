@@ -1,4 +1,4 @@
-//! Detectors of sound whose sites a device gathers one by one, between two visits of the host.
+//! Detectors of sound whose sites a device gathers one by one, read by the host once a batch.
 
 use super::Taps;
 use super::clock::RunClock;

@@ -1,4 +1,4 @@
-//! Transducers: single sites that are recorded or driven after every step, which is what a time-reversal mirror asks of a method.
+//! Transducers: single sites that are recorded or driven after every step, as a time-reversal mirror needs.
 //!
 //! A method calls [`Taps::apply_transducers`](super::Taps::apply_transducers) after each step (after the field is that of the new time, before detectors are recorded), with a [`Sites`]
 //! through which single sites are read and written. Values are complex: ψ; sound has p, and methods with a momentum per site p + i·momentum,
@@ -9,7 +9,7 @@ use num_complex::Complex64;
 use rayon::prelude::*;
 use std::sync::Arc;
 
-/// Values that are not worth a thread of their own.
+/// Fewest values a thread.
 const FEW: usize = 1 << 14;
 
 /// What transducers do after a step.
@@ -34,7 +34,7 @@ pub trait Sites {
     fn add(&mut self, site: usize, value: Complex64);
 }
 
-/// The transducers with what they have recorded and what they shall play.
+/// The transducers with their records and signals.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Transducers {
     /// Flat indices, ascending.
@@ -49,7 +49,7 @@ pub struct Transducers {
 }
 
 impl Transducers {
-    /// Transducers that record at `sites` (ascending) and go on with what was recorded before.
+    /// Transducers that record at `sites` (ascending) and continue earlier records.
     #[must_use]
     pub fn listening(sites: Arc<[usize]>, heard: Vec<Complex64>) -> Self {
         Self {
@@ -91,7 +91,7 @@ impl Transducers {
         &self.heard
     }
 
-    /// What they have recorded, without them.
+    /// Takes their records out.
     #[must_use]
     pub fn into_heard(self) -> Vec<Complex64> {
         self.heard
@@ -137,7 +137,7 @@ impl Transducers {
         self.played += rows;
     }
 
-    /// Does what is due after one step.
+    /// Records or plays after one step.
     pub fn apply(&mut self, field: &mut impl Sites) {
         if self.is_idle() {
             return;
