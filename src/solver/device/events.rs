@@ -1,4 +1,4 @@
-//! Operations on single sites between steps: signals to add, sites to overwrite and to gather (`kernels/sites.cuh`). Signals are made, and records taken back, once for a batch of
+//! Operations on single sites between steps: signals to add, sites to overwrite and to gather (`kernels/sites.cuh`). Signals are computed, and records read back, once a batch of
 //! steps.
 
 use super::rows::grow;
@@ -33,9 +33,9 @@ impl Players {
     }
 }
 
-/// Steps between two visits of the host.
+/// Maximum number of steps of a batch.
 pub(in crate::solver) const BATCH: u64 = 1024;
-/// Sites of a detector that are gathered one by one; larger regions are summed where they lie.
+/// Sites of a detector that are gathered one by one; larger regions are summed on the device.
 pub(in crate::solver) const MOST_GATHERED: usize = 1024;
 
 /// As kernels take them.
@@ -68,14 +68,14 @@ pub(in crate::solver) struct SiteEvents<T: OnCuda> {
     set_values: Buffer<T>,
     /// Sites that are overwritten in this batch, and in how many of its steps.
     sets: [usize; 2],
-    /// Places that are gathered now, ascending, and which of those asked for each is.
+    /// Places that are gathered, ascending, and the position of each in the request.
     gathered: Vec<u32>,
     order: Vec<u32>,
     /// Places that are overwritten.
     overwritten: Vec<u32>,
     /// Whether signals are added in this batch.
     adds: bool,
-    /// What the device knows of players, and whether they are what is added.
+    /// The players on the device, and whether they are used in this batch.
     players: Players,
     plays: bool,
     channels: Buffer<u32>,
@@ -83,14 +83,14 @@ pub(in crate::solver) struct SiteEvents<T: OnCuda> {
     strengths: Buffer<f64>,
     played: Buffer<T>,
     played_places: Buffer<u32>,
-    /// Where records land, free for the next batch.
+    /// Host memory for records, free for the next batch.
     landings: Vec<PinnedBuffer<T>>,
 }
 
 /// Records of a batch on their way to the host, while the next one is stepped.
 pub(in crate::solver) struct Sent<T: OnCuda> {
     landing: Option<PinnedBuffer<T>>,
-    /// Which of those asked for each is, where they were not asked for in ascending order.
+    /// The position of each in the request, where that is not ascending.
     order: Option<Vec<u32>>,
     clocks: Vec<RunClock>,
     /// For each moment the values of detectors that were summed on the device; of the others anything.
@@ -149,12 +149,12 @@ impl<T: OnCuda> SiteEvents<T> {
         &self.gathered
     }
 
-    /// Places that are overwritten, in the order in which they were said.
+    /// Places that are overwritten, in the order of the request.
     pub(in crate::solver) fn overwritten(&self) -> &[u32] {
         if self.overwrites() { &self.overwritten } else { &[] }
     }
 
-    /// Says what is overwritten in the first steps of a batch: `values[step * places + n]`.
+    /// Sets the values that overwrite sites in the first steps of a batch: `values[step * places + n]`.
     pub(in crate::solver) fn set(&mut self, stream: &Stream, places: &[u32], values: &[T]) -> Result<(), CudaError> {
         self.sets = [places.len(), values.len() / places.len().max(1)];
         if self.overwrites() {
@@ -216,7 +216,7 @@ impl<T: OnCuda> SiteEvents<T> {
         self.gather(stream, steps, gathered)
     }
 
-    /// Says what is gathered in a batch.
+    /// Sets the places that a batch gathers.
     #[expect(clippy::cast_possible_truncation, reason = "fewer sites than 2^32")]
     fn gather(&mut self, stream: &Stream, steps: usize, gathered: &[u32]) -> Result<(), CudaError> {
         let mut order: Vec<u32> = (0..gathered.len() as u32).collect();
@@ -290,7 +290,7 @@ impl<T: OnCuda> SiteEvents<T> {
         }
     }
 
-    /// Begins to bring the records of a batch to the host, behind its steps: `clocks` of these, and for each the values of detectors that were summed on the device.
+    /// Begins to copy the records of a batch to the host, behind its steps: `clocks` of these, and for each the values of detectors that were summed on the device.
     pub(in crate::solver) fn send(
         &mut self,
         stream: &Stream,
@@ -364,7 +364,7 @@ impl<T: OnCuda> SiteEvents<T> {
         Ok(())
     }
 
-    /// What was gathered in so many steps, in the order in which it was asked for.
+    /// The gathered values of so many steps, in the order of the request.
     fn gathered_values(&self, stream: &Stream, steps: usize) -> Result<Vec<T>, CudaError> {
         let mut sorted = vec![T::zero(); self.gathered.len() * steps];
         if !sorted.is_empty() {
@@ -374,7 +374,7 @@ impl<T: OnCuda> SiteEvents<T> {
     }
 }
 
-/// Values of single moments in the order in which they were asked for, of those by ascending place; `order`: which of those asked for each is.
+/// Reorders the values of single moments from ascending places to the order of the request; `order`: the position of each in the request.
 fn in_order<T: Copy>(order: &[u32], sorted: &[T]) -> Vec<T> {
     let mut values = sorted.to_vec();
     let count = order.len().max(1);

@@ -1,5 +1,5 @@
 //! Sums and pictures of sound beside the steps (`kernels/sums.cuh`): a stream of their own, so that a picture that was begun is reduced and copied while stepping
-//! goes on; what would overwrite what it reads waits on the device.
+//! continues; steps that would overwrite what it reads wait on the device.
 
 mod by_rows;
 
@@ -21,12 +21,12 @@ use crate::solver::{FieldImage, ImageRequest, Taps};
 
 /// Numbers of `measure_total`: Σp², energy, x, xx, y, yy, z, zz, peak, flux, Σp.
 pub(in crate::solver) const SUMS: usize = 11;
-/// Warps for whose sums there is room from the beginning.
+/// Warps for whose sums memory is allocated at the start.
 const WARPS: usize = 8 * 1056;
 
 /// Warps that keep a device busy.
 const ENOUGH: usize = 4096;
-/// Sums that stay on the device at a time.
+/// Maximum number of sums that stay on the device.
 const KEPT: usize = 4096;
 
 /// Whether a detector is summed, and records now.
@@ -49,7 +49,7 @@ pub(in crate::solver) struct Frame {
 
 crate::backend::cuda::parameters!(Frame);
 
-/// What is summed.
+/// The region of a sum.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(in crate::solver) struct Region {
     pub lo: [usize; 3],
@@ -71,7 +71,7 @@ impl Region {
         }
     }
 
-    /// What a detector reads; `None` where that is nothing.
+    /// The region of a detector; `None` if it is empty.
     pub(in crate::solver) fn of(tap: &Tap) -> Option<Self> {
         tap.summed_sites().map(|[lo, hi]| Self {
             lo,
@@ -136,7 +136,7 @@ pub(in crate::solver) struct Kernels {
     pub measure: Kernel,
     pub measure_total: Kernel,
     pub picture: Kernel,
-    /// What `measure` gives of energies alone, faster; of a plane.
+    /// A faster kernel for energies alone, of a plane.
     pub energy: Option<Kernel>,
 }
 
@@ -152,7 +152,7 @@ impl Kernels {
     }
 }
 
-/// The stream beside the steps, and what it works on.
+/// The stream beside the steps, and its buffers.
 pub(in crate::solver) struct ReadbackStream {
     stream: Stream,
     kernels: Kernels,
@@ -228,7 +228,7 @@ impl ReadbackStream {
         Ok(numbers)
     }
 
-    /// Room for the sums of so many warps. What either stream still works on comes to an end before.
+    /// Allocates memory for the sums of so many warps, after both streams have ended their work.
     fn make_room(&mut self, stream: &Stream, warps: usize) -> Result<(), CudaError> {
         if self.parts.bytes() < warps.next_multiple_of(8) * SUMS * size_of::<f64>() {
             stream.finish()?;
@@ -244,7 +244,7 @@ impl ReadbackStream {
         Ok(())
     }
 
-    /// Puts in the sums over a region, a warp for each row and share of it, to the address `to`, where there is room for them and those that fill the last block; `alone`: those that
+    /// Queues the sums over a region, a warp for each row and share of it, to the address `to`, where there is room for them and those that fill the last block; `alone`: those that
     /// a detector asks for, of others anything.
     #[allow(unsafe_code, reason = "a kernel launch")]
     fn measure<L: DeviceRepr>(
@@ -277,7 +277,7 @@ impl ReadbackStream {
         }
     }
 
-    /// Puts sums over a region in, to the address `totals`.
+    /// Queues sums over a region, to the address `totals`.
     #[allow(unsafe_code, reason = "a kernel launch")]
     fn reduce<L: DeviceRepr>(
         &mut self,
@@ -305,7 +305,7 @@ impl ReadbackStream {
         }
     }
 
-    /// Puts in the sums of a detector ([`is_kept`]), after everything in `stream`; they stay on the device. `look` is what `measure` takes for the region.
+    /// Queues the sums of a detector ([`is_kept`]), after everything in `stream`; they stay on the device. `look` is what `measure` takes for the region.
     pub(in crate::solver) fn keep<L: DeviceRepr>(
         &mut self,
         stream: &Stream,
@@ -325,7 +325,7 @@ impl ReadbackStream {
         Ok(())
     }
 
-    /// Brings the sums that were kept to the host.
+    /// Copies the sums that were kept to the host.
     fn fetch(&mut self, stream: &Stream) -> Result<(), CudaError> {
         let waiting = std::mem::take(&mut self.waiting) * SUMS;
         let before = self.fetched.len();
@@ -336,8 +336,8 @@ impl ReadbackStream {
         }
     }
 
-    /// The values of detectors that are summed at these moments, for each of which [`ReadbackStream::keep`] was called in order; NaN stands for the gathered ones, and 0
-    /// where nothing was asked.
+    /// The values of detectors that are summed at these moments, for each of which [`ReadbackStream::keep`] was called in order; NaN for the gathered ones, and 0
+    /// where nothing was asked for.
     pub(in crate::solver) fn kept(
         &mut self,
         stream: &Stream,
@@ -364,7 +364,7 @@ impl ReadbackStream {
         Ok(clocks.iter().map(&mut record).collect())
     }
 
-    /// Puts a picture in, behind everything in `stream`; `image` takes over its layout. `with` makes what `picture` takes from the frame.
+    /// Queues a picture, behind everything in `stream`; `image` takes over its layout. `with` makes what `picture` takes from the frame.
     #[allow(unsafe_code, reason = "a kernel launch")]
     fn draw<P: DeviceRepr>(
         &mut self,
