@@ -1,4 +1,4 @@
-//! Sums over the field and records of detectors: where ψ lies if the propagator can, otherwise on the host.
+//! Sums over the field and records of detectors: on the device of ψ if the propagator supports it, otherwise on the host.
 
 use super::propagator::{KEPT, PART};
 use super::run::CrankNicolson;

@@ -1,4 +1,4 @@
-//! What a scheme on a back end offers: ψ in a layout of its own, and the steps of it.
+//! The interface of a scheme on a back end: ψ in its own layout, and its steps.
 
 use crate::backend::threads;
 use crate::field::{FieldData, Real};
@@ -20,7 +20,7 @@ pub(super) const KEPT: usize = 4096;
 pub(super) trait Propagator<T: Real>: Send + Sync {
     /// The variant's id.
     fn variant(&self) -> &'static str;
-    /// What was chosen, for the user.
+    /// The choices that were made, for the user.
     fn details(&self) -> String;
     /// Blocks that a line is cut into, on which the last bits depend.
     fn blocks(&self) -> Option<usize> {

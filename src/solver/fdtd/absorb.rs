@@ -1,8 +1,8 @@
-//! Rows that have more than an empty grid has: layers of one or more axes that absorb ([`super::cpml`]), walls in reach, damping, densities that differ.
+//! Rows with more than an empty grid: absorbing layers of one or more axes ([`super::cpml`]), walls in reach, damping, non-uniform density.
 //!
-//! What a run of rows reads is given by pointers at its first site and distances from there, so that a call and its checks are paid once a run and not once a row. [`layered`] steps rows
-//! with nothing but layers, [`damped`] the ends of rows that are damped there alone, [`mixed`] rows each of which has parts of its own ([`super::segments`]), plain ones among them. [`general`] takes any row with anything in it, also one whose
-//! neighbours lie elsewhere, and is the slowest.
+//! The input of a run of rows is given by pointers at its first site and distances from there, so that a call and its checks occur once a run and not once a row. [`layered`] steps rows
+//! with nothing but layers, [`damped`] the ends of rows that are damped there alone, [`mixed`] rows each of which has parts of its own ([`super::segments`]), plain ones among them. [`general`] takes any row, also one whose
+//! neighbours are elsewhere in memory, and is the slowest.
 
 mod damped;
 mod general;

@@ -1,6 +1,6 @@
 //! Maps of means over time, p² for rms and level, p·v for intensity, and of the velocity of the medium.
 //!
-//! Means are taken after every step, outside of the kernels, by one more pass over the grid; such runs go step by step. They count from the start of the run, or from when they are first asked for, over all of that time or with
+//! Means are taken after every step, outside of the kernels, by one more pass over the grid; such runs go step by step. They start with the run, or when they are first asked for, and cover all of that time or have
 //! the time constant `view.over`. v = −∇Φ/ρ by central differences of Φ = ∫p dt ([`super::potential`]); beside a wall or a rigid edge the mirror stands for the site beyond.
 //! Layout: as [`Lattice::packed`], x fastest; of a flow one axis after the other.
 

@@ -1,4 +1,4 @@
-//! How a sweep divides the grid among tasks and caches.
+//! The division of the grid into tasks that fit the caches.
 
 use super::lattice::Lattice;
 use std::ops::Range;

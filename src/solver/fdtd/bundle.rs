@@ -1,11 +1,11 @@
 //! Rows inside the grid, several planes at a time.
 //!
-//! Work: as [`super::stencil`], operation by operation, so that both give the same bits. What is saved are loads. Rows of a bundle of Z planes that stand
+//! Work: as [`super::stencil`], operation by operation, so that both give the same bits, with fewer loads. Rows of a bundle of Z planes
 //! in one column along z share what they read along it, 2H + Z rows instead of Z(2H + 1), and neighbours along x come from the aligned vectors
 //! beside by permutation where that is one instruction: at order 8 and Z = 2 a vector of sites takes 15 loads, of which 6 come from the second-level
 //! cache, instead of 25 (10), 8 of them across cache lines.
 //!
-//! While it goes, the kernel asks for rows that will be needed later, a cache line a vector: rows are too short for the processor to find out by itself.
+//! The kernel prefetches rows that are needed later, a cache line a vector: rows are too short for the hardware prefetcher.
 
 #![allow(
     unsafe_code,

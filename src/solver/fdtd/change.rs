@@ -1,4 +1,4 @@
-//! Changes of a run that is under way: another Δt, another medium.
+//! Changes during a run: another Δt, another medium.
 
 use super::material::Material;
 use super::relaxing::Relaxing;

@@ -1,7 +1,7 @@
-//! What happens at sites in a step ([`SiteEvents`]): sources and transducers play, and detectors and transducers record.
+//! Events at sites in a step ([`SiteEvents`]): sources and transducers play, detectors and transducers record.
 //!
-//! All of it is known by row before steps begin, so that whoever steps a row - a sweep over the grid or a tower that is many steps ahead of its
-//! neighbours - does what belongs to that row and that step, and nothing else.
+//! All of it is known by row before steps begin, so that every caller that steps a row (a sweep over the grid, or a tower that is many steps ahead of its
+//! neighbours) does exactly the work of that row and that step.
 
 use super::lattice::Lattice;
 use super::recorder::Recorder;

@@ -1,4 +1,4 @@
-//! Walls as vectors see them: which of the neighbours that the stencil of a site reads stand where they seem to.
+//! Walls for vector kernels: which of the neighbours in the stencil of a site are replaced by images.
 //!
 //! A neighbour beyond a wall is an even mirror's image ([`super::walls`]). At half width 1 that is the site itself. At half width 2 the second neighbour beyond a wall is the
 //! first on the same side where the wall stands between the two, otherwise the image of the site's first neighbour on the other side. Both are among what a vector has loaded, so

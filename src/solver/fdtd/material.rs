@@ -1,4 +1,4 @@
-//! The medium as the step reads it: λ² or κ per site, density, damping.
+//! The medium for the step: λ² or κ per site, density, damping.
 
 use super::cpml::leak;
 use super::lattice::{Ghost, Lattice};

@@ -1,7 +1,7 @@
 //! Energy and flux of parts of rows ([`super::energy`]), in vectors.
 //!
 //! A bond is added up once where both of its sites belong to the detector, by the lower of them, and half by either where they do not, or where one of them
-//! stands beside a wall. In one medium vectors count the bonds of a grid without walls, and listed ones ([`super::single_bonds`]) put right what walls change.
+//! stands beside a wall. In one medium vectors count the bonds of a grid without walls, and listed ones ([`super::single_bonds`]) correct what walls change.
 
 use super::energy::Levels;
 use super::lattice::Ghost;

@@ -1,4 +1,4 @@
-//! Whether there are towers and how they are cut: what a scene says, else what a short measurement finds fastest. No choice changes a bit of the result.
+//! Whether towers are used and how they are cut: as the scene says, or as a short measurement finds fastest. No choice changes a bit of the result.
 
 use super::events::{Played, SiteEvents};
 use super::lattice::Lattice;

@@ -2,7 +2,7 @@
 //!
 //! Kept where a scene asks for energy or its flux, and nowhere else: one more number a site is read and written in every step, and of two levels where detectors take the energy of
 //! every step. Held is Φ⁺ = Φ(tₙ + Δt/2), to which each step adds Δt pⁿ⁺¹. What begins
-//! at rest begins with Φ = 0 at its own time, and so does what is first asked for later: velocity counts from then on.
+//! at rest begins with Φ = 0 at its own time, and so does a potential that is first asked for later: velocity counts from then on.
 
 use super::energy::Levels;
 use super::run::{EVEN, Fdtd};

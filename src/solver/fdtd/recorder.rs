@@ -1,6 +1,6 @@
-//! What detectors and recording transducers take from each row, while it is in cache.
+//! Records of detectors and transducers, taken from each row while it is in cache.
 //!
-//! Pressures and their sums are taken from a row when it was stepped. Energy and flux need Φ⁺ and pⁿ of neighbours too: they are taken one step later, when the row's next
+//! Pressures and their sums are taken from a row when it was stepped. Energy and flux need Φ⁺ and pⁿ of neighbours too: they are computed one step later, when the row's next
 //! step reads those neighbours anyway, or by a sweep of their own after the last step. Every row or part of a row has a number of its own a step; a
 //! detector's numbers are added up in the order of rows, so that records have the same bits however steps are fused.
 

@@ -1,5 +1,5 @@
-//! Memories of walls and media beside the steps ([`crate::solver::acoustic::relaxation`]): what they add to pⁿ⁺¹ is known before a step and played in it as sources are, and
-//! they follow the pressure after it. Such runs go step by step; the kernels know nothing of memories.
+//! Memories of walls and media beside the steps ([`crate::solver::acoustic::relaxation`]): their contribution to pⁿ⁺¹ is known before a step and is added in it like a source, and
+//! they follow the pressure after it. Such runs go step by step; the kernels do not handle memories.
 //!
 //! Layout: q and d of the faces, then of each relaxation site after site, x fastest.
 

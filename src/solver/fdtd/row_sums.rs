@@ -1,4 +1,4 @@
-//! Sums over parts of rows, in vectors: what detectors add up, and what is kept of every site beside the levels.
+//! Sums over parts of rows, in vectors, for detectors, and per-site arrays beside the levels.
 //!
 //! A part is added up in the order of its sites: lanes in the field's precision over [`RUN`] sites, runs in double precision. A part is one row's or less, and every
 //! variant adds up the same parts, so that records have the same bits however steps are fused.

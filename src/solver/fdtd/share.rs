@@ -2,7 +2,7 @@
 //!
 //! Rust's slices forbid that a part of an array is read while another part is written through a slice of the whole. These two hold a pointer
 //! and hand out rows; that no row is written while it is read follows from the order of the work ([`super::sweep`] for single steps,
-//! [`super::tiling`] for towers) and is the callers' promise.
+//! [`super::tiling`] for towers) and is the responsibility of the callers.
 
 #![allow(unsafe_code, reason = "rows of one array are read and written by several threads")]
 

@@ -1,4 +1,4 @@
-//! Bonds that detectors add up one by one, listed before the first step: what walls change of the energy of a row, and what crosses faces that vectors do not take.
+//! Bonds that detectors add up one by one, listed before the first step: corrections of a row's energy for walls, and the flux through faces that vectors do not handle.
 
 use super::energy::Levels;
 use super::lattice::{Ghost, Lattice, ghost};

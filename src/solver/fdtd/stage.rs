@@ -1,4 +1,4 @@
-//! One step as its rows see it, and what a task needs besides.
+//! The input of one step for its rows, and the scratch memory of a task.
 
 use super::cpml::{Layer, Shape};
 use super::events::SiteEvents;

@@ -1,6 +1,6 @@
 //! One step of rows, in place over the older level, and a sweep of such over the whole grid.
 //!
-//! A row is the unit of work of every variant: whatever order rows and steps come in, [`Sweep::rows`] does the same operations on the same
+//! A row is the unit of work of every variant: in every order of rows and steps, [`Sweep::rows`] does the same operations on the same
 //! numbers, so that all variants agree to the bit.
 
 use super::blocks::{Block, most_planes};

@@ -1,4 +1,4 @@
-//! Many steps of a part of the grid at a time: the towers of [`super::tiling`], by as many threads as there are.
+//! Many steps of a part of the grid at a time: the towers of [`super::tiling`], on all threads.
 
 use super::events::SiteEvents;
 use super::scheme::Sweep;

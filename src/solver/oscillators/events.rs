@@ -1,4 +1,4 @@
-//! What happens at sites between steps: sources, damping, transducers, and detectors. All of it is here, and every variant calls it for every row that it
+//! Events at sites between steps: sources, damping, transducers, and detectors. Every variant calls them for every row that it
 //! has stepped: fusing steps changes nothing that is played or recorded.
 //!
 //! A step from t to t + Δt is `kick(t) · damp · sweeps · damp · kick(t + Δt)`: a kick adds ½Δt S/a^d to dq/dt, damping multiplies it by e^(−γ|Δt|) (γ is the rate

@@ -1,4 +1,4 @@
-//! The state on the processor: the field, the sweeps, the events at sites, and what they show.
+//! The state on the processor: the field, the sweeps, the events at sites.
 
 use super::blocked::Blocked;
 use super::events::{Damping, Kicks, Recorder, SiteEvents};

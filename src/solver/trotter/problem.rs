@@ -1,4 +1,4 @@
-//! What a scene asks of the method, read off a [`Scenario`]: everything that the solvers need, and why some scenes cannot be
+//! The problem of a [`Scenario`]: everything that the steppers need, and why some scenes cannot be
 //! built.
 
 use crate::field::Real;

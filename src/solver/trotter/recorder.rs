@@ -1,4 +1,4 @@
-//! What detectors read of the field after every step, also while several steps are fused.
+//! Records the values of detectors after every step, also while several steps are fused.
 //!
 //! A stepper hands over rows of φ as they leave a step, piece by piece and in any order; two kinds of reading keep what a record needs of them:
 //!

@@ -9,8 +9,8 @@
 //! Order 1 is `P xE xO yE yO zE zO`, order 2 one symmetric sub-step, order 4 five of lengths u, u, 1 − 4u, u, u (Suzuki 1990,
 //! doi 10.1016/0375-9601(90)90962-N).
 //!
-//! Absorption of orders 1 and 2 is part of the phases. The backward sub-step of order 4 would give back what the others took, so there
-//! absorption stands outside the composition, `e^{−WΔt/2} S₄ e^{−WΔt/2}`: of order 4 where nothing absorbs, and of order 2, with an error of the
+//! Absorption of orders 1 and 2 is part of the phases. The backward sub-step of order 4 would amplify, so there
+//! absorption is outside of the composition, `e^{−WΔt/2} S₄ e^{−WΔt/2}`: of order 4 where nothing absorbs, and of order 2, with an error of the
 //! commutators of W with H, where something does.
 //!
 //! The interaction reads |ψ|² next to the sweeps, `e^{−WΔt/2} P½ … P½ e^{−WΔt/2}`, so that a step is a palindrome: half of the phase between two steps has the

@@ -1,4 +1,4 @@
-//! What a run asks of the state.
+//! The run's interface to the state.
 
 use super::half_phase::HalfPhase;
 use super::media::Media;

@@ -1,4 +1,4 @@
-//! What a variant offers to a [`Run`](super::run::Run): a field in a layout of its own, and the sweeps over it.
+//! The interface of a variant to a [`Run`](super::run::Run): a field in its own layout, and the sweeps over it.
 
 use super::half_phase::HalfPhase;
 use super::media::{Exponent, Media};

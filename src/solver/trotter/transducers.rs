@@ -1,4 +1,4 @@
-//! Transducers: single sites of ψ, between the field's half phases. On a device they act where the field lies, a batch of steps at a time.
+//! Transducers: single sites of ψ, between the field's half phases. On a device they act there, a batch of steps at a time.
 
 use super::half_phase::HalfPhase;
 use super::run::Trotter;

@@ -1,4 +1,4 @@
-//! ψ on the device, and what looks at it there: sums over regions, pictures, its weight (`kernels/crank_nicolson.cuh`). Interleaved, x fastest.
+//! ψ on the device: sums over regions, pictures, its weight (`kernels/crank_nicolson.cuh`). Interleaved, x fastest.
 
 use super::params;
 use crate::backend::cuda::{Buffer, CudaError, Kernel, Piece, Pieces, Source, Stream};

@@ -1,4 +1,4 @@
-//! How the rows of a line are dealt out to threads of the device, and the joints of its blocks.
+//! The distribution of the rows of a line to threads of the device, and the joints of its blocks.
 
 use super::shape::{FEW, PART_THREADS, PARTS, SOLVERS, THREADS};
 

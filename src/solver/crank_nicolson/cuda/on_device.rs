@@ -1,4 +1,4 @@
-//! A propagator on the device, whatever its lines: a [`Scheme`] that steps, and the field where it is summed, drawn, read and changed.
+//! A propagator on the device, for lines and planes: a [`Scheme`] that steps, and the field, which is summed, drawn, read and changed.
 
 use super::super::propagator::Propagator;
 use super::field::{Energies, Field};
@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 /// How ψ is stepped.
 pub(super) trait Scheme<T: OnCuda>: Send + Sync {
-    /// How rows are dealt out, for the user.
+    /// The distribution of rows, for the user.
     fn details(&self) -> String;
     /// Bytes on the device beside the field.
     fn bytes(&self) -> usize;

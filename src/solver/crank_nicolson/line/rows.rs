@@ -1,4 +1,4 @@
-//! The rows of a vector of blocks as their elimination reads and leaves them.
+//! The rows of a vector of blocks before and after their elimination.
 
 use num_complex::Complex64;
 

@@ -1,4 +1,4 @@
-//! A row with anything in it, whatever stands for the rows around it: at soft edges, where layers cross beside walls, in layers of changing density. What it has is looked for at every vector.
+//! Any row, with any images for the rows around it: at soft edges, where layers cross beside walls, in layers of changing density. Its contents are looked up at every vector.
 
 #![allow(
     unsafe_code,

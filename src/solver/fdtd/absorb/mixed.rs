@@ -1,4 +1,4 @@
-//! Rows each of which has parts of its own: plain ones, layers, walls in reach, damping, densities that differ.
+//! Rows with parts of their own: plain ones, layers, walls in reach, damping, non-uniform density.
 
 #![allow(
     unsafe_code,

@@ -1,4 +1,4 @@
-//! What rows have beside layers: walls, damping, densities that differ.
+//! Contents of rows beside layers: walls, damping, non-uniform density.
 
 use crate::field::Real;
 

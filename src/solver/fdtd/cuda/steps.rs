@@ -1,4 +1,4 @@
-//! Steps on the device, and what is done to single sites after each.
+//! Steps on the device, and operations on single sites after each.
 
 use super::params::{self, whole};
 use super::{Cuda, grid_of};

@@ -1,4 +1,4 @@
-//! What a run holds on the device, and how it goes there and back.
+//! The memory of a run on the device, and copies to and from the host.
 //!
 //! Levels are `pitch` × ny × nz numbers, x fastest, pitch = nx rounded up to 32, without ghosts; the layers' memories lie as on the host.
 

@@ -1,7 +1,7 @@
 //! Tiles that overlap, in two dimensions: many steps of a strip of columns in registers (`kernels/fdtd_tiles.cu`).
 //!
-//! A pass reads one pair of levels and writes another. Where the medium holds more than a speed - walls, absorption, absorbing edges - or something is done at
-//! single sites, and as far around as a pass reaches, blocks write the sites ([`blocks`](super::blocks)) and tiles leave them out. Steps that are left over are
+//! A pass reads one pair of levels and writes another. Where the medium has more than a speed (walls, absorption, absorbing edges), or an operation acts on
+//! single sites, and within reach of a pass around them, blocks write the sites ([`blocks`](super::blocks)) and tiles skip them. Steps that are left over are
 //! taken one by one; all give the same bits. The integral of the pressure or its largest size is kept on the way; with both, steps go one by one.
 
 use super::blocks::Blocks;

@@ -1,7 +1,7 @@
-//! Small grids: a step in one launch, with what happens at single sites (`kernels/fdtd_step.wgsl`).
+//! Small grids: a step in one launch, with the operations on single sites (`kernels/fdtd_step.wgsl`).
 //!
-//! On a small grid launches wait for one another longer than they compute: one of the core, one of the sites around it, one of a single block that works off sources and
-//! detectors. Here every thread takes a site and does what is to be done there.
+//! On a small grid launches wait for each other longer than they compute: one for the core, one for the sites around it, one of a single block for sources and
+//! detectors. Here every thread steps a site and does its operations.
 
 use super::super::run::Fdtd;
 use super::medium::{Medium, SOURCE, STEP, marks};

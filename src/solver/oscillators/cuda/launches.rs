@@ -1,4 +1,4 @@
-//! How sub-steps are launched: kernels loaded for a scene, and the strips that each of them steps.
+//! Launches of sub-steps: the kernels of a scene, and the strips of each.
 
 use super::params;
 use super::sources::{self, COLUMNS, Shape};

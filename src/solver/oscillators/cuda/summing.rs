@@ -1,4 +1,4 @@
-//! Batches of steps whose launches do what is to be done between steps: what happens at single sites ([`visits`](super::visits)), and sums over regions
+//! Batches of steps whose launches also do the work between steps: operations on single sites ([`visits`](super::visits)), and sums over regions
 //! (`kernels/oscillators_cells.cuh`), of which a launch leaves a number a cell of 4 columns and two rows, which a kernel behind it adds up.
 //!
 //! For means and peaks of the pressure, in a plane, where neither largest pressures nor a velocity are kept.

@@ -1,6 +1,6 @@
-//! Sites of a plane at which something happens between steps: sources kick, transducers hear or drive, detectors read (`kernels/oscillators_visits.cuh`).
+//! Sites of a plane with operations between steps: sources kick, transducers record or drive, detectors read (`kernels/oscillators_visits.cuh`).
 //!
-//! A launch steps the whole plane as if nothing happened; a second one steps what lies within reach of such sites anew, from the same state, and does it. It is cut into short pieces, so
+//! A launch steps the whole plane without operations; a second one steps the surroundings of such sites again, from the same state, with the operations. It is cut into short pieces, so
 //! that it takes little of the time of the first.
 
 use super::params;

@@ -1,4 +1,4 @@
-//! Steps on the adapter, and what is done to single sites between them.
+//! Steps on the adapter, and operations on single sites between them.
 
 use super::planes::sites;
 use super::{Pass, Wgpu};

@@ -1,4 +1,4 @@
-//! Single sweeps (`kernels/oscillators_sweeps.wgsl`): the launches of a step, made ready once.
+//! Single sweeps (`kernels/oscillators_sweeps.wgsl`): the launches of a step, prepared once.
 
 use super::super::layout::Layout;
 use super::super::run::Oscillators;

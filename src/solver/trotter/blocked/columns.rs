@@ -1,4 +1,4 @@
-//! Vectors of sites, and what a sweep does to them; bits and levels of sites that lack a partner.
+//! Vectors of sites, and sweeps over them; bits and levels of sites that lack a partner.
 
 #![allow(
     unsafe_code,

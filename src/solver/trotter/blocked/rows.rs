@@ -1,4 +1,4 @@
-//! Rows of the field, of phases and of bits on their way between memory and a block.
+//! Copies rows of the field, of phases and of bits between memory and a block.
 
 #![allow(unsafe_code, clippy::inline_always, reason = "fills and empties the row buffers")]
 

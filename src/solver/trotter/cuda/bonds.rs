@@ -1,6 +1,6 @@
-//! Bonds that differ from one another, on the device: what turns each of them, beside the field.
+//! Bonds that differ from one another, on the device: the coefficients of each.
 //!
-//! A bond's numbers stand at the place of its lower site in a plane of the field's pitch. Those along x are apart by parity, a half row of bonds of even sites and then one of odd ones, so that
+//! A bond's coefficients are at the place of its lower site in a plane of the field's pitch. Those along x are separated by parity, a half row of bonds of even sites and then one of odd ones, so that
 //! a sweep along any axis reads what it needs without gaps. A plane therefore holds one angle for even bonds and one for odd ones: one plane of tangents an axis for orders 1 and 2, two for order 4.
 //! Bonds that leave the grid or touch a wall turn nothing, exactly, and the sweeps read no walls.
 

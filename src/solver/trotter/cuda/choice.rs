@@ -1,4 +1,4 @@
-//! Which runs go to the device, and which variant does them there.
+//! Which runs go to the device, and with which variant.
 
 use super::bonds::most_planes;
 use super::params::{MOST_DRIVES, SUMS};

@@ -1,4 +1,4 @@
-//! Sums over regions of the field as it stands.
+//! Sums over regions of the present field.
 
 use super::bonds::OwnBonds;
 use super::launch::addresses;

@@ -11,12 +11,12 @@
 //! - Probabilities of regions are summed inside the launches and their largest values taken, or where kernels take no whole steps by one that follows each ([`summing`]); sites at which
 //!   values and currents are read are copied there ([`copies`]).
 //!
-//! - `naive`: one kernel a sweep (Bederián and Dente 2011, section 4.2). One to three dimensions. Layers of interaction, a frame that rotates, two components that act on each other, and layers of
-//!   hopping and flux but in planes are stepped by it alone, with numbers of each bond and site beside the field ([`bonds`], `kernels/trotter_bonds.cu`).
-//! - Layers of hopping and flux in planes go with the variants of whole steps too: kernels look at single bonds where these are not as all others ([`rungs`]).
+//! - `naive`: one kernel a sweep (Bederián and Dente 2011, section 4.2). One to three dimensions. Layers of interaction, a frame that rotates, and coupled components are stepped by it alone, with numbers of each
+//!   bond and site beside the field ([`bonds`], `kernels/trotter_bonds.cu`).
+//! - Layers of hopping and flux in two and three dimensions, in real time and without interaction, are stepped by the variants of whole steps, too: kernels read single bonds where these differ from the others ([`rungs`]).
 //!
 //! Steps go into one stream; pictures and sums into a second one, so that a picture that was begun ([`begin_picture`](super::run::OnDevice::begin_picture)) is reduced and
-//! copied while stepping goes on. Steps write to the planes that the picture does not read; those that would overwrite it wait on the device.
+//! copied while stepping continues. Steps write to the planes that the picture does not read; those that would overwrite it wait on the device.
 //!
 //! Bound, 2D order 2 single: 16 instructions a site-step, so 2.0 T site-steps/s on an H200; a pass over memory moves 24 B (field in and out, phases),
 //! so 178 G site-steps/s with one step a launch.

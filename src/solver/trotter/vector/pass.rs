@@ -1,4 +1,4 @@
-//! One pass over the grid: sweeps that find all they need in a pair of rows, or of planes, which stay in cache meanwhile, and the phases.
+//! One pass over the grid: sweeps that need only a pair of rows, or of planes, which stay in cache, and the phases.
 //!
 //! Bonds along y of one parity join rows in pairs, those along z planes; bonds along x stay in a row, those along x and y in a plane. So sweeps before and after one along y or z
 //! go unit by unit with it, in their order. Every bond is turned by the operations that a sweep of its own would turn it by: the bits are the same.

@@ -1,4 +1,4 @@
-//! Launches of `kernels/trotter_sweeps.wgsl`, made ready once and queued again in every step.
+//! Launches of `kernels/trotter_sweeps.wgsl`, prepared once and queued in every step.
 
 use super::Wgpu;
 use super::looks::SOURCE;

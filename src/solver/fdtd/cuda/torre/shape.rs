@@ -1,4 +1,4 @@
-//! What a kernel of towers is made for, and how it divides x.
+//! The parameters of a kernel of towers, and its division of x.
 
 use crate::field::Precision;
 
