@@ -18,7 +18,7 @@ use rayon::prelude::*;
 use std::ops::Range;
 
 impl<T: Real> Trotter<T> {
-    /// Takes steps, after each of which transducers act and detectors record; none: they do so now.
+    /// Takes steps, after each of which transducers act and detectors record; 0 steps: they act at the present time.
     pub(super) fn record_steps(&mut self, clock: &RunClock, steps: u64, taps: &mut Taps) {
         if self.stepper.device().is_some() {
             self.record_steps_on_device(clock, steps, taps);

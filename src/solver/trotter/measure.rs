@@ -18,7 +18,7 @@ use num_complex::{Complex, Complex64};
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// Reads sites of a row of φ: (row, sites, where to).
+/// Reads sites of a row of φ: (row, sites, destination).
 pub(super) type ReadRow<'a, T> = &'a (dyn Fn(usize, Range<usize>, &mut [Complex<T>]) + Sync);
 
 /// Bytes of the rows of ψ that are kept together: they stay in a core's second cache.

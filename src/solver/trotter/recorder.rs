@@ -53,7 +53,7 @@ struct Heard {
     slots: Vec<AtomicU64>,
 }
 
-/// What is kept of the sites that a tap reads.
+/// The part of the sites of a tap that is kept.
 pub(super) struct Reading<T> {
     tap: usize,
     kept: Kept,
@@ -88,7 +88,7 @@ impl Copies {
 }
 
 impl<T: Real> Recorder<T> {
-    /// Buffers for what `taps` read and hear in at most `fused` steps; `open_damping` is the time of absorption that φ has had and ψ has not. `whole`: the sums over all sites that are asked for as
+    /// Buffers for the records of `taps` in at most `fused` steps; `open_damping` is the time of absorption that φ has had and ψ has not. `whole`: the sums over all sites that are asked for as
     /// well; `summed`: whether an adapter hands over those of regions, of whole steps.
     pub(super) fn new(
         grid: &Grid,
@@ -172,7 +172,7 @@ impl<T: Real> Recorder<T> {
         observes && self.taps == taps.taps() && self.heard.sites == listeners(taps)
     }
 
-    /// Columns from the first to the last that transducers hear among those of a row.
+    /// Columns from the first to the last that transducers record among those of a row.
     #[inline(always)]
     pub(super) fn heard_columns(&self, j: usize, k: usize, x: &Range<usize>) -> Option<Range<usize>> {
         let (first, sites) = self.heard_of(j, k, x);

@@ -22,7 +22,7 @@ const PARTS: usize = 4;
 /// The most lanes of a vector.
 const MOST: usize = 16;
 
-/// Where the vectors of a row of φ lie.
+/// The vectors of a row of φ.
 #[derive(Clone, Copy)]
 pub(super) enum Source<T> {
     /// In blocks of a row pair, from the first vector on.

@@ -33,7 +33,7 @@ pub(super) struct OwnBonds<T: OnCuda> {
     axes: Vec<AxisBonds<T>>,
 }
 
-/// How planes lie on the device.
+/// The layout of planes on the device.
 #[derive(Clone, Copy)]
 pub(super) struct Layout<'a> {
     pub grid: &'a Grid,
@@ -148,7 +148,7 @@ fn angles_along(sweeps: &[Sweep], axis: usize) -> Vec<Angles> {
 }
 
 impl<T: OnCuda> OwnBonds<T> {
-    /// What single sweeps need, if there are any, and sums.
+    /// The buffers for single sweeps, if there are any, and for sums.
     pub(super) fn new(
         stream: &Stream,
         layout: Layout,

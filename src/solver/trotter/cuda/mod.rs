@@ -159,10 +159,10 @@ struct Own<T: OnCuda> {
     rungs: Option<rungs::Rungs<T>>,
     /// What the angles of each axis are multiplied by for the bonds that these take for alike.
     alike: [f64; 3],
-    /// Whether sites have their own g, and whether phases read the field with it as it stands.
+    /// Whether sites have their own g, and whether phases read the field with it in its present state.
     strengths: bool,
     phase_strengths: bool,
-    /// g₁₂ of the energy, and that of the phases that read the field as it stands.
+    /// g₁₂ of the energy, and that of the phases that read the present field.
     cross: f64,
     phase_cross: f64,
     /// Entries of `trotter_bonds.cu`, once something differs.

@@ -199,7 +199,7 @@ impl List {
 }
 
 impl<T: OnCuda> Cuda<T> {
-    /// Puts in a launch of `space`, which sums over `regions`.
+    /// Queues a launch of `space`, which sums over `regions`.
     pub(super) fn launch_space(
         &self,
         space: &Loaded,
@@ -211,7 +211,7 @@ impl<T: OnCuda> Cuda<T> {
         self.put_in_space(&self.stream, (space, substep), list.part(0..list.count), regions)
     }
 
-    /// Puts in a launch of `space` for a part of a window: what is sent first where something is.
+    /// Queues a launch of `space` for a part of a window: what is sent first where something is.
     fn launch_window(&self, space: &Loaded, substep: &Substep, work: &Work) -> Result<(), CudaError> {
         let list = space.list(&self.stream, work)?;
         let put = |stream: &Stream, part: Range<usize>| {

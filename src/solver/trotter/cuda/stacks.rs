@@ -19,7 +19,7 @@ const MOST: usize = 64;
 /// The part of a launch's time that sending ten planes takes at most, where devices reach one another.
 const SENDING: usize = 8;
 
-/// What is to be stepped.
+/// The planes to step.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Work {
     /// Pairs of planes that are written.

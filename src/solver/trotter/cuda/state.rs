@@ -8,7 +8,7 @@ use crate::solver::device::state::{DeviceState, Psi};
 use crate::solver::trotter::run::HalfPhase;
 use std::sync::{Arc, PoisonError};
 
-/// What is kept from one row of measures to the next.
+/// Buffers that are kept from one row of measures to the next.
 pub(super) struct Kept<T: OnCuda> {
     device: Option<DeviceState<T>>,
     /// ψ, where no step writes to other planes than it reads.

@@ -155,7 +155,7 @@ impl Wgpu {
         self.stream.device().bind(kernel, &pairs)
     }
 
-    /// Puts launches in.
+    /// Queues launches.
     pub(super) fn put_in(&self, launches: &Launches) {
         self.attempt(|| put_in(&self.stream, launches));
     }

@@ -87,7 +87,7 @@ impl Looks {
         Self::launch(stream, &self.scale, &whole, [field, &unused], self.sites)
     }
 
-    /// The picture of the density of the field as it lies there.
+    /// The picture of the density of the field.
     pub(super) fn draw(
         &self,
         stream: &Stream,

@@ -102,7 +102,7 @@ pub(super) struct Wgpu {
 }
 
 impl Wgpu {
-    /// Room for a field.
+    /// Memory for a field.
     ///
     /// `asked`: a variant's id, if the scene names one; `steps`: how many to fuse, if it says so.
     pub(super) fn new(problem: &Problem, asked: Option<&str>, steps: Option<usize>) -> Result<Self, SolverError> {
