@@ -19,9 +19,9 @@ use rayon::prelude::*;
 /// Means of a run.
 #[derive(Default)]
 pub(super) struct Averages<T> {
-    /// ⟨p²⟩ of every site; empty while nobody looks.
+    /// ⟨p²⟩ of every site; empty while not needed.
     pub(super) square: Vec<T>,
-    /// ⟨p v⟩ of every site, axis by axis; empty while nobody looks.
+    /// ⟨p v⟩ of every site, axis by axis; empty while not needed.
     pub(super) flow: Vec<T>,
     /// Seconds that they hold.
     pub(super) passed: [f64; 2],
@@ -97,7 +97,7 @@ impl<T: Real> Motion<'_, T> {
 }
 
 impl<T: Vectors> Fdtd<T> {
-    /// Starts to keep what a picture needs, if nobody did.
+    /// Starts to keep what a picture needs, unless it is kept already.
     pub(super) fn watch_means(&mut self, quantity: Quantity) -> Result<(), SolverError> {
         let sites = self.sweep.lattice.size[0] * self.sweep.lattice.rows();
         match quantity {

@@ -19,10 +19,10 @@ use super::tally::{RUN, Tally};
 use crate::backend::simd::{self, Lanes, Level, Vectors, prefetch};
 use crate::field::Real;
 
-/// Bundles of rows, one behind the other, and where their neighbours lie.
+/// Bundles of rows, one behind the other, and their neighbours.
 ///
 /// Every row must hold `sites` values from its pointer on and [`super::lattice::Lattice::FRONT`] more at either end, the nearest of which are
-/// ghosts as far as the stencil reaches; so must all rows within its reach. Nobody else may write what is read or touch what is written.
+/// ghosts as far as the stencil reaches; so must all rows within its reach. No other task may write what is read or access what is written.
 pub struct Bundles<'a, T> {
     /// pⁿ at the first site of the first row.
     pub now: *const T,
@@ -44,7 +44,7 @@ pub struct Bundles<'a, T> {
     pub step: usize,
     /// The ghosts at both ends.
     pub mirrors: &'a [Mirror],
-    /// Rows that will be read soon, any number; every bundle asks for its share.
+    /// Rows that are read soon, any number; every bundle prefetches its share.
     pub ahead: &'a [*const T],
     /// Φ⁺ of the same rows, for [`FollowKernels`].
     pub potential: Option<Follows<T>>,
@@ -61,7 +61,7 @@ pub struct Follows<T> {
     pub to: *mut T,
     /// Δt.
     pub step: T,
-    /// Room for what [`super::tally`] adds up of each row, bundle by bundle.
+    /// Memory for the sums of [`super::tally`] of each row, bundle by bundle.
     pub sums: *mut [f64; 2],
 }
 

@@ -59,8 +59,8 @@ fn lag(width: f64) -> f64 {
 
 /// γΔt of the sites of a layer of `width` sites for a Courant number, the outermost first: the damping of the pressure in a guide with obstacles.
 ///
-/// A tenth more at least than the discrete layer of order 2 needs to take power from every wave, at any Δt, in guides up to 1000 sites wide. The second factor and the last part
-/// are for small Δt: at large ones, what the layer remembers loses that much by itself.
+/// At least a tenth more than the discrete layer of order 2 needs to take power from every wave, at any Δt, in guides up to 1000 sites wide. The second factor and the last part
+/// are for small Δt: at large ones the memory variables of the layer have that loss by themselves.
 #[expect(clippy::cast_precision_loss, reason = "widths are small")]
 pub fn leak(surroundings: Surroundings, width: usize, courant: f64) -> Vec<f64> {
     let (own, courant) = (width as f64, courant.abs());
@@ -111,9 +111,9 @@ fn factors(depth: f64, lag: f64, width: f64, surroundings: Surroundings, courant
     [decay, (1.0 - decay) * alpha / (sigma + alpha)]
 }
 
-/// The two layers of one axis with what they remember.
+/// The two layers of one axis with their memory variables.
 pub struct Layer<T> {
-    /// Where they lie and what they do.
+    /// Their place and coefficients.
     pub shape: Shape<T>,
     /// ψ of the face below each site of the slots, then ψ of the face above each.
     pub psi: Aligned<T>,
@@ -121,7 +121,7 @@ pub struct Layer<T> {
     pub zeta: Aligned<T>,
 }
 
-/// Where the two layers of one axis lie and what they do.
+/// The place and the coefficients of the two layers of one axis.
 #[derive(Clone)]
 pub struct Shape<T> {
     /// The axis.
@@ -186,7 +186,7 @@ impl<T: Real> Layer<T> {
 }
 
 impl<T> Layer<T> {
-    /// What is remembered of row j + ny·k: ψ of the faces below, then above, and ζ; empty where it has none.
+    /// The memory variables of row j + ny·k: ψ of the faces below, then above, and ζ; empty where it has none.
     pub fn of_row(&self, size: [usize; 3], row: usize) -> [&[T]; 3] {
         let own = self.shape.row(size, [row % size[1], row / size[1]]).unwrap_or(0..0);
         let (below, above) = self.psi.split_at(self.zeta.len());
@@ -278,7 +278,7 @@ impl<T> Shape<T> {
         &self.factors
     }
 
-    /// (1 − A)/A of the site of each slot, by which ζ takes over what rounding puts into the pressure: a step must not divide by A.
+    /// (1 − A)/A of the site of each slot, for the correction of ζ by the rounding of the pressure; precomputed, since a step must not divide by A.
     pub fn loss_ratios(&self) -> &[T] {
         &self.together[6 * self.slots()..]
     }
@@ -288,7 +288,7 @@ impl<T> Shape<T> {
         &self.together
     }
 
-    /// Where the memories of row (j, k) lie: along x its slots, otherwise a row of sites; `None` if it has none.
+    /// The place of the memories of row (j, k): along x its slots, otherwise a row of sites; `None` if it has none.
     pub fn row(&self, size: [usize; 3], [j, k]: [usize; 2]) -> Option<Range<usize>> {
         let [nx, ny, _] = size;
         let (first, count) = match self.axis {
@@ -310,7 +310,7 @@ impl<T> Shape<T> {
         }
     }
 
-    /// Where the memories of a site lie.
+    /// The place of the memories of a site.
     pub fn place(&self, size: [usize; 3], [i, j, k]: [usize; 3]) -> Option<usize> {
         let row = self.row(size, [j, k])?;
         Some(row.start + if self.axis == 0 { self.slot(i)? } else { i })

@@ -17,7 +17,7 @@ const RUN: usize = 64;
 /// The most lanes of a vector.
 const LANES: usize = 16;
 
-/// What is made of the pressures of some sites of a row.
+/// The reduction of the pressures of some sites of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Reduction {
     /// Σp.
@@ -70,7 +70,7 @@ pub(super) struct FluxBond<'a, T> {
     pub(super) weight: T,
 }
 
-/// A row that was stepped, with its ghosts, and what is kept of it.
+/// A row that was stepped, with its ghosts, and its per-site arrays.
 pub(super) struct Follow<'a, T> {
     /// pⁿ⁺¹.
     pub(super) pressure: &'a [T],

@@ -25,7 +25,7 @@ pub(super) struct Segment<T> {
     pub(super) look: Look<T>,
 }
 
-/// What the sites of a part have that those of an empty grid have not.
+/// Contents of a part beyond those of an empty grid.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Look<T> {
     /// Nothing: the kernel of an empty grid steps them.

@@ -52,7 +52,7 @@ impl Strips {
     }
 }
 
-/// How a grid is cut into towers.
+/// The cut of a grid into towers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Tiling {
     /// s: rows by which a step leans.
@@ -207,7 +207,7 @@ impl Tiling {
         from.max(0)..to.min(self.fronts)
     }
 
-    /// What a tower steps at t: pairs of rows beside each other along z where c is y, single rows for the rest.
+    /// The rows that a tower steps at t: pairs of rows beside each other along z where c is y, single rows for the rest.
     pub(super) fn parts(&self, tower: &Tower, t: i64, parts: &mut Vec<Part>) {
         parts.clear();
         let mut put = |w: i64, c: Range<i64>, planes: usize| {

@@ -50,7 +50,7 @@ impl Drop for Finally<'_> {
 }
 
 impl<T: Real> Sweep<T> {
-    /// Takes all steps of a pass, tower by tower: whoever is free takes the next one and waits for those that it needs. To be called in the pool.
+    /// Takes all steps of a pass, tower by tower: a free thread takes the next one and waits for those that it needs. To be called in the pool.
     pub(super) fn towers(&self, tiling: &Tiling, pass: &Pass<'_, T>) {
         let towers = tiling.towers(pass.steps);
         let next = AtomicUsize::new(0);

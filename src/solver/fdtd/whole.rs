@@ -123,7 +123,7 @@ impl<T: Real> Sweep<T> {
 }
 
 impl<T: Vectors> Fdtd<T> {
-    /// Whether energies of the whole grid that are asked for, and nothing else that takes Φ, can be added up from every site's own numbers.
+    /// Whether energies of the whole grid can be added up from every site's own numbers: they are asked for, and nothing else uses Φ.
     pub(super) fn sums_own_numbers(&mut self, taps: &Taps) -> bool {
         let driven = taps.transducers().is_some_and(|own| own.act() != Act::Record);
         // What the scene has, not this part of its grid: all parts add up in one way.

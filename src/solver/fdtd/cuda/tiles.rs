@@ -203,7 +203,7 @@ impl<T: OnCuda> Tiles<T> {
         self.passes[0].strips.steps
     }
 
-    /// For the report.
+    /// Description for the report.
     pub(super) fn describe(&self) -> String {
         let Pass { cut, blocks, .. } = &self.passes[0];
         let blocks = match blocks.sites() {
@@ -225,7 +225,7 @@ impl<T: OnCuda> Tiles<T> {
         levels + self.passes.iter().map(pass).sum::<usize>()
     }
 
-    /// Says what is done at single sites in the next batch.
+    /// Sets the operations on single sites of the next batch.
     pub(super) fn mark(&mut self, stream: &Stream, pitch: usize, done: Operations) -> Result<(), CudaError> {
         if self.marked.as_ref() == Some(&done) {
             return Ok(());
@@ -268,7 +268,7 @@ pub(super) fn fitting<T: OnCuda>(run: &Cuda<T>) -> Result<Tiles<T>, String> {
 }
 
 impl<T: OnCuda> Cuda<T> {
-    /// What passes keep beside the levels: the largest pressures or the velocity's potential, not both.
+    /// The per-site array that passes keep beside the levels: the largest pressures or the velocity's potential, not both.
     pub(super) fn kept_beside(&self) -> Option<&Buffer<T>> {
         self.peak.as_ref().or(self.potential.as_ref())
     }

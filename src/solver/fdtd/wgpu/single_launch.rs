@@ -23,7 +23,7 @@ pub(super) fn fits(host: &Fdtd<f32>, choice: &Choice) -> bool {
     !choice.is("stepwise") && host.sweep.lattice.size.iter().product::<usize>() <= MOST_SITES
 }
 
-/// The kernel, and what happens at single sites.
+/// The kernel, and the operations on single sites.
 pub(super) struct SingleLaunch {
     kernel: Kernel,
     blocks: [usize; 3],
@@ -49,7 +49,7 @@ impl SingleLaunch {
         })
     }
 
-    /// What happens at single sites in the batch that follows.
+    /// The operations on single sites in the next batch.
     pub(super) fn places_mut(&mut self) -> &mut Places {
         &mut self.places
     }
@@ -59,7 +59,7 @@ impl SingleLaunch {
         self.places.records(stream, steps)
     }
 
-    /// Puts step `n` of the batch in; `newer`: which level of the pair is pⁿ.
+    /// Queues step `n` of the batch; `newer`: which level of the pair is pⁿ.
     pub(super) fn step(
         &mut self,
         stream: &Stream,

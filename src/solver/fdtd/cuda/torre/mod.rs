@@ -75,7 +75,7 @@ fn is_quick(shape: Shape, precision: Precision, scenario: &Scenario) -> bool {
 /// Fewer do not fill the device with towers.
 const LEAST_SITES: usize = 1 << 24;
 
-/// The kernel, and what it keeps between launches.
+/// The kernel, and its buffers between launches.
 pub(super) struct Torre {
     pub shape: Shape,
     /// Steps of a pass at most.
@@ -118,7 +118,7 @@ impl Torre {
         })
     }
 
-    /// For the report.
+    /// Description for the report.
     pub(super) fn describe(&self) -> String {
         let Shape { dts, cluster, room, .. } = self.shape;
         let blocks = if cluster > 1 {
@@ -135,7 +135,7 @@ impl Torre {
         self.counter.bytes() + self.special.as_ref().map_or(0, Buffer::bytes)
     }
 
-    /// Says which rows are not plain (empty: all are).
+    /// Sets the rows that are not plain (empty: all are plain).
     pub(super) fn mark(&mut self, stream: &Stream, rows: Vec<u8>) -> Result<(), CudaError> {
         if self.marked == rows {
             return Ok(());
