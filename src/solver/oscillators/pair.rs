@@ -55,7 +55,7 @@ pub(super) fn lone(m: f64, k: f64, tau: f64) -> Lone<f64> {
     [m * omega * (omega * tau / 2.0).tan(), (omega * tau).sin() / (m * omega)]
 }
 
-/// Where some sites' numbers stand.
+/// Pointers to the numbers of some sites.
 pub(super) struct Sites<T> {
     /// Displacements: the pressure.
     pub q: *mut T,

@@ -258,7 +258,7 @@ impl<T: OnCuda> Medium<T> {
         springs
     }
 
-    /// What sums and pictures read of it.
+    /// The arguments of sums and pictures.
     pub(super) fn look(&self, look: params::Look) -> params::Look {
         let (mass, stiffnesses) = match &self.masses {
             Some([mass, x, y]) => (mass.address(), [self.origin(x), self.origin(y)]),

@@ -21,7 +21,7 @@ use crate::solver::taps::Tap;
 const CELLS: usize = 4096;
 const BLOCKS: usize = 256;
 
-/// What is kept on the device for it.
+/// Its buffers on the device.
 pub(super) struct Summing<T: OnCuda> {
     add_cells: Kernel,
     cells: Buffer<T>,
@@ -97,7 +97,7 @@ impl<T: OnCuda> Cuda<T> {
         (asked.len() <= REGIONS).then_some(asked)
     }
 
-    /// Takes a batch of steps whose launches do what is to be done between them; `kicked`: places of sources. `false` where they cannot, and nothing was done.
+    /// Takes a batch of steps whose launches also do the work between them; `kicked`: places of sources. `false` where they cannot, and nothing was done.
     pub(super) fn fused_batch(
         &mut self,
         clock: &RunClock,

@@ -124,7 +124,7 @@ impl Sweeps {
         Ok(Self { substeps, damps })
     }
 
-    /// Puts a step in, of sub-steps of these lengths.
+    /// Queues a step, of sub-steps of these lengths.
     pub(super) fn step(&self, stream: &Stream, lengths: &[usize]) -> Result<(), WgpuError> {
         put_in(stream, &self.damps)?;
         for length in lengths {

@@ -39,7 +39,7 @@ struct Params {
     ends_of: [[[f32; 2]; 2]; 2],
 }
 
-/// The kernel, and what it is given for launches that were queued once.
+/// The kernel, and the arguments of launches that are prepared once.
 pub(super) struct Tiles {
     kernel: Kernel,
     /// Sub-steps of a launch at most.
