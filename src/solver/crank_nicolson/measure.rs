@@ -138,7 +138,7 @@ impl<T: Number> CrankNicolson<T> {
         }
     }
 
-    /// Takes steps and records every one of them; none: records ψ as it stands.
+    /// Takes steps and records every one of them; none: records the present ψ.
     pub(super) fn record_steps(&mut self, clock: &RunClock, steps: u64, taps: &mut Taps) {
         let all = taps.taps().to_vec();
         let regions: Vec<Option<Region>> = (all.iter())

@@ -13,7 +13,7 @@ use num_complex::Complex;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// How ψ is stepped.
+/// The stepping of ψ.
 pub(super) trait Scheme<T: OnCuda>: Send + Sync {
     /// The distribution of rows, for the user.
     fn details(&self) -> String;
@@ -31,7 +31,7 @@ pub(super) trait Scheme<T: OnCuda>: Send + Sync {
     fn is_wall(&self, site: usize) -> bool;
     /// What energies at `time` are made of; `wanted` if anybody asks for them.
     fn energies(&mut self, field: &Field<T>, time: f64, wanted: bool) -> Result<Energies, CudaError>;
-    /// What the drives are worth at a time.
+    /// The values of the drives at a time.
     fn drives_at(&self, time: f64) -> Vec<f64>;
     /// Diagonal of H at a site, without interaction.
     fn energy_at(&self, site: usize, drives: &[f64]) -> f64;

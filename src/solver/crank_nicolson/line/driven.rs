@@ -67,7 +67,7 @@ impl<T: Vectors> Diagonal<T> {
         (numbers + driven) * size_of::<T>() + swept
     }
 
-    /// Forgets what it knows of ψ, which has changed.
+    /// Drops the intermediate results that belong to ψ, which has changed.
     pub(super) fn forget(&mut self) {
         self.ahead = None;
     }
