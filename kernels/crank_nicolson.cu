@@ -16,7 +16,7 @@
 // Lines are filled up with walls; rings need no correction: the joint after the last is the first.
 //
 // Bytes a row and step, single (double): psi in and out 16 (32), the inverse pivot 8 (16), joints 40/ROWS (80/ROWS). Operations: 35 multiply-adds. From E it
-// would be 4 (8) bytes, and 4 (8) of absorption if there is any, but 40 multiply-adds and a reciprocal, and is slower: docs/performance.md.
+// would be 4 (8) bytes, and 4 (8) of absorption if there is any, but 40 multiply-adds and a reciprocal, and is slower: docs/experiments.md.
 // Layout: psi interleaved, x fastest; E infinite where a wall stands. Limits: 8192 blocks of 256 x ROWS rows.
 //
 // Reference: Y. Lutsyshyn, F. Navarrete, D. Bauer 2023, The N-shaped partition method, sections 3 and 4.

@@ -1,6 +1,6 @@
-//! What this machine can do at most: memory bandwidth and arithmetic, measured with all threads of the pool that the methods use.
+//! Limits of this machine: memory bandwidth and arithmetic, measured with all threads of the pool that the methods use.
 //!
-//! Every figure is the best of several runs: a ceiling is what the machine can reach, and disturbances only lower it.
+//! Every figure is the best of several runs, since other programs can only lower it.
 
 use super::threads;
 use crate::field::Precision;
@@ -12,7 +12,7 @@ use std::time::Duration;
 /// The ceilings of one run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ceilings {
-    /// Bytes per second, read and written in place: what a method that passes once over its field does.
+    /// Bytes per second read and written in place, as by a method that passes once over its field.
     pub in_place: f64,
     /// Bytes per second of a ← b + s·c, 24 bytes an element of 8 bytes; stores go past the caches where the processor has
     /// such an instruction.
@@ -39,7 +39,7 @@ impl Ceilings {
         }
     }
 
-    /// Measures for about `seconds` in all, on arrays of `array` bytes: several times the last cache.
+    /// Measures for about `seconds` in all, on arrays of `array` bytes, which should be several times the last-level cache.
     #[must_use]
     pub fn measure(seconds: f64, array: usize) -> Self {
         let part = Duration::from_secs_f64(seconds / 4.0);
@@ -159,7 +159,7 @@ fn lanes(precision: Precision) -> usize {
     bytes / precision.bytes()
 }
 
-/// `CHAINS · ROUNDS` multiply-adds of whole vectors; the sum keeps them from being left out.
+/// `CHAINS · ROUNDS` multiply-adds of whole vectors; the sum keeps the compiler from removing them.
 fn multiply_add(precision: Precision) -> f64 {
     #[cfg(target_arch = "x86_64")]
     {
@@ -311,7 +311,7 @@ mod tests {
 
     #[test]
     fn multiply_adds_are_done() {
-        // x ← 0.999999 x + 1e-6 keeps 1 within the rounding of its rounds; left out or overflowing it would not be 1.
+        // x ← 0.999999 x + 1e-6 keeps 1 within the rounding of its rounds; if the loop were removed or overflowed, the result would not be 1.
         for precision in [Precision::Single, Precision::Double] {
             let sum = multiply_add(precision);
             assert!(sum.is_finite() && sum > 1.0, "{sum}");

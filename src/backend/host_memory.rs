@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 /// Bytes that can be allocated now, where the system tells; `None` elsewhere, and a failed allocation is then reported when the run is built.
 #[must_use]
 pub fn free() -> Option<u64> {
-    // Miri warns of the system's own files with a page of words each.
+    // Miri prints a long warning for each file of the system.
     if cfg!(miri) {
         return None;
     }
@@ -54,7 +54,7 @@ fn groups(root: &Path) -> Vec<u64> {
             let (Some(limit), Some(used)) = (number(limit), number(used)) else {
                 continue;
             };
-            // Files in the page cache count as used, and go where memory is asked for.
+            // The page cache counts as used, but is freed when memory is needed.
             let statistics = read(root, folder.join("memory.stat")).unwrap_or_default();
             let cached = statistics
                 .lines()
@@ -85,7 +85,7 @@ fn limits(root: &Path) -> Vec<u64> {
 mod tests {
     use super::*;
 
-    /// A system of 8 GiB free with these files beside.
+    /// A system with 8 GiB free and these files.
     fn system(files: &[(&str, &str)]) -> Option<u64> {
         let root = tempfile::tempdir().unwrap();
         let always = [("proc/meminfo", "MemTotal: 9999999 kB\nMemAvailable:    8388608 kB\n")];
@@ -103,7 +103,7 @@ mod tests {
         assert_eq!(free_below(Path::new("/no/such/system")), None);
         assert_eq!(system(&[]), Some(8 * GIB));
         let in_group = ("proc/self/cgroup", "0::/batch/job\n");
-        // 2 GiB used, half a GiB of it files that can go.
+        // 2 GiB used, half a GiB of it page cache.
         let limited = system(&[
             in_group,
             ("sys/fs/cgroup/batch/job/memory.max", "max\n"),

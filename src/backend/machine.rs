@@ -1,4 +1,4 @@
-//! What this machine is, and where programs keep what can be made again.
+//! The processor's name, and the cache folder.
 
 use std::path::PathBuf;
 
@@ -8,14 +8,14 @@ pub fn processor_name() -> String {
     cpuinfo("model name").unwrap_or_else(|| "unknown".to_owned())
 }
 
-/// A line of Linux's description of the first processor; elsewhere nothing.
+/// A field of the first processor in `/proc/cpuinfo` on Linux; `None` elsewhere.
 fn cpuinfo(key: &str) -> Option<String> {
     let text = std::fs::read_to_string("/proc/cpuinfo").ok()?;
     let line = text.lines().find(|line| line.starts_with(key))?;
     Some(line.split_once(':')?.1.trim().to_owned())
 }
 
-/// The folder of this program in the system's place for what can be made again.
+/// The folder of this program in the system's cache folder.
 #[must_use]
 pub fn cache_folder() -> Option<PathBuf> {
     let set = |name: &str| {

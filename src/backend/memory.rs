@@ -2,7 +2,7 @@
 
 use crate::field::Real;
 
-/// Arrays from this size on are worth large pages.
+/// Bytes from which arrays use large pages.
 const LARGE: usize = 4 << 20;
 
 /// `count` zeros; where the system offers large pages (2 MiB on x86-64 Linux), in these. Kernels that walk down many rows at once otherwise
@@ -29,7 +29,7 @@ pub fn try_zeros<T: Real>(count: usize) -> Option<Vec<T>> {
     Some(numbers)
 }
 
-/// Advises the kernel; what it makes of it changes speed only.
+/// Advises the kernel of the operating system; this changes speed only.
 #[cfg(target_os = "linux")]
 #[allow(unsafe_code, reason = "a system call that the standard library does not offer")]
 fn ask_for_large_pages<T>(numbers: &mut [T]) {

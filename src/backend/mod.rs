@@ -1,4 +1,4 @@
-//! The least that several methods share on one kind of hardware.
+//! What several methods share on one kind of hardware.
 
 pub mod ceilings;
 pub mod host_memory;

@@ -1,8 +1,8 @@
 //! One pool of worker threads for every method on the processor.
 //!
 //! The threads flush subnormal numbers to zero, both as operands and as results. A wave packet's tail falls through the
-//! smallest normal single (1.2e-38) within a few dozen widths; on subnormal operands an x86 core leaves its fast path for
-//! microcode, and the same kernel then runs 8 to 20 times slower. Amplitudes of 1e-38 carry no physics, so
+//! smallest normal single (1.2e-38) within a few dozen widths; on subnormal operands an x86 core uses
+//! microcode, and the same kernel runs 8 to 20 times slower. Amplitudes of 1e-38 have no physical meaning, so
 //! nothing is lost. Rust leaves subnormals on; the setting is per thread (MXCSR on x86-64, FPCR on AArch64), and therefore belongs
 //! to the threads that run kernels and to no other.
 
@@ -31,7 +31,7 @@ fn pool() -> Option<&'static rayon::ThreadPool> {
     .as_ref()
 }
 
-/// Threads to be started: `RAYON_NUM_THREADS` or as many as the machine has cores. More than a few a core take turns and wait for each other; thousands seem to hang.
+/// Threads to start: `RAYON_NUM_THREADS`, or the number of cores. The limit is a few a core, since more only wait for each other.
 fn wanted() -> usize {
     let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let most = (MOST_A_CORE * cores).max(MOST_ANYWHERE);
@@ -66,7 +66,7 @@ pub fn run<R: Send>(work: impl FnOnce() -> R + Send) -> R {
     result
 }
 
-/// The entrance to the pool, compiled once and not with each work.
+/// Enters the pool; not generic, so that it is compiled once and not for each `work`.
 fn install(work: &mut (dyn FnMut() + Send)) {
     match pool() {
         Some(pool) => pool.install(work),
@@ -131,7 +131,7 @@ mod tests {
         let tiny = std::hint::black_box(f32::MIN_POSITIVE);
         let flushed = super::run(|| std::hint::black_box(tiny) * std::hint::black_box(0.25));
         assert_eq!(flushed.to_bits(), 0);
-        // The caller's own thread is left alone.
+        // The setting of the caller's own thread does not change.
         assert!(std::hint::black_box(tiny) * std::hint::black_box(0.25) > 0.0);
     }
 }

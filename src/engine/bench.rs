@@ -1,4 +1,4 @@
-//! How fast the methods step, beside what the machine can do: the measurements of `ripplon bench`.
+//! The measurements of `ripplon bench`: rates of the methods beside the limits of the machine.
 
 pub mod auto;
 pub mod scaling;
@@ -60,7 +60,7 @@ pub fn cases(order: u32, wanted: impl Fn(Backend) -> bool) -> Vec<Case> {
     let mut all = Vec::new();
     for method in METHODS {
         let nearest = orders(method).into_iter().min_by_key(|own| own.abs_diff(order));
-        // Looking for a back end loads its drivers: only for those that are wanted.
+        // Looking for a back end loads its driver: only for those that are asked for.
         let targets = method.targets.iter().filter(|target| wanted(target.backend));
         for target in targets.filter(|target| target.backend.availability().is_ok()) {
             for variant in target.variants {
@@ -106,15 +106,15 @@ pub struct Entry {
     pub min: f64,
     /// The fastest repetition.
     pub max: f64,
-    /// The same while a window shows it, where that was asked for.
+    /// The rate while a window shows the run, where that was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shown: Option<Shown>,
 }
 
-/// What stepping is like while somebody watches.
+/// The rate while a window shows the run.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
 pub struct Shown {
-    /// Site-steps per second, everything else that a window asks for included.
+    /// Site-steps per second, with the time for everything that a window needs.
     pub site_steps_per_s: f64,
     /// Pictures that arrived, per second.
     pub pictures_per_s: f64,
@@ -348,7 +348,7 @@ pub fn measure_shown(case: &Case, size: &[usize], seconds: f64, frames: f64) -> 
         }
         seen.ok_or_else(|| failed("no frame arrived".to_owned()).into())
     };
-    // Until batches have found their length.
+    // Until the length of batches has settled.
     let from = watch((seconds / 3.0).max(0.3))?;
     let to = watch(seconds)?;
     let took = to.0.duration_since(from.0).as_secs_f64().max(1e-9);

@@ -9,7 +9,7 @@ use crate::solver::placement::MirrorSites;
 use crate::solver::{self, Method, Solver, StepAdvice, Taps};
 use std::time::Duration;
 
-/// The method of a scenario. What a scene asks of `[solver]` was held against the table when it was read.
+/// The method of a scenario. What a scene asks of `[solver]` was checked against the table when it was read.
 ///
 /// # Errors
 /// [`EngineError::UnknownMethod`].
@@ -102,7 +102,7 @@ pub fn estimate(scenario: &Scenario, probe: Option<Duration>) -> Result<Estimate
     })
 }
 
-/// How many impulse responses are computed when time turns, and of how many steps.
+/// How many impulse responses are computed when time is reversed, and of how many steps.
 fn responses(method: &Method, scenario: &Scenario, time_step: f64) -> Option<(usize, u64)> {
     let mirror = scenario.mirror()?;
     if mirror.method != MirrorMethod::InverseFilter || mirror.drive != Drive::Soft {

@@ -46,7 +46,7 @@ const _: () = assert!(
 /// Why a checkpoint was not written or not taken.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum CheckpointError {
-    /// The file could not be written; what stood there before is still there.
+    /// The file could not be written; a file that was there before is unchanged.
     #[error("{}: the checkpoint cannot be written: {message}", path.display())]
     Write {
         /// The file.
@@ -81,7 +81,7 @@ pub enum CheckpointError {
     Damaged {
         /// The file.
         path: PathBuf,
-        /// How it shows.
+        /// What is wrong in it.
         what: String,
     },
     /// It belongs to another scene.
@@ -94,7 +94,7 @@ pub enum CheckpointError {
     },
 }
 
-/// Everything that a run needs to go on.
+/// Everything that a run needs to continue.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Checkpoint {
     /// What ran.
@@ -264,7 +264,7 @@ fn state_numbers(state: &StateMeasures) -> [f64; STATE] {
     ]
 }
 
-/// The measures of ψ of a row; what an older version had not is no number.
+/// The measures of ψ of a row; NaN for those that an older format lacks.
 fn read_measures(source: &mut Hashed<impl Read>, version: u32) -> io::Result<[f64; STATE]> {
     if version >= 3 {
         return source.read_row();
@@ -290,7 +290,7 @@ impl Checkpoint {
     /// Writes the file, complete or not at all.
     ///
     /// # Errors
-    /// [`CheckpointError::Write`]; what stood at `path` is then still there.
+    /// [`CheckpointError::Write`]; a file at `path` is then unchanged.
     pub fn write(&self, path: &Path) -> Result<(), CheckpointError> {
         let failed = |error: io::Error| CheckpointError::Write {
             path: path.to_owned(),
@@ -368,7 +368,7 @@ impl Checkpoint {
         Ok(())
     }
 
-    /// Reads a file; nothing of it is used unless all of it is sound.
+    /// Reads a file; nothing of it is used unless all of it is valid.
     ///
     /// # Errors
     /// If it cannot be read, is something else, of a later format, or damaged.
@@ -429,7 +429,7 @@ impl Checkpoint {
 }
 
 impl Header {
-    /// What the whole file of a version must be long; `None` beyond all numbers.
+    /// Length of the file in a format, in bytes; `None` if it overflows.
     fn file_length(&self, header: u64, version: u32) -> Option<u64> {
         let mut sum = (MAGIC.len() as u64 + 4 + 4 + 4).checked_add(header)?;
         for array in &self.arrays {
@@ -554,7 +554,7 @@ impl<T: Read> Hashed<T> {
         Ok(row)
     }
 
-    /// The length was held against the file's before.
+    /// The length was checked against the file's before.
     fn read_values<V: bytemuck::Pod>(&mut self, length: u64) -> io::Result<Vec<V>> {
         let length = usize::try_from(length).map_err(|_| io::Error::from(io::ErrorKind::OutOfMemory))?;
         let mut values = Vec::new();

@@ -1,4 +1,4 @@
-//! What can be asked of a running engine.
+//! Commands for a running engine.
 
 use super::Engine;
 use crate::scene::Scenario;
@@ -7,16 +7,16 @@ use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
 
-/// Work that needs the engine itself, done where the engine is, between two batches: e.g. writing the field to a file in a format that the engine does
+/// Work that needs the engine, done on its thread between two batches, e.g. writing the field to a file in a format that the engine does
 /// not know.
 pub trait Work: Any + Send + Sync {
-    /// Does it. The text becomes the frame's notice, whether it succeeded (`Ok`) or not (`Err`).
+    /// Does the work. The text becomes the frame's notice, whether it succeeded (`Ok`) or failed (`Err`).
     ///
     /// # Errors
     /// What is wrong, and what to do.
     fn run(&self, engine: &mut Engine) -> Result<String, String>;
 
-    /// Whether what it made before is still to be taken from it: then the run waits.
+    /// Whether its earlier results are still to be taken: then the run waits.
     fn waits(&self) -> bool {
         false
     }
@@ -35,7 +35,7 @@ pub struct Job {
 }
 
 impl Job {
-    /// A job that is done here.
+    /// A job of this process.
     pub fn new(work: impl Fn(&mut Engine) -> Result<String, String> + Send + Sync + 'static) -> Self {
         Self::of(work)
     }
@@ -57,7 +57,7 @@ impl Job {
         self.work.run(engine)
     }
 
-    /// Whether the run waits for what becomes of it.
+    /// Whether the run waits for its results.
     pub(super) fn waits(&self) -> bool {
         self.work.waits()
     }
@@ -69,10 +69,10 @@ impl fmt::Debug for Job {
     }
 }
 
-/// Everything that the window can ask of the worker. Commands travel through one bounded channel.
+/// Commands of the window for the worker. Commands travel through one bounded channel.
 #[derive(Clone, Debug)]
 pub enum Command {
-    /// Starts another scene at t = 0; it runs or waits as the one before did.
+    /// Starts another scene at t = 0; it runs or pauses as the one before did.
     Load(Arc<Scenario>),
     /// The scene was edited. What can be changed live is (Δt, layers, constants, method, variant, precision: the state
     /// goes on); another grid, equation or initial state starts anew.
@@ -85,23 +85,23 @@ pub enum Command {
     Step(u64),
     /// Back to t = 0.
     Reset,
-    /// Keeps the present state aside.
+    /// Takes a snapshot of the present state.
     Snapshot,
     /// Back to the snapshot.
     Restore,
-    /// Turns time round: at the scene's mirror, or Δt → −Δt where there is none.
+    /// Reverses time: at the scene's mirror, or Δt → −Δt where there is none.
     Reverse,
-    /// Back to where time turned, to take the way back again.
+    /// Returns to the moment of reversal, to repeat the way back.
     BackToTurn,
     /// Steps per shown frame; `None` = as many as fit into a frame.
     StepsPerFrame(Option<u64>),
     /// Whether a run pauses where its lesson is over: at the focus of a mirror, else at the scene's end. Playing again goes on from there.
     Rest(bool),
-    /// What the frames shall show.
+    /// What the frames show.
     View(ImageRequest),
     /// The volume that the frames shall carry beside the picture; `None` = no volume.
     Volume(Option<VolumeRequest>),
-    /// Whether the frames shall carry the measures of ψ, each of which takes a look at the whole field.
+    /// Whether the frames contain the measures of ψ, which need a pass over the whole field.
     StateMeasures(bool),
     /// A second run of this scene beside the present one, from its state and in step with it; `None` ends it. The grid, the equation and the
     /// initial state are those of the present scene, and Δt is a whole part of the present one.
@@ -116,7 +116,7 @@ pub enum Command {
 }
 
 impl Command {
-    /// Whether it only says how the next frames shall be.
+    /// Whether it only changes the next frames.
     #[must_use]
     pub fn is_setting(&self) -> bool {
         matches!(

@@ -16,9 +16,9 @@ use std::time::Duration;
 pub struct Compared {
     /// Its picture, of the same part of the field as the first run's.
     pub image: FieldImage,
-    /// Where it stands.
+    /// Its clock.
     pub clock: Clock,
-    /// What runs.
+    /// Its method.
     pub report: Arc<Report>,
     /// ‖ψ₂ − ψ₁‖/‖ψ₁‖ (of p for sound) over all sites, with the first run's step and time at which it was taken.
     pub difference: Option<(u64, f64, f64)>,
@@ -44,7 +44,7 @@ pub fn difference(first: &FieldImage, second: &FieldImage) -> Option<FieldImage>
     Some(FieldImage {
         value,
         phase: Vec::new(),
-        // What has a map of the right kind: signed, or not negative.
+        // Quantities with a map of the right kind: signed, or not negative.
         quantity: Some(if phases { Quantity::Density } else { Quantity::Real }),
         ..first.clone()
     })
@@ -78,7 +78,7 @@ impl ComparisonRun {
         Ok(companion)
     }
 
-    /// Whether it goes on under another scenario, with the edits of the medium that both runs get.
+    /// Whether it can continue with another scenario, after edits of the medium that both runs get.
     pub(super) fn goes_on(&self, scenario: &Scenario) -> bool {
         let own = self.engine.scenario();
         scenario.continues(own) && scenario.solver() == own.solver() && scenario.time().step == own.time().step
@@ -88,7 +88,7 @@ impl ComparisonRun {
         self.engine.update(scenario).map(|_| ())
     }
 
-    /// Takes the state of the first run over.
+    /// Takes over the state of the first run.
     pub(super) fn adopt(&mut self, first: &mut Engine) -> Result<(), EngineError> {
         self.engine.adopt(first)?;
         self.measure(first)
@@ -146,7 +146,7 @@ impl ComparisonRun {
     }
 }
 
-/// ‖b − a‖/‖a‖; 0 where both are nothing.
+/// ‖b − a‖/‖a‖; 0 where both are 0.
 fn distance(a: &FieldData, b: &FieldData) -> f64 {
     const PART: usize = 1 << 14;
     let parts: Vec<[f64; 2]> = (0..a.len().div_ceil(PART))

@@ -1,6 +1,6 @@
 //! ω against k of a scene: it is run to its end, and the line along x is recorded and transformed in space and time.
 //!
-//! Of more axes than one the mean over the others is taken: the waves that run along x alone, to which the laws belong.
+//! With several axes the mean over the others is taken: it contains the waves along x, to which the laws belong.
 
 use super::{Engine, EngineError};
 use crate::field::FieldData;
@@ -16,9 +16,9 @@ use std::sync::Arc;
 
 /// Values of a record, 128 MiB.
 const MOST_VALUES: u64 = 1 << 23;
-/// Fewer records tell no frequency.
+/// With fewer records no frequency is resolved.
 const FEWEST: u64 = 32;
-/// Power below is not counted as the wave's, of the strongest: Hann's window leaves 3e-4 in amplitude beside a line.
+/// Power below this part of the strongest is not counted as the wave's: a Hann window leaves 3e-4 in amplitude beside a line.
 pub const WEAKEST: f64 = 1e-5;
 
 /// What was found.
@@ -26,7 +26,7 @@ pub const WEAKEST: f64 = 1e-5;
 pub struct DispersionReport {
     /// Power by k and ω, as far as there is any.
     pub dispersion: Dispersion,
-    /// What a uniform medium says.
+    /// The laws of a uniform medium.
     pub law: Law,
     /// What layers change of that medium, in words; none where they change nothing.
     pub unlike: Option<String>,
@@ -129,7 +129,7 @@ fn potential(scenario: &Scenario) -> [f64; 2] {
     range
 }
 
-/// The frequencies that are looked for: the band of the lattice and the potential, with some air.
+/// The range of frequencies: the band of the lattice and the potential, with some margin.
 fn frequencies(scenario: &Scenario, law: &Law) -> [f64; 2] {
     let [low, high] = law.range();
     match scenario.model().equation() {
@@ -151,10 +151,10 @@ fn line(grid: &Grid, field: &FieldData, out: &mut Vec<Complex64>) {
     out.extend((0..nx).map(|i| (0..rows).map(|row| field.at(row * nx + i)).sum::<Complex64>() * share));
 }
 
-/// Runs a scene to its end and transforms what runs along x; `watch` hears of steps done and to do, and may break it off.
+/// Runs a scene to its end and transforms what runs along x; `watch` is told of steps done and to do, and may break it off.
 ///
 /// # Errors
-/// If the scene has no end, relaxes, turns time round, is too short or too large for a record, or the run fails or is broken off.
+/// If the scene has no end, relaxes, reverses time, is too short or too large for a record, or the run fails or is broken off.
 pub fn measure(
     scenario: &Arc<Scenario>,
     watch: &mut dyn FnMut(u64, u64) -> ControlFlow<()>,
@@ -213,7 +213,7 @@ pub fn measure(
         step: stride as f64 * step,
         is_ring: grid.is_periodic(0),
     };
-    // What is sampled too rarely for the whole range is shown from below.
+    // If the sampling is too coarse for the whole range, its lower part is shown.
     let all = TAU / sampling.step;
     let shown = match scenario.model().equation() {
         Equation::Acoustic => [0.0, high.min(all / 2.0)],

@@ -7,10 +7,10 @@ use crate::scene::Scenario;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-/// The lowest `wanted` levels of a scene; `watch` hears of every round.
+/// The lowest `wanted` levels of a scene; `watch` is told of every round.
 ///
 /// # Errors
-/// If the scene has none, or not as many, memory runs out, or it was broken off.
+/// If the scene has none, or not as many, memory runs out, or it was cancelled.
 pub fn levels(
     scenario: &Scenario,
     wanted: usize,
@@ -26,7 +26,7 @@ pub fn levels(
     eigen::lowest(&hamiltonian, wanted, watch)
 }
 
-/// Refuses scenes whose overlap with the start is no sum of e^{−iEt}.
+/// Refuses scenes whose overlap with the initial state is not a sum of e^{−iEt}.
 fn swings_freely(scenario: &Scenario) -> Result<(), EngineError> {
     let refused = |what: &str, remedy: &str| Err(EngineError::Levels(format!("{what}; {remedy}")));
     if scenario.time().imaginary {
@@ -44,10 +44,10 @@ fn swings_freely(scenario: &Scenario) -> Result<(), EngineError> {
     Ok(())
 }
 
-/// Runs a scene to `end` with its overlap with the start taken after every step; `watch` hears of the steps done and may break it off.
+/// Runs a scene to `end` with its overlap with the start taken after every step; `watch` is told of the steps done and may break it off.
 ///
 /// # Errors
-/// If the run fails; [`EngineError::Cancelled`] where it was broken off.
+/// If the run fails; [`EngineError::Cancelled`] where it was cancelled.
 pub fn autocorrelation(
     scenario: Arc<Scenario>,
     end: f64,

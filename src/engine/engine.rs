@@ -30,7 +30,7 @@ use undriven::Undriven;
 /// What [`Engine::update`] did; the later ones include the earlier ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Change {
-    /// Nothing that the solver sees: view, texts, expectations, detectors.
+    /// Nothing that concerns the solver: view, texts, expectations, detectors.
     Kept,
     /// Δt, the medium or the constants were changed in the running solver.
     Edited,
@@ -40,10 +40,10 @@ pub enum Change {
     Restarted,
 }
 
-/// How far [`Engine::run_until`] has come.
+/// Progress of [`Engine::run_until`].
 #[derive(Clone, Copy, Debug)]
 pub struct Progress {
-    /// Where it stands.
+    /// The clock.
     pub clock: Clock,
     /// Steps taken in this call.
     pub done: u64,
@@ -64,7 +64,7 @@ pub struct RunEnd {
     pub reached: bool,
 }
 
-/// A kept state.
+/// A snapshot.
 #[derive(Clone, Debug)]
 pub(super) struct Snapshot {
     pub(super) state: SolverState,
@@ -72,7 +72,7 @@ pub(super) struct Snapshot {
     pub(super) verdicts: Vec<Verdict>,
     /// The largest |ψ|² so far, while it is watched; methods of sound have theirs in their state.
     pub(super) peak: Vec<f32>,
-    /// Where it lies on the timeline of a mirror.
+    /// Its place on the timeline of a mirror.
     pub(super) leg: Option<Leg>,
     /// Bohm's trajectories so far.
     pub(super) paths: Paths,
@@ -98,7 +98,7 @@ pub struct Engine {
     undriven: Option<Undriven>,
     /// The way there and back of a scene with a mirror.
     pub(super) timeline: Option<Timeline>,
-    /// What each way back of it came to.
+    /// The result of each way back.
     pub(super) replays: Vec<Replay>,
     /// Seconds that taking them took.
     observables_cost: f64,
@@ -107,15 +107,15 @@ pub struct Engine {
     pub(super) maps: Maps,
     /// The field at t = 0, once the measures of ψ were asked for.
     start: Option<Arc<FieldData>>,
-    /// Bohm's trajectories so far, and what they are followed with.
+    /// Bohm's trajectories so far, and the currents that move them.
     pub(super) paths: Paths,
     pub(super) currents: KeptCurrents,
-    /// Hears of long tasks within a step.
+    /// Called during long tasks within a step.
     pub(super) watch: Option<Box<Watch>>,
 }
 
 impl Engine {
-    /// Builds the solver; the run stands at t = 0.
+    /// Builds the solver; the run is at t = 0.
     ///
     /// # Errors
     /// Why the solver could not be built.
@@ -173,7 +173,7 @@ impl Engine {
         build::estimate(scenario, probe)
     }
 
-    /// Has long tasks within a step (the impulse responses of a mirror) tell `watch` how far they are; where it breaks them off the run stays before them.
+    /// Reports the progress of long tasks within a step (the impulse responses of a mirror) to `watch`; if it cancels one, the run stays before that step.
     pub fn set_watch(&mut self, watch: Box<Watch>) {
         self.watch = Some(watch);
     }
@@ -184,7 +184,7 @@ impl Engine {
         &self.scenario
     }
 
-    /// Where the run stands.
+    /// The clock of the run.
     #[must_use]
     pub fn clock(&self) -> Clock {
         self.solver.clock()
@@ -221,7 +221,7 @@ impl Engine {
         self.failure.as_ref()
     }
 
-    /// Whether there is a snapshot to go back to.
+    /// Whether there is a snapshot.
     #[must_use]
     pub fn has_snapshot(&self) -> bool {
         self.snapshot.is_some()
@@ -360,12 +360,12 @@ impl Engine {
                 Err(EngineError::Cancelled(_)) => reached = false,
                 taken => taken?,
             }
-            // Processes that share a run go by the clock of the first.
+            // Processes that share a run use the clock of the first.
             let [took, cost] = ranks::agree([start.elapsed().as_secs_f64(), self.observables_cost]);
             done += self.clock().steps - before;
             seconds += took;
             unchecked += took;
-            // A look at the field costs a pass over it: at most a twentieth of the time, and at the end in any case.
+            // Observables cost a pass over the field: at most a twentieth of the time, and at the end in any case.
             if unchecked > 20.0 * cost || done == total {
                 self.observables()?;
                 unchecked = 0.0;
@@ -413,7 +413,7 @@ impl Engine {
         Ok(self.solver.field()?)
     }
 
-    /// Remembers that the run cannot go on.
+    /// Notes that the run cannot continue.
     fn keep_failure<T>(&mut self, result: Result<T, EngineError>) -> Result<T, EngineError> {
         result.inspect_err(|error| {
             if !matches!(error, EngineError::Cancelled(_)) {
@@ -422,7 +422,7 @@ impl Engine {
         })
     }
 
-    /// Remembers that the back end failed.
+    /// Notes that the back end failed.
     pub(in crate::engine) fn guard<T>(&mut self, result: Result<T, SolverError>) -> Result<T, EngineError> {
         result.map_err(|error| {
             let error = EngineError::from(error);
@@ -431,7 +431,7 @@ impl Engine {
         })
     }
 
-    /// Remembers that the energy grows.
+    /// Notes that the energy grows.
     fn growing(&mut self, times: f64) -> EngineError {
         let clock = self.clock();
         let error = EngineError::Growing {
@@ -443,7 +443,7 @@ impl Engine {
         error
     }
 
-    /// Remembers that the field is not finite.
+    /// Notes that the field is not finite.
     fn not_finite(&mut self) -> EngineError {
         let clock = self.clock();
         let advice = crate::solver::find(&self.scenario.solver().method)

@@ -1,4 +1,4 @@
-//! Why a run could not start or go on.
+//! Errors of the engine: why a run cannot start or continue.
 
 use super::checkpoint::CheckpointError;
 use crate::solver::{MOST_STEPS, SolverError};
@@ -45,12 +45,12 @@ pub enum EngineError {
     Behind {
         /// The time asked for.
         target: f64,
-        /// The time now.
+        /// The present time.
         time: f64,
         /// `forwards` or `backwards`.
         direction: &'static str,
     },
-    /// A time that more steps lie before than a clock tells apart.
+    /// A time that is more steps away than a clock can count.
     #[error("up to t = {target:?} there are {steps:.1e} steps of {step:.6e}; choose an earlier time, such that there are at most {most:.1e}", most = MOST_STEPS)]
     TooFar {
         /// The time asked for.
@@ -66,13 +66,13 @@ pub enum EngineError {
     /// A checkpoint was not written or not taken.
     #[error(transparent)]
     Checkpoint(#[from] CheckpointError),
-    /// What was asked of the scene's mirror cannot be done now.
+    /// The scene's mirror cannot do this at present.
     #[error("time cannot be turned round: {0}")]
     Mirror(String),
-    /// Whoever watched a long task broke it off.
+    /// A long task was cancelled.
     #[error("{0}: broken off; the run stands before it")]
     Cancelled(&'static str),
-    /// There is no snapshot to go back to.
+    /// There is no snapshot.
     #[error("there is no snapshot; take one first")]
     NoSnapshot,
 }

@@ -7,7 +7,7 @@ use crate::scene::Expectation;
 use crate::scene::scenario::Subject;
 use crate::solver::{Clock, Taps};
 
-/// How an `[[expect]]` stands.
+/// The verdict on an `[[expect]]`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub enum Verdict {
     /// Its time has not come (or lies before the run's first step).
@@ -20,7 +20,7 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// What was measured, once it was.
+    /// The measured value, once there is one.
     #[must_use]
     pub fn measured(self) -> Option<f64> {
         match self {
@@ -82,7 +82,7 @@ pub fn pending<'a>(
         .filter(|(place, _)| verdicts.get(*place) == Some(&Verdict::Pending))
 }
 
-/// Whether a subject is one of the measures of ψ, which take a look at the whole field.
+/// Whether a subject is one of the measures of ψ, which need a pass over the whole field.
 #[must_use]
 pub fn asks_for_state(subject: &Subject) -> bool {
     matches!(subject, Subject::Observable(name) if StateMeasures::has(name))
@@ -139,7 +139,7 @@ mod tests {
             next_due(&all, &[Verdict::Right(1.0), Verdict::Pending], &clock(10, 1.0, 0.1)),
             Some(10)
         );
-        // Behind, but ahead once time is turned round.
+        // Behind, but ahead once time is reversed.
         assert_eq!(next_due(&all, &verdicts, &clock(30, 3.0, 0.1)), None);
         assert_eq!(next_due(&all, &verdicts, &clock(30, 3.0, -0.1)), Some(10));
     }

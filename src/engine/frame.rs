@@ -1,4 +1,4 @@
-//! What the worker shows of a run.
+//! Frames: what the worker shows of a run.
 
 use super::trajectories::ShownPath;
 use super::{Compared, MirrorFrame, Records, Verdict};
@@ -8,7 +8,7 @@ use crate::solver::{Clock, FieldImage, FieldVolume, Report};
 use crate::space::FlowMap;
 use std::sync::Arc;
 
-/// Whether a run goes on.
+/// The state of a run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Status {
     /// No scene yet, or building the solver.
@@ -16,16 +16,16 @@ pub enum Status {
     Starting,
     /// Stepping.
     Running,
-    /// Waiting.
+    /// Paused.
     Paused,
     /// Stopped with a reason and what to change; the last good state stays shown.
     Failed(Arc<str>),
 }
 
-/// Something to tell the user once.
+/// A message that the user sees once.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Notice {
-    /// Counts notices of one worker, so that the same text twice is seen twice.
+    /// Counts notices of one worker, so that a repeated text is shown again.
     pub serial: u64,
     /// Whether something went wrong.
     pub is_error: bool,
@@ -33,7 +33,7 @@ pub struct Notice {
     pub text: Arc<str>,
 }
 
-/// One display-ready state of the run; the window takes the latest, whatever came between.
+/// One state of the run, ready to draw; the window takes the latest and skips others.
 #[derive(Clone, Debug, Default)]
 pub struct Frame {
     /// Counts frames of one worker.
@@ -42,9 +42,9 @@ pub struct Frame {
     pub run: u64,
     /// The scene that runs.
     pub scenario: Option<Arc<Scenario>>,
-    /// Whether it goes on.
+    /// Its state.
     pub status: Status,
-    /// Where it stands.
+    /// Its clock.
     pub clock: Clock,
     /// What runs.
     pub report: Option<Arc<Report>>,
@@ -52,7 +52,7 @@ pub struct Frame {
     pub image: FieldImage,
     /// The volume, where one was asked for; shared, not copied.
     pub volume: Option<Arc<FieldVolume>>,
-    /// What flows over the plane, where the scene's view asks for it; of the picture's state.
+    /// The flow in the plane, where the scene's view asks for it; of the picture's state.
     pub flow: Option<Arc<FlowMap>>,
     /// Bohm's trajectories up to the picture's state, lengths; in the order of the scene.
     pub paths: Arc<[ShownPath]>,
@@ -74,19 +74,19 @@ pub struct Frame {
     pub records: Vec<Arc<Records>>,
     /// The spectrum of each detector's record, twice a second at most; `None` for one that is too short.
     pub spectra: Arc<[Option<Spectrum>]>,
-    /// What ψ tells beside its density, with step and time, where it was asked for.
+    /// Observables of ψ that need its phases, with step and time, where they were asked for.
     pub state: Option<(u64, f64, StateMeasures)>,
     /// One verdict per expectation of the scene.
     pub verdicts: Vec<Verdict>,
-    /// Where the run stands on the timeline of a mirror, where it has one.
+    /// The place on the timeline of a mirror, where the scene has one.
     pub mirror: Option<Arc<MirrorFrame>>,
     /// The expectation whose question the run waits at; the next step goes on from there.
     pub question: Option<usize>,
-    /// The run rests where its lesson is over; playing goes on from there.
+    /// Whether the run pauses at the end of its lesson; playing continues from there.
     pub rests: bool,
     /// A second run beside this one, where one was asked for.
     pub compared: Option<Arc<Compared>>,
-    /// Whether there is a snapshot to go back to.
+    /// Whether there is a snapshot.
     pub has_snapshot: bool,
     /// The last notice (checkpoint written, fell back to the CPU, …).
     pub notice: Option<Notice>,

@@ -1,7 +1,7 @@
 //! Σ|⟨a|b⟩|² over all pairs of lines of a complex array: what the purity of a state is made of.
 //!
-//! Lines come in blocks, of which a pair stays in a core's caches while all products between them are added up; in registers four products are, of two lines with two: 16 multiply-adds for 8
-//! loads. 8 operations a product of two numbers, and every pair once: 4 n² m for n lines of m numbers. Bound: the rate of multiply-adds, 2 n² m of them.
+//! Lines are taken in blocks; a pair of blocks stays in a core's caches while all products between them are added up. Registers hold four products, of two lines with two others: 16 multiply-adds for 8
+//! loads. A product of two numbers takes 8 operations, and every pair is taken once: 4 n² m for n lines of m numbers. Bound: the rate of multiply-adds, 2 n² m of them.
 //!
 //! Where vectors fuse multiplication and addition all of them give the same bits; others round once more.
 

@@ -1,30 +1,30 @@
-//! Where a worker's engine is, while that is another machine.
+//! The connection to a worker's engine on another machine.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// How a link stands.
+/// The state of a connection.
 #[derive(Clone, Debug, PartialEq)]
 pub enum LinkState {
-    /// Frames come, so many bytes a second.
+    /// Connected, with so many bytes a second.
     Connected(f64),
-    /// It is being connected again; why it was lost.
+    /// Connecting again; why the connection was lost.
     Lost(String),
-    /// It will not come back, and why.
+    /// Lost for good, and why.
     Ended(String),
 }
 
-/// A link to the machine of the run.
+/// A connection to the machine with the run.
 #[derive(Clone, Debug)]
 pub struct Link {
-    /// The machine, as it calls itself.
+    /// The name of the machine.
     pub host: String,
-    /// Where it was connected to.
+    /// The address.
     pub address: String,
     state: Arc<Mutex<LinkState>>,
 }
 
 impl Link {
-    /// One that was just made.
+    /// A new connection.
     #[must_use]
     pub fn new(host: String, address: String) -> Self {
         Self {
@@ -34,13 +34,13 @@ impl Link {
         }
     }
 
-    /// How it stands.
+    /// Its state.
     #[must_use]
     pub fn state(&self) -> LinkState {
         self.state.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// It stands otherwise now.
+    /// Changes its state.
     pub fn set(&self, state: LinkState) {
         *self.state.lock().unwrap_or_else(PoisonError::into_inner) = state;
     }

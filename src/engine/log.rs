@@ -1,4 +1,4 @@
-//! The observables of a run, every so many steps.
+//! The observables of a run at every n-th step.
 
 use crate::physics::{Observables, Refocus, StateMeasures};
 
@@ -11,9 +11,9 @@ pub struct Row {
     pub time: f64,
     /// What was measured.
     pub observables: Observables,
-    /// What a mirror has made of the wave, where there is one.
+    /// Measures of the focus of a mirror, where there is one.
     pub refocus: Option<Refocus>,
-    /// What ψ tells beside its density, where it was asked for.
+    /// Observables of ψ that need its phases, where they were asked for.
     pub state: Option<StateMeasures>,
 }
 

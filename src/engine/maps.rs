@@ -1,6 +1,6 @@
-//! Pictures of ψ that a single site does not tell: the density of its energy, its momenta, and the largest |ψ|² so far.
+//! Maps of ψ that need more than single sites: the density of its energy, its momenta, and the largest |ψ|² so far.
 //!
-//! They are made of the closed field on the host, so every method and back end has them and shows the same. Energy and momenta cost a pass
+//! They are computed from the closed field on the host, so they are the same for every method and back end. Energy and momenta cost a pass
 //! over the field (momenta a Fourier transform, O(N log N)) a picture. The peak is taken after every step, so that it does not depend on how
 //! steps are cut into batches; while it is watched a step costs a copy of the field more.
 
@@ -15,7 +15,7 @@ use rayon::prelude::*;
 use rustfft::FftPlanner;
 use std::f64::consts::TAU;
 
-/// Whether a quantity of an equation is made here rather than by the solver.
+/// Whether a quantity of an equation is computed here rather than by the solver.
 pub(super) fn has(quantity: Quantity, equation: Equation) -> bool {
     equation == Equation::Schrodinger && matches!(quantity, Quantity::Energy | Quantity::Peak | Quantity::Momentum)
 }
@@ -30,7 +30,7 @@ pub(super) struct Maps {
 }
 
 impl Maps {
-    /// Whether every step has to be looked at.
+    /// Whether every step needs a pass.
     pub(super) fn watches(&self) -> bool {
         !self.peak.is_empty()
     }
@@ -45,14 +45,14 @@ impl Maps {
         &self.peak
     }
 
-    /// Goes on from another peak, if one is watched; from an empty one as after [`Maps::forget_peak`].
+    /// Continues from another peak, if one is watched; an empty one acts as [`Maps::forget_peak`].
     pub(super) fn go_on_from(&mut self, peak: &[f32]) {
         if self.watches() {
             self.peak = peak.to_vec();
         }
     }
 
-    /// Nothing has been seen yet.
+    /// Without a map or a peak.
     pub(super) fn begin_peak(&mut self) {
         self.peak.fill(0.0);
     }
@@ -113,7 +113,7 @@ pub fn wave_number(grid: &Grid, axis: usize, site: f64) -> f64 {
 }
 
 /// |ψ(k)|² = (a²/2π)^d/a^d·|Σ ψ e^{−ik·r}|²·a^{d}: with Δk = 2π/(N a) along each axis Σ |ψ(k)|² Δk^d is the norm. The field is taken as it
-/// stands, closed to a ring; k = 0 is site ⌊N/2⌋ of each axis.
+/// is, as if it were periodic; k = 0 is site ⌊N/2⌋ of each axis.
 fn momentum(grid: &Grid, field: &FieldData, out: &mut Vec<f32>) {
     let size = grid.size();
     #[expect(clippy::cast_possible_truncation, reason = "32 bits are what pictures show")]

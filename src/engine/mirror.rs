@@ -1,7 +1,7 @@
-//! Time reversal: record up to the turn, turn, replay, as one timeline that the clock runs along.
+//! Time reversal: record, reverse, play, as one timeline along which the clock runs.
 //!
-//! At the turn the largest values so far begin anew, and the state is kept, so that the way back can be taken again with another method, noise or perturbation without recording
-//! again ([`Engine::back_to_turn`]). An echo turns the whole field round: ψ → ψ*, or dp/dt → −dp/dt. The other methods begin with an empty field and play
+//! At the reversal the largest values so far are reset, and the state is kept, so that the way back can be repeated with another method, noise or perturbation without recording
+//! again ([`Engine::back_to_turn`]). An echo reverses the whole field: ψ → ψ*, or dp/dt → −dp/dt. The other methods begin with an empty field and play
 //! the record backwards, see [`signal`].
 
 pub mod gain;
@@ -26,18 +26,18 @@ use std::sync::Arc;
 /// The name under which methods of sound save the largest pressures.
 const PEAK: &str = "peak";
 
-/// Which way a wave goes.
+/// The direction of time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum Phase {
-    /// Forwards, transducers listening.
+    /// Forwards, transducers recording.
     Record,
-    /// Back: turned round, or played by the transducers.
+    /// Back: reversed, or played by the transducers.
     Replay,
 }
 
-/// What a run with a mirror has beside its solver.
+/// The part of a run that belongs to a mirror.
 pub(super) struct Timeline {
-    /// The step of the turn.
+    /// The step of the reversal.
     pub(super) turn: u64,
     pub(super) sites: MirrorSites,
     /// The scene on the way back.
@@ -47,33 +47,33 @@ pub(super) struct Timeline {
     pub(super) leg: Leg,
 }
 
-/// What of a timeline changes as the run goes on.
+/// The part of a timeline that changes during the run.
 #[derive(Clone, Debug)]
 pub(super) struct Leg {
     pub(super) phase: Phase,
-    /// The state at the turn, once it was reached.
+    /// The state at the reversal, once it was reached.
     pub(super) turned: Option<Arc<Snapshot>>,
-    /// ‖ψ‖/‖ψ(0)‖ inside when time turned.
+    /// ‖ψ‖/‖ψ(0)‖ inside when time was reversed.
     pub(super) residual: f64,
 }
 
-/// Where a run stands on its timeline; for displays.
+/// The place of a run on its timeline, for displays.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct MirrorStatus {
     /// Which way the wave goes.
     pub phase: Phase,
-    /// Steps up to the turn; as many lead back.
+    /// Steps up to the reversal; as many lead back.
     pub turn: u64,
-    /// Whether the turn was reached, so that [`Engine::back_to_turn`] leads somewhere.
+    /// Whether the reversal was reached, so that [`Engine::back_to_turn`] is possible.
     pub turned: bool,
-    /// Sites that are heard.
+    /// Sites that are recorded.
     pub heard: usize,
     /// Sites that play on the way back.
     pub playing: usize,
 }
 
 impl MirrorStatus {
-    /// Whether sites play what they heard.
+    /// Whether sites play what they recorded.
     #[must_use]
     pub fn plays(&self) -> bool {
         self.phase == Phase::Replay && self.playing > 0
@@ -110,7 +110,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Where the run stands on its timeline; `None` without a mirror.
+    /// The place on the timeline; `None` without a mirror.
     #[must_use]
     pub fn mirror(&self) -> Option<MirrorStatus> {
         let timeline = self.timeline.as_ref()?;
@@ -130,7 +130,7 @@ impl Engine {
         self.timeline.as_ref().map(|timeline| &timeline.sites)
     }
 
-    /// Steps that may be taken before something happens; turns time first where that is due.
+    /// Steps that may be taken before the next event; reverses time first where that is due.
     pub(super) fn until_turn(&mut self) -> Result<u64, EngineError> {
         let steps = self.clock().steps;
         let Some(timeline) = self
@@ -147,7 +147,7 @@ impl Engine {
         Ok(self.until_focus())
     }
 
-    /// Steps to where a lesson is over: to the focus of a mirror, else to the scene's `time.end`, and where time runs backwards to t = 0; `None`
+    /// Steps to the end of a lesson: to the focus of a mirror, else to the scene's `time.end`, and where time runs backwards to t = 0; `None`
     /// without one, and where it lies behind.
     #[must_use]
     pub fn steps_to_rest(&self) -> Option<u64> {
@@ -167,10 +167,10 @@ impl Engine {
         ahead.then(|| super::build::steps_between(clock.time, end, clock.time_step))
     }
 
-    /// Turns time round here, whatever the scene says; the clock runs on.
+    /// Reverses time here, whatever the scene says; the clock runs on.
     ///
     /// # Errors
-    /// If there is no mirror, time has been turned, nothing was recorded, or the back end fails.
+    /// If there is no mirror, time was reversed already, nothing was recorded, or the back end fails.
     pub fn turn_now(&mut self) -> Result<(), EngineError> {
         let steps = self.clock().steps;
         let refuse = |text: &str| Err(EngineError::Mirror(text.to_owned()));
@@ -187,10 +187,10 @@ impl Engine {
         }
     }
 
-    /// Back to the moment before time turned: the next step turns it again, with the scene's present settings.
+    /// Back to the moment before the reversal: the next step reverses it again, with the scene's present settings.
     ///
     /// # Errors
-    /// If the turn was not reached, or the back end fails.
+    /// If the reversal was not reached, or the back end fails.
     pub fn back_to_turn(&mut self) -> Result<(), EngineError> {
         let turned = self.timeline.as_ref().and_then(|timeline| timeline.leg.turned.clone());
         let Some(turned) = turned else {
@@ -206,7 +206,7 @@ impl Engine {
         Ok(())
     }
 
-    /// The state at the turn is kept, then the way back begins.
+    /// Keeps the state at the reversal, then begins the way back.
     fn turn(&mut self) -> Result<(), EngineError> {
         let snapshot = Arc::new(self.keep()?);
         let field = self.solver.field()?;
@@ -221,7 +221,7 @@ impl Engine {
         self.current = false;
         let begun = self.begin_replay(&snapshot);
         if let (Err(EngineError::Cancelled(_)), Some(timeline)) = (&begun, &mut self.timeline) {
-            // Nothing of the solver was touched yet: the run stands before its turn.
+            // The solver has not changed yet: the run is before its reversal.
             timeline.leg = before;
         }
         begun
@@ -277,7 +277,7 @@ impl Engine {
         Ok(self.solver.apply_transducers(&mut self.taps)?)
     }
 
-    /// The medium in which the wave runs now.
+    /// The present medium.
     pub(super) fn leg_scenario(&self, phase: Option<Phase>) -> Arc<Scenario> {
         match (&self.timeline, phase) {
             (Some(timeline), Some(Phase::Replay)) => Arc::clone(&timeline.back),
@@ -285,25 +285,25 @@ impl Engine {
         }
     }
 
-    /// Which way the wave goes; `None` without a mirror.
+    /// The direction of time; `None` without a mirror.
     pub(super) fn phase(&self) -> Option<Phase> {
         self.timeline.as_ref().map(|timeline| timeline.leg.phase)
     }
 
-    /// Whether there is a turn to go back to.
+    /// Whether the reversal was reached and can be repeated.
     fn has_turned(&self) -> bool {
         self.timeline
             .as_ref()
             .is_some_and(|timeline| timeline.leg.turned.is_some())
     }
 
-    /// The scene as it is stepped now: on the way back with the perturbed medium and without sources.
+    /// The scene of the present steps: on the way back with the perturbed medium and without sources.
     #[must_use]
     pub fn present_scenario(&self) -> Arc<Scenario> {
         self.leg_scenario(self.phase())
     }
 
-    /// The wave against the one at t = 0; `None` without a mirror.
+    /// Compares the wave with the one at t = 0; `None` without a mirror.
     ///
     /// # Errors
     /// If the back end fails.
@@ -343,7 +343,7 @@ impl Engine {
             (Some(was), Some(is)) => (was, is),
             _ => return Ok(Some(Change::Restarted)),
         };
-        // A turn that still lies ahead can be moved.
+        // A reversal that is still ahead can be moved.
         let turn = super::build::steps_between(0.0, is.at, self.clock().time_step.abs()).max(1);
         let ahead = self.phase() == Some(Phase::Record) && turn > self.clock().steps && !self.has_turned();
         let again = was.placement != is.placement

@@ -1,17 +1,17 @@
-//! How many steps fit between two pictures, and how fast a run goes.
+//! How many steps fit between two pictures, and the rate of a run.
 
 use std::time::Duration;
 
 /// Time from picture to picture that the worker aims at.
 pub const FRAME: Duration = Duration::from_micros(16_667);
 
-/// No batch is meant to take longer than this, so that commands are heard soon.
+/// No batch is meant to take longer than this, so that commands are received soon.
 pub const PIECE: Duration = Duration::from_millis(25);
 
-/// So many late batches in a row are no chance.
+/// After so many late batches in a row the run counts as slow.
 const LATE: u32 = 3;
 
-/// Learns what a step and a picture cost, and cuts batches by it.
+/// Measures the time of steps and pictures, and sets the length of batches.
 #[derive(Clone, Debug)]
 pub struct Pacing {
     /// Time from picture to picture, of which a batch and a picture take all.
@@ -39,7 +39,7 @@ impl Default for Pacing {
 }
 
 impl Pacing {
-    /// For batches that leave a frame time for more than stepping and drawing.
+    /// For batches that leave part of a frame free.
     #[must_use]
     pub fn within(slice: Duration) -> Self {
         Self {
@@ -49,7 +49,7 @@ impl Pacing {
         }
     }
 
-    /// Another solver or grid: what was learnt does not hold any more.
+    /// Forgets the measured times, for another solver or grid.
     pub fn forget(&mut self) {
         self.step = 0.0;
         self.draw = 0.0;
@@ -73,7 +73,7 @@ impl Pacing {
             };
         }
         let now = took.as_secs_f64() / steps.max(1) as f64;
-        // Slower counts at once, faster by and by: a pause of the machine costs one short batch, not a late command.
+        // A slower step counts at once, a faster one gradually: a pause of the machine costs one short batch, not a late command.
         self.step = if now > self.step {
             now
         } else {
@@ -98,7 +98,7 @@ impl Pacing {
         self.fitting((frame - self.draw).max(self.draw).max(frame / 4.0))
     }
 
-    /// The most steps of a batch after which commands are still heard soon; at least 1.
+    /// The most steps of a batch after which commands are still received soon; at least 1.
     #[must_use]
     pub fn steps_per_piece(&self) -> u64 {
         self.fitting(self.piece.as_secs_f64())
@@ -118,7 +118,7 @@ impl Pacing {
     }
 }
 
-/// A rate over about the last second: both sums fade with time.
+/// A rate over about the last second: both sums decay with time.
 #[derive(Clone, Debug, Default)]
 pub struct Meter {
     amount: f64,
@@ -145,7 +145,7 @@ impl Meter {
     }
 }
 
-/// Says when something costly may be done again: at most `per_second` times a second and `share` of the time.
+/// Limits how often something costly is done: at most `per_second` times a second and `share` of the time.
 #[derive(Clone, Debug)]
 pub struct TimeBudget {
     least: Duration,

@@ -14,7 +14,7 @@ pub const FALL_SECONDS: f32 = 0.6;
 /// energies). A wave that has left is then dark, and what remains of it is not made bright.
 pub const LEAST_SHARE: f32 = 0.01;
 
-/// Fewest pixels a wavelength with which a phase is told apart as a hue: with less, eyes mix the hues to grey.
+/// Fewest pixels a wavelength with which a phase is told apart as a hue: with less, the hues blend to grey.
 pub const PIXELS_PER_HUES: f64 = 10.0;
 
 /// What is shown of a field whose phase is asked for, with `pixels_per_site` on the screen or in the picture: the density, where
@@ -78,7 +78,7 @@ pub struct RangeKeeper {
 }
 
 impl RangeKeeper {
-    /// A keeper that has seen no picture.
+    /// Without a picture so far.
     #[must_use]
     pub fn new(mode: ColorRange) -> Self {
         Self {
@@ -97,7 +97,7 @@ impl RangeKeeper {
         self.mode = mode;
     }
 
-    /// Forgets what was seen: another scene, or back to its start.
+    /// Forgets all pictures, for another scene or a reset.
     pub fn reset(&mut self) {
         self.top = None;
         self.bottom = None;
@@ -105,7 +105,7 @@ impl RangeKeeper {
         self.held = false;
     }
 
-    /// Whether the transducers of a mirror play. What they play into a silent field is often a thousand times as faint as what was before: where they begin, so does `auto`.
+    /// Whether the transducers of a mirror play. Their waves are often a thousand times weaker than the earlier field: `auto` starts again when they begin.
     pub fn set_playing(&mut self, plays: bool) {
         if plays && !self.plays && self.mode == ColorRange::Auto {
             self.reset();

@@ -1,6 +1,6 @@
-//! What detectors recorded between two pictures, in few enough numbers to be drawn and sent.
+//! The records of detectors between two pictures, reduced to a size that can be drawn and sent.
 //!
-//! Of records that share a place the least and the greatest stand for all: one of several would make a slow wave of a fast one.
+//! Several records are represented by their least and greatest: taking one of several would alias a fast wave.
 
 use crate::solver::Taps;
 use serde::{Deserialize, Serialize};
@@ -99,7 +99,7 @@ pub(super) struct RecordBatches {
 }
 
 impl RecordBatches {
-    /// Takes what came since it was asked last; `step` is the run's present step.
+    /// Takes the records since the last call; `step` is the run's present step.
     pub(super) fn take(&mut self, taps: &Taps, (run, step): (u64, u64)) -> &[Arc<Records>] {
         let is_back = self.batches.last().is_some_and(|batch| step < batch.step);
         if run != self.run || is_back {

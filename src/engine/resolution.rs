@@ -1,4 +1,4 @@
-//! Waves that the grid of a scene is too coarse for.
+//! Warnings about waves for which the grid of a scene is too coarse.
 
 use super::dispersion;
 use crate::physics::dispersion::Law;
@@ -19,7 +19,7 @@ fn sites(count: f64) -> String {
 }
 
 /// What a scene holds of waves that its grid slows down or does not carry, with steps of `time_step`, each with a remedy. The slowest speed of sound that a layer sets by a number counts;
-/// speeds by formula are left to the eye, and so is what a recording plays.
+/// speeds by formula, and what a recording plays, are not checked.
 #[must_use]
 pub fn too_coarse(scenario: &Scenario, time_step: f64) -> Vec<String> {
     let law = dispersion::law(scenario, time_step);

@@ -1,4 +1,4 @@
-//! Writing a run's checkpoint, and going on from one.
+//! Writing a run's checkpoint, and continuing from one.
 
 use super::checkpoint::{Checkpoint, CheckpointError, RunInfo};
 use super::mirror::stored;
@@ -12,10 +12,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 impl Engine {
-    /// Writes the run's whole state to a file; [`Engine::resume`] goes on bit by bit.
+    /// Writes the run's whole state to a file; [`Engine::resume`] continues with the same bits.
     ///
     /// # Errors
-    /// If the run has failed, the back end fails, or the file cannot be written; what stood there is then still there.
+    /// If the run has failed, the back end fails, or the file cannot be written; a file that was there is then unchanged.
     pub fn save_checkpoint(&mut self, path: &Path) -> Result<(), EngineError> {
         if let Some(failure) = self.failure() {
             return Err(failure.clone());
@@ -38,9 +38,9 @@ impl Engine {
         Ok(())
     }
 
-    /// A run of `scenario` that goes on where the checkpoint was written, with remarks on what differs from then.
+    /// A run of `scenario` that continues from a checkpoint, with remarks on what differs from then.
     ///
-    /// With the same scene it goes on bit by bit (the end, view, texts may be others). The grid, equation and initial
+    /// With the same scene it continues with the same bits (the end, view, texts may differ). The grid, equation and initial
     /// state must be those of the checkpoint; whatever else differs acts from here on, as if it were edited live.
     ///
     /// # Errors
@@ -174,7 +174,7 @@ fn run_info(scenario: &Scenario, report: &Report) -> RunInfo {
     }
 }
 
-/// What makes it another run, so that the state cannot be gone on from.
+/// What makes it another run, so that it cannot continue from the state.
 fn other_run(was: &Scenario, now: &Scenario) -> Option<String> {
     let (old, new) = (was.grid(), now.grid());
     let sizes = (old.size(), old.rank()) != (new.size(), new.rank());

@@ -1,4 +1,4 @@
-//! What a scene tells of a room: it is run to its end, and the pressure that a detector recorded becomes a response with its decays.
+//! Room acoustics of a scene: it is run to its end, and the record of a detector of pressure becomes a response with its decays.
 
 use super::{Engine, EngineError};
 use crate::physics::room::{self, BandDecay, Response, ResponseError};
@@ -18,7 +18,7 @@ pub struct RoomReport {
     pub bands: Vec<BandDecay>,
 }
 
-/// Why a scene tells nothing of a room.
+/// Why a scene has no room acoustics.
 #[derive(Debug, thiserror::Error)]
 pub enum RoomError {
     /// The scene does not have what is needed.
@@ -98,10 +98,10 @@ pub fn listener(scenario: &Scenario, name: Option<&str>) -> Result<usize, RoomEr
     })
 }
 
-/// Runs a scene to its end and takes the response of a detector; `watch` hears of steps done and to do, and may break the run off.
+/// Runs a scene to its end and takes the response of a detector; `watch` is told of steps done and to do, and may cancel the run.
 ///
 /// # Errors
-/// If the scene has no such detector or no end, the run fails or is broken off, or the record has no response.
+/// If the scene has no such detector or no end, the run fails or is cancelled, or the record has no response.
 pub fn measure(
     scenario: &Arc<Scenario>,
     name: Option<&str>,

@@ -1,4 +1,4 @@
-//! The worker's side of the channel: hears commands, steps in pieces, shows frames.
+//! The worker's side of the channel: receives commands, steps in pieces, shows frames.
 
 mod handle;
 mod show;
@@ -28,7 +28,7 @@ use std::time::Duration;
 /// Records a detector keeps in a window that may stay open for days: 8 MiB each.
 const MOST_RECORDS: usize = 1 << 20;
 
-/// Tells the window that there is something new to see.
+/// Tells the window that there is a new frame.
 pub(super) type Wake = dyn Fn() + Send + Sync;
 
 /// The state of a worker, on its thread or without one.
@@ -49,7 +49,7 @@ pub(super) struct Runner {
     /// Which expectations' questions were asked in this run, and the one that the run waits at.
     asked: Vec<bool>,
     question: Option<usize>,
-    /// Whether the run shall rest where its lesson is over, whether it rests there, and the step at which it did so last.
+    /// Whether the run is to pause at the end of its lesson, whether it pauses there, and the step at which it did so last.
     to_rest: bool,
     rests: bool,
     rested_at: Option<u64>,
@@ -73,7 +73,7 @@ pub(super) struct Runner {
 
     /// A scene was loaded: it is shown before its first step.
     fresh: bool,
-    /// Something changed that the window has not seen.
+    /// Something changed since the last frame.
     stale: bool,
     /// The last good picture, and the one being drawn.
     good: FieldImage,
@@ -193,7 +193,7 @@ impl Runner {
         }
     }
 
-    /// Until a frame is shown, `slice` is over or there is nothing to do; whether there is more to do. A step that takes longer is taken to its end.
+    /// Works until a frame is shown, `slice` is over or there is nothing to do; returns whether there is more to do. A step that takes longer is finished.
     pub(super) fn run_for(&mut self, slice: Duration) -> bool {
         let (begin, shown) = (Instant::now(), self.serial);
         loop {
@@ -208,7 +208,7 @@ impl Runner {
     /// A panic below ends the run, not the worker.
     fn guarded_turn(&mut self) {
         if let Err(panic) = catch_unwind(AssertUnwindSafe(|| self.turn())) {
-            // What was being changed is in an unknown state; the scene is not.
+            // What was being changed is in an unknown state; the scene is intact.
             let engine = self.engine.take();
             let _ = catch_unwind(AssertUnwindSafe(|| drop(engine)));
             self.fail(format!(
@@ -219,7 +219,7 @@ impl Runner {
         }
     }
 
-    /// Hears what there is to hear, takes a batch, shows a frame.
+    /// Handles commands, takes a batch, shows a frame.
     fn turn(&mut self) {
         self.hear();
         if self.quit {
@@ -310,7 +310,7 @@ impl Runner {
         }
     }
 
-    /// Waits at a question of the scene that is due; otherwise the most steps to the next one.
+    /// Waits at a question of the scene that is due; otherwise returns the number of steps up to the next one.
     fn at_question(&mut self) -> Option<u64> {
         let engine = self.engine.as_ref().filter(|_| self.by_hand == 0)?;
         let expectations = engine.scenario().expectations();
@@ -327,7 +327,7 @@ impl Runner {
         Some(0)
     }
 
-    /// Rests where the lesson is over; otherwise the most steps to there.
+    /// Pauses at the end of the lesson; otherwise returns the number of steps up to it.
     fn at_rest(&mut self) -> Option<u64> {
         let engine = self.engine.as_ref().filter(|_| self.to_rest && self.by_hand == 0)?;
         let steps = engine.steps_to_rest()?;
@@ -393,7 +393,7 @@ impl Runner {
         let advanced = engine.advance(steps);
         self.watched.clear();
         if let Err(EngineError::Cancelled(_)) = advanced {
-            // The run stands before its turn; what broke the task off is heard next.
+            // The run is before its reversal; the command that cancelled the task is handled next.
             self.playing = false;
             self.by_hand = 0;
             self.left_in_frame = 0;
@@ -479,7 +479,7 @@ fn whole_batches(steps: u64, batch: u64) -> u64 {
     if steps < batch { steps } else { steps - steps % batch }
 }
 
-/// What a panic said.
+/// The message of a panic.
 fn panic_text(panic: &(dyn Any + Send)) -> &str {
     panic
         .downcast_ref::<&str>()

@@ -1,4 +1,4 @@
-//! Every method beside a double-precision reference on random data, on this machine: the checks of `ripplon selftest`.
+//! The checks of `ripplon selftest`: every method compared with a double-precision reference on random data, on this machine.
 //!
 //! The reference is e^{−iHt}ψ by [`Lattice::propagate`], by [`Lattice::integrate`] where H changes with time or with ψ, and by a Taylor series in
 //! imaginary time; it shares no code with the methods. A method of order p is run with Δt and with Δt/2. Its error e₂ with the smaller step must not exceed e₁/2^p times 1.5, where e₁ is the error with the larger one and 1.5 covers the
@@ -6,12 +6,12 @@
 //! ε/2·√n; eight times that covers factors that are rounded once and used in every step. An error of any lower order in Δt, a wrong
 //! edge, coefficient or index, stays above.
 //!
-//! Finite differences for sound are held against their own scheme written out site by site, which leaves rounding alone. With absorbing edges, a
-//! density, or walls inside, every variant for sound is held against the plainest one in double precision on the processor.
+//! Finite differences for sound are compared with their own scheme written out site by site, which leaves rounding alone. With absorbing edges, a
+//! density, or walls inside, every variant for sound is compared with the plainest one in double precision on the processor.
 //!
-//! Time is turned round in two ways. An echo must bring the state at t = 0 back, but for rounding. Transducers around it record, turn and play: the field
-//! that comes back is held against the plainest variant's in double precision, and against the state at t = 0, from which it differs by what was left
-//! inside at the turn.
+//! Time is reversed in two ways. An echo must bring the state at t = 0 back, but for rounding. Transducers around it record, reverse and play: the field
+//! that comes back is compared with that of the plainest variant in double precision, and with the state at t = 0, from which it differs by what was left
+//! inside at the reversal.
 
 #[cfg(test)]
 mod tiny;
@@ -56,7 +56,7 @@ pub enum Trial {
     Guide,
     /// A density that differs from site to site.
     Density,
-    /// The whole field turned round.
+    /// The whole field reversed.
     Echo,
     /// Transducers all round that record and play.
     Mirror,
@@ -184,7 +184,7 @@ impl Trial {
 pub struct Check {
     /// ‖ψ − reference‖/‖reference‖ with the smaller step; NaN where the method failed.
     pub error: f64,
-    /// The most that is right.
+    /// The tolerance.
     pub tolerance: f64,
     /// What ran, or why it did not.
     pub details: String,
@@ -233,7 +233,7 @@ fn cases_among(
     all
 }
 
-/// Whether there is code that does not share a line with a method and says what is right.
+/// Whether there is a reference that shares no code with the method.
 fn has_reference(method: &Method) -> bool {
     method.equation == Equation::Schrodinger || [SOUND, OSCILLATORS].contains(&method.id)
 }
@@ -488,7 +488,7 @@ fn blocks(case: &Case, rank: usize) -> String {
 mod tests {
     use super::*;
 
-    /// Every method takes every trial of its equation, but for what it says it cannot do.
+    /// Every method takes every trial of its equation, except those that it refuses.
     #[test]
     fn no_trial_is_left_out() {
         let all = cases(|_| true);

@@ -1,4 +1,4 @@
-//! The detectors' spectra while a run goes on, taken anew as rarely as keeps the run's pace.
+//! The detectors' spectra during a run, computed rarely enough not to slow it.
 
 use super::Engine;
 use super::pacing::TimeBudget;
@@ -7,7 +7,7 @@ use crate::platform::Instant;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Records that a spectrum shown live looks back over: a few milliseconds of work.
+/// Number of records of a live spectrum: a few milliseconds of work.
 const MOST: usize = 1 << 16;
 
 /// One spectrum a detector.

@@ -1,4 +1,4 @@
-//! The measures of ψ while a run goes on, taken only where somebody looks, and as rarely as keeps the run's pace.
+//! The measures of ψ during a run, computed only where they are shown, and rarely enough not to slow it.
 
 use super::pacing::TimeBudget;
 use super::{Engine, EngineError};
@@ -24,7 +24,7 @@ impl Default for StateWatch {
 }
 
 impl StateWatch {
-    /// Whether somebody looks.
+    /// Whether they are shown.
     pub(super) fn want(&mut self, wanted: bool) {
         self.wanted = wanted;
         if !wanted {

@@ -15,7 +15,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Asked, from any thread, whether runs shall end; they also ask it within long tasks of a step.
+/// Callback, from any thread: whether runs are to stop; it is also called within long tasks of a step.
 pub type Stop = Arc<dyn Fn() -> bool + Send + Sync>;
 
 /// Sites up to which runs go side by side: beyond, one run alone keeps all threads busy.
@@ -27,7 +27,7 @@ const MOST_BEHIND: f64 = 0.01;
 /// Points of a line of theory.
 const PIECES: usize = 240;
 
-/// Why a sweep cannot be run or go on.
+/// Why a sweep cannot run or continue.
 #[derive(Debug, thiserror::Error)]
 pub enum SweepError {
     /// The scene with these values has faults.
@@ -67,7 +67,7 @@ impl SweepError {
 pub struct SweepPlan {
     /// The scene, TOML.
     pub text: String,
-    /// Where its files lie.
+    /// The folder of its files.
     pub origin: Option<PathBuf>,
     /// The sweep.
     pub sweep: Sweep,
@@ -80,7 +80,7 @@ pub struct SweepPoint {
     pub number: usize,
     /// What was measured, in the order of the sweep.
     pub measured: Vec<f64>,
-    /// What theory says of the first.
+    /// The theoretical value of the first.
     pub theory: Option<f64>,
 }
 
@@ -129,7 +129,7 @@ impl SweepPlan {
         Ok(scenario)
     }
 
-    /// Finds out before the first run whether the sweep can be run: its ends, its quantities, its theory.
+    /// Checks before the first run whether the sweep can run: its ends, its quantities, its theory.
     ///
     /// # Errors
     /// What is wrong.
@@ -148,10 +148,10 @@ impl SweepPlan {
         Ok(())
     }
 
-    /// What theory says of the first quantity at these values.
+    /// The theoretical value of the first quantity at these values.
     ///
     /// # Errors
-    /// If the scene has faults or is none that the theory is of.
+    /// If the scene has faults or the theory does not apply to it.
     pub fn theory(&self, values: &[f64]) -> Result<Option<f64>, SweepError> {
         Ok(match &self.sweep.theory {
             None => None,
@@ -267,7 +267,7 @@ impl SweepPlan {
         })
     }
 
-    /// All runs that are not in `done`, in order, small ones side by side; `found` hears of each, from any thread. `true` where all were run, `false` where `stop` said so.
+    /// All runs that are not in `done`, in order, small ones side by side; `found` is told of each, from any thread. `true` where all were run, `false` where `stop` said so.
     ///
     /// # Errors
     /// The first run that failed; those under way are stopped.
@@ -350,7 +350,7 @@ fn run(scenario: Scenario, wanted: &[Wanted], stop: &Stop) -> Result<Option<Vec<
     Ok(Some(values))
 }
 
-/// A scene on a line that the transmission of its potential is known of.
+/// A scene on a line for which the transmission of the potential is known.
 struct Line {
     grid: Grid,
     hopping: f64,

@@ -1,42 +1,42 @@
-//! A long task within a step, the impulse responses of a mirror, as whoever watches the worker sees it and breaks it off.
+//! A long task within a step (the impulse responses of a mirror): its progress for the window, and its cancellation.
 
 use crate::platform::Instant;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-/// What is done within the present step, and how far it is.
+/// The task of the present step, and its progress.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Task {
-    /// What.
+    /// Its name.
     pub what: &'static str,
     /// From 0 to 1.
     pub done: f64,
-    /// What is left at the rate so far; `None` at the beginning.
+    /// Remaining time at the rate so far; `None` at the beginning.
     pub seconds_left: Option<f64>,
 }
 
 /// What the worker's thread and its owner share beside commands and frames.
 #[derive(Debug, Default)]
 pub struct Watched {
-    /// Commands that were sent and those that were heard, settings of frames left out.
+    /// Commands that were sent and those that were received, settings of frames left out.
     sent: AtomicU64,
     heard: AtomicU64,
     task: Mutex<Option<(Task, Instant)>>,
 }
 
 impl Watched {
-    /// A command is under way that a long task must not hold up.
+    /// Notes a command that a long task must not delay.
     pub(super) fn sent(&self) {
         self.sent.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// It was heard.
+    /// Notes that it was received.
     pub(super) fn heard(&self) {
         self.heard.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// How far a task is; `Break` where it shall end.
+    /// Sets the progress; `Break` where the task is to end.
     pub(super) fn note(&self, what: &'static str, done: f64) -> ControlFlow<()> {
         let mut task = self.task.lock().unwrap_or_else(PoisonError::into_inner);
         let begun = task.filter(|(own, _)| own.what == what && own.done <= done);
@@ -57,12 +57,12 @@ impl Watched {
         }
     }
 
-    /// How far the task of a run on another machine is.
+    /// Sets the progress of the task of a run on another machine.
     pub fn show(&self, task: Option<Task>) {
         *self.task.lock().unwrap_or_else(PoisonError::into_inner) = task.map(|task| (task, Instant::now()));
     }
 
-    /// The step is over.
+    /// Notes that the step is over.
     pub(super) fn clear(&self) {
         *self.task.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }

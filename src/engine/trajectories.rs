@@ -1,6 +1,6 @@
-//! Bohm's trajectories while a run goes on, and the flow that is drawn over its picture.
+//! Bohm's trajectories during a run, and the flow that is drawn over its picture.
 //!
-//! Trajectories take every step: they need the field before and after it. A method that hears single sites within several steps takes those together ([`heard`]); with the others a step is taken by itself and costs
+//! Trajectories take every step: they need the field before and after it. A method that records single sites within several steps takes several together ([`heard`]); with other methods each step is taken by itself and costs
 //! a copy more: of the sites around each trajectory where the method reaches them, of the field elsewhere. The bits are the same.
 
 mod heard;
@@ -23,10 +23,10 @@ use std::sync::Arc;
 const TIMES: &str = "trajectory.times";
 const PLACES: &str = "trajectory.places";
 
-/// Times whose places are kept: 1.5 MiB a trajectory.
+/// Number of times that are kept: 1.5 MiB a trajectory.
 const MOST_TIMES: usize = 1 << 16;
 
-/// Fewest trajectories that a thread is woken for: some microseconds each.
+/// Fewest trajectories a thread: each takes some microseconds.
 const FEWEST: usize = 16;
 
 /// Where a trajectory looks that has not begun.
@@ -80,14 +80,14 @@ impl Paths {
         &self.times
     }
 
-    /// Where all stood at one of the times, lengths; NaN before they began.
+    /// The positions of all at one of the times, lengths; NaN before they began.
     #[must_use]
     pub fn row(&self, n: usize) -> &[[f64; 3]] {
         let count = self.starts.len();
         &self.places[n * count..(n + 1) * count]
     }
 
-    /// Where they stand.
+    /// Their present positions.
     #[must_use]
     pub fn now(&self) -> &[[f64; 3]] {
         self.times.len().checked_sub(1).map_or(&[], |last| self.row(last))
@@ -155,7 +155,7 @@ impl Paths {
         self.limit();
     }
 
-    /// Goes on with other trajectories: those that were there before keep their paths, new ones begin here.
+    /// Takes other trajectories: those that were there before keep their paths, new ones begin here.
     fn update(&mut self, scenario: &Scenario, clock: &Clock) {
         if self.starts == scenario.trajectories() {
             return;
@@ -289,7 +289,7 @@ impl Engine {
         &self.paths
     }
 
-    /// Forgets where trajectories stood before; how many times are left.
+    /// Forgets all positions but the present ones; returns the number of times that are left.
     pub fn forget_paths(&mut self) -> usize {
         self.paths.keep_last();
         self.paths.times.len()
@@ -335,7 +335,7 @@ impl Engine {
         }
     }
 
-    /// The currents of the medium as it is now, to be given back; `None` for sound.
+    /// The currents of the medium as it is now, to be returned; `None` for sound.
     fn take_currents(&mut self) -> KeptCurrents {
         let present = self.present_scenario();
         let kept = self.currents.take().filter(|(of, _)| Arc::ptr_eq(of, &present));
@@ -352,7 +352,7 @@ impl Engine {
         self.paths.update(scenario, &clock);
     }
 
-    /// What flows over the plane now, where the scene's view asks for it.
+    /// The present flow in the plane, where the scene's view asks for it.
     ///
     /// # Errors
     /// If the back end fails.

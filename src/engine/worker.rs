@@ -1,4 +1,4 @@
-//! The engine on its own thread, or in slices of its owner's time where there are no threads: commands down, the latest frame up.
+//! The engine on its own thread, or in slices of its owner's time where there are no threads: commands in, the latest frame out.
 
 use super::runner::Runner;
 use super::task::{Task, Watched};
@@ -17,28 +17,28 @@ const CAPACITY: usize = 64;
 /// How long [`Worker`] waits at its end for a step that is being taken.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// A running engine as the window sees it. Nothing here ever waits for the solver.
+/// A running engine for the window. No call waits for the solver.
 pub struct Worker {
     commands: Option<Sender<Command>>,
-    /// What did not fit into the channel yet.
+    /// Commands that do not fit into the channel yet.
     pending: VecDeque<Command>,
     frames: triple_buffer::Output<Frame>,
     watched: Arc<Watched>,
     place: Place,
-    /// Tells the other end that there is a command, or room for a frame, where it waits for more than those.
+    /// Wakes the other end when there is a command or room for a frame, where it waits for other events, too.
     nudge: Option<Arc<dyn Fn() + Send + Sync>>,
     link: Option<Link>,
 }
 
-/// The other end of a worker: who has it hears the commands and gives the frames.
+/// The other end of a worker: who has it receives the commands and gives the frames.
 pub struct End {
-    /// What is asked for.
+    /// Commands.
     pub commands: Receiver<Command>,
-    /// What is shown.
+    /// Frames.
     pub frames: triple_buffer::Input<Frame>,
     /// To be called after each frame.
     pub wake: Arc<dyn Fn() + Send + Sync>,
-    /// How far a long task is.
+    /// Progress of a long task.
     pub watched: Arc<Watched>,
 }
 
@@ -85,7 +85,7 @@ impl Worker {
         }
     }
 
-    /// A worker without a place to work yet.
+    /// A worker that does not work yet.
     fn new(wake: impl Fn() + Send + Sync + 'static) -> (Self, Runner) {
         let (worker, end) = Self::with_end(wake);
         (worker, Runner::new(end))
@@ -149,7 +149,7 @@ impl Worker {
     }
 
     /// Sends a command, in order. Never blocks: what the worker cannot take yet is kept, and of several views, edited
-    /// scenes or speeds in a row only the last. A long task within a step ([`Worker::task`]) is broken off by all commands but settings.
+    /// scenes or speeds in a row only the last. A long task within a step ([`Worker::task`]) is cancelled by all commands but settings.
     pub fn send(&mut self, command: Command) {
         // Back over settings, which act on nothing but the next frame, to one that this command replaces.
         for place in (0..self.pending.len()).rev() {

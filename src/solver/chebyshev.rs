@@ -6,7 +6,7 @@
 //! precision's ε are left out. With absorption Tₙ grows, and a step is cut into pieces so short that nothing cancels.
 //! Layout: ψ as complex numbers, its polynomials as planes of real and of imaginary parts, x fastest: H is real but for absorption and flux.
 //! Order: none; the error is rounding, ε times about the root of the number of terms. Stability: every Δt; unitary to rounding, and in single precision the norm
-//! is given back every 16 steps.
+//! is restored every 16 steps.
 //! Cost: about rΔt + 10·(rΔt)^⅓ + 10 terms a step, one application of H each: for large Δt 1 a unit of rΔt. Memory: ψ, two polynomials, E, W and walls.
 //! Limits: linear and constant in time, no imaginary time.
 //!
@@ -71,7 +71,7 @@ pub static METHOD: Method = Method {
     build,
 };
 
-/// rΔt of a step that `auto` takes, where about half of the terms are overhead; that beyond which rounding shows in single precision; and the largest.
+/// rΔt of the automatic step, where about half of the terms are overhead; the value beyond which rounding shows in single precision; and the largest.
 const USUAL: f64 = 10.0;
 const SENSIBLE: f64 = 1e3;
 const LARGEST: f64 = 1e5;
@@ -171,7 +171,7 @@ fn work(scenario: &Scenario) -> Work {
     }
 }
 
-/// What a step may leave out of the exponential.
+/// Terms of the exponential that a step may leave out, in sum.
 fn tolerance(precision: Precision) -> f64 {
     match precision {
         Precision::Single => f64::from(f32::EPSILON) / 4.0,

@@ -1,4 +1,4 @@
-//! What the table of methods says about a scene: the solver's side of scene validation.
+//! Scene validation by the table of methods.
 
 use super::{Backend, Kind, METHODS, Method, ParameterSpec, Target, find};
 use crate::backend::host_memory::free as free_memory;
@@ -11,10 +11,10 @@ use crate::scene::{Faults, Objection, Parameter, Scenario, SceneFile, SolverChoi
 use crate::units;
 use std::path::Path;
 
-/// Steps up to which a clock in double precision tells each from the next.
+/// Number of steps up to which a clock in double precision resolves each step.
 pub const MOST_STEPS: f64 = 4.5e15;
 
-/// [`METHODS`] as scene validation asks it.
+/// [`METHODS`] for scene validation.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Table;
 
@@ -153,7 +153,7 @@ impl SolverTable for Table {
                 method.id,
                 units::bytes(free)
             );
-            // What follows may look at every site, and is not asked of a grid that is too large.
+            // What follows may look at every site, so it is skipped for a grid that is too large.
             return vec![too_large(message, scenario.solver().precision)];
         }
         let own = (method.objections)(scenario);
@@ -218,7 +218,7 @@ impl SolverTable for Table {
     }
 }
 
-/// What the method cannot do on the way back from a mirror: `own` is what it says against the way there.
+/// What the method cannot do on the way back of a mirror; `own` are its objections to the way there.
 fn way_back(scenario: &Scenario, method: &Method, step: f64, own: &[Objection]) -> Vec<Objection> {
     const KEY: &str = "mirror.perturbation";
     if (scenario.mirror()).is_none_or(|mirror| mirror.medium == *scenario.medium()) {
@@ -251,7 +251,7 @@ fn way_back(scenario: &Scenario, method: &Method, step: f64, own: &[Objection]) 
     objections
 }
 
-/// The beginning of a remedy where a word is close to one that there is.
+/// The beginning of a remedy where a word is close to a valid one.
 fn meant(near: Option<&str>) -> String {
     near.map_or_else(String::new, |near| format!("did you mean \"{near}\"? "))
 }
@@ -274,7 +274,7 @@ fn methods_remedy(equation: Equation) -> String {
 
 fn target(method: &Method, choice: &SolverChoice, objections: &mut Vec<Objection>) {
     let wanted = choice.backend.named();
-    // Looking for adapters loads their drivers: they are asked for where a scene names them, or a variant that nothing else has.
+    // Looking for adapters loads their drivers: this is done only where a scene names them, or a variant that nothing else has.
     let there = |wanted: &dyn Fn(Backend) -> bool| {
         let all = method.targets.iter().filter(|target| wanted(target.backend));
         all.filter(|target| target.backend.offer().is_ok()).collect::<Vec<_>>()

@@ -2,7 +2,7 @@
 
 use super::Clock;
 
-/// Where a run stands. The time is `base_time` + Δt·(steps − `base_steps`), so that it does not depend on how steps were batched and its error does
+/// The clock of a run. The time is `base_time` + Δt·(steps − `base_steps`), so that it does not depend on how steps were batched and its error does
 /// not grow; the base moves where Δt changes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct RunClock {
@@ -74,7 +74,7 @@ impl RunClock {
         }
     }
 
-    /// As the engine sees it.
+    /// The clock for the engine.
     pub(super) fn public(&self) -> Clock {
         Clock {
             steps: self.steps,

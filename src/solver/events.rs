@@ -9,14 +9,14 @@ use crate::field::Real;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// What becomes of the numbers of a region.
+/// How the numbers of a region are reduced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Reduction {
-    /// They are added up.
+    /// By their sum.
     Sum,
-    /// Squares of what is recorded, which whoever hands them over has taken, are added up.
+    /// By their sum; the caller has squared them.
     Squares,
-    /// The largest counts; none is negative.
+    /// By the largest; none is negative.
     Largest,
 }
 

@@ -1,4 +1,4 @@
-//! Detectors of sound whose sites a device gathers one by one, between two visits of the host.
+//! Detectors of sound whose sites a device gathers one by one, read by the host once a batch.
 
 use super::Taps;
 use super::clock::RunClock;
@@ -37,7 +37,7 @@ pub(super) fn gathered_places(taps: &Taps, most: usize, place: impl Fn([usize; 3
     all
 }
 
-/// Hands the values of a batch to the detectors, and what was gathered beside to transducers that listen. `values`: as many a step, in the order of [`gathered_places`];
+/// Hands the values of a batch to the detectors, and what was gathered beside to transducers that record. `values`: as many a step, in the order of [`gathered_places`];
 /// `clocks` of the steps, and for each the values of detectors that are not gathered (of the others anything).
 pub(super) fn hand_over<T: Real>(
     taps: &mut Taps,
@@ -47,7 +47,7 @@ pub(super) fn hand_over<T: Real>(
     summed: Vec<Vec<f64>>,
 ) {
     let count = values.len() / clocks.len().max(1);
-    // Values of a step that are those of detectors; the others transducers have heard.
+    // Values of a step that are those of detectors; the others transducers have recorded.
     let mut detected = 0;
     for (n, (clock, mut record)) in clocks.iter().zip(summed).enumerate() {
         let mut here = &values[n * count..(n + 1) * count];
@@ -71,7 +71,7 @@ pub(super) fn hand_over<T: Real>(
     hand_to_transducers(taps, values, clocks.len(), detected);
 }
 
-/// Hands what was gathered in so many steps, behind what detectors have taken of each, to transducers that listen.
+/// Hands what was gathered in so many steps, behind what detectors have taken of each, to transducers that record.
 fn hand_to_transducers<T: Real>(taps: &mut Taps, values: &[T], steps: usize, detected: usize) {
     let count = values.len() / steps.max(1);
     let row = count - detected;

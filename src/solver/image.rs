@@ -9,7 +9,7 @@ use crate::scene::scenario::Quantity;
 use num_complex::Complex;
 use std::ops::Range;
 
-/// What part of a field becomes a picture, and how large it may be.
+/// The part of a field that becomes a picture, and its largest size.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct ImageRequest {
     /// What it shows.
@@ -69,7 +69,7 @@ impl ImageRequest {
         }
     }
 
-    /// Says no to what a quantum field cannot be shown as.
+    /// Refuses a quantity that a quantum field cannot be shown as.
     ///
     /// # Errors
     /// [`SolverError::Unsupported`] with what can be shown.

@@ -1,4 +1,4 @@
-//! What a row of the table of methods says, as plain data: equation, orders, back ends, precisions, variants, parameters, papers.
+//! A row of the table of methods, as plain data: equation, orders, back ends, precisions, variants, parameters, papers.
 
 use super::{Solver, SolverError};
 use crate::field::Precision;
@@ -41,7 +41,7 @@ impl Backend {
         }
     }
 
-    /// The name for people.
+    /// The name for the user.
     #[must_use]
     pub fn title(self) -> &'static str {
         match self {
@@ -51,10 +51,10 @@ impl Backend {
         }
     }
 
-    /// Whether it is there: in this build and on this machine.
+    /// Whether it is available in this build and on this machine.
     ///
     /// # Errors
-    /// Why not, in words for people.
+    /// Why not, as a text for the user.
     pub fn availability(self) -> Result<(), &'static str> {
         match self {
             Self::Cpu => Ok(()),
@@ -72,7 +72,7 @@ impl Backend {
     /// Whether a scene may ask for it: as [`Backend::availability`], or on the machine where runs go ([`run_elsewhere`]).
     ///
     /// # Errors
-    /// Why not, in words for people.
+    /// Why not, as a text for the user.
     pub fn offer(self) -> Result<(), &'static str> {
         match &*ELSEWHERE.read().unwrap_or_else(PoisonError::into_inner) {
             None => self.availability(),
@@ -82,10 +82,10 @@ impl Backend {
     }
 }
 
-/// What the machine has on which runs go while that is another one.
+/// The back ends of another machine, while runs are there.
 static ELSEWHERE: RwLock<Option<Vec<Backend>>> = RwLock::new(None);
 
-/// From now on scenes are held against what another machine has, on which they run; `None` = this one.
+/// From now on scenes are checked against the back ends of another machine, on which they run; `None` = this machine.
 pub fn run_elsewhere(there: Option<Vec<Backend>>) {
     *ELSEWHERE.write().unwrap_or_else(PoisonError::into_inner) = there;
 }
@@ -122,7 +122,7 @@ pub struct Variant {
     pub about: &'static str,
 }
 
-/// The order of a method whose error does not depend on Δt: rounding is all there is.
+/// The order of a method whose error does not depend on Δt and is rounding only.
 pub const EXACT: u32 = 0;
 
 /// An order in Δt in words: `2`, or `exact`.
@@ -245,14 +245,14 @@ pub struct Paper {
     pub doi: &'static str,
 }
 
-/// What a method says about Δt for a scenario.
+/// The advice of a method about Δt for a scenario.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct StepAdvice {
-    /// What `step = "auto"` takes.
+    /// Δt of `step = "auto"`.
     pub auto: f64,
     /// Beyond this the result is no longer accurate (or no longer stable, where `stability_limit` says so).
     pub sensible: f64,
-    /// The scheme blows up beyond this; `None` where it is stable for every Δt.
+    /// The scheme is unstable beyond this; `None` where it is stable for every Δt.
     pub stability_limit: Option<f64>,
     /// How these were found, for the tooltip.
     pub because: &'static str,
@@ -271,9 +271,9 @@ pub struct Work {
 pub struct Method {
     /// The key in scene files.
     pub id: &'static str,
-    /// The name for people.
+    /// The name for the user.
     pub title: &'static str,
-    /// One paragraph for people.
+    /// One paragraph for the user.
     pub about: &'static str,
     /// The equation it steps.
     pub equation: Equation,
@@ -293,12 +293,12 @@ pub struct Method {
     pub objections: fn(&Scenario) -> Vec<Objection>,
     /// Bytes that a run will need.
     pub memory: fn(&Scenario) -> u64,
-    /// Grows a set of sites by those on which its values depend in one step: how thick a mirror must be that keeps out what is behind
+    /// Grows a set of sites by those on which its values depend in one step: the thickness of a mirror that isolates the inside from what is behind
     /// it. `None` where every site depends on all others.
     pub reach: Option<fn(&Scenario, &mut [bool])>,
     /// How its grid can be cut into parts for a scenario, or why that scenario's cannot; `None` where it steps the grid as a whole.
     pub split: Option<SplitOf>,
-    /// Back ends on which single sites can be heard and driven ([`Solver::apply_transducers`], and [`super::Taps::apply_transducers`] in every step).
+    /// Back ends on which single sites can be recorded and driven ([`Solver::apply_transducers`], and [`super::Taps::apply_transducers`] in every step).
     pub transducers: &'static [Backend],
     /// The least that a step of the scheme costs a site, whatever the variant: what `bench` measures against.
     pub work: fn(&Scenario) -> Work,
@@ -306,15 +306,15 @@ pub struct Method {
     pub build: fn(&Scenario) -> Result<Box<dyn Solver>, SolverError>,
 }
 
-/// Steps above which an automatic Δt is not fitted to the time that the run takes: what rounding leaves of a part of a step says nothing.
+/// Number of steps above which an automatic Δt is not fitted to the end of the run: a part of a step is then below rounding.
 const COUNTED: f64 = 1e12;
 
 /// Steps for which drives are followed in a scene without an end.
 const UNENDING: f64 = 1000.0;
 
 impl Method {
-    /// Δt of a scenario, always positive: its own, or the advice, halved until steps follow what drives do, and shortened so that a whole number of steps leads to the turn of a
-    /// mirror or to the scene's end. What is predicted for the end is then measured there.
+    /// Δt of a scenario, always positive: its own, or the advice, halved until steps resolve the drives, and shortened so that a whole number of steps leads to the reversal of a
+    /// mirror or to the scene's end, at which predictions are then measured exactly.
     #[must_use]
     pub fn time_step(&self, scenario: &Scenario) -> f64 {
         let time = scenario.time();

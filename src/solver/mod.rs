@@ -1,7 +1,7 @@
-//! What the engine asks of a running method.
+//! The trait [`Solver`]: what the engine asks of a running method.
 //!
-//! A method is one row of [`METHODS`]: plain data from which the control panel, `ripplon list methods` and the
-//! validation of `[solver]` are read off, and a `build` function. A running method answers to [`Solver`]; one virtual call covers a
+//! A method is one row of [`METHODS`]: plain data that the method panel, `ripplon list methods` and the
+//! validation of `[solver]` read, and a `build` function. A running method is a [`Solver`]; one virtual call covers a
 //! batch of steps.
 
 pub mod acoustic;
@@ -65,7 +65,7 @@ pub use quantum::initial_state;
 pub use taps::Taps;
 pub use volume::{FieldVolume, VolumeRequest};
 
-/// What a running solver says of itself.
+/// The description of a running solver.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Report {
     /// The method.
@@ -80,11 +80,11 @@ pub struct Report {
     pub order: u32,
     /// Threads or multiprocessors at work.
     pub threads: usize,
-    /// What was chosen for the rest, e.g. `block 512 × 4096, 8 fused steps, AVX-512`.
+    /// Further choices, e.g. `block 512 × 4096, 8 fused steps, AVX-512`.
     pub details: String,
     /// Steps that are taken at once where that many are asked for: batches of a multiple are the fastest.
     pub batch: u64,
-    /// What the user should know beside, e.g. why it does not run where it would be fastest.
+    /// A note for the user, e.g. why it does not run where it would be fastest.
     pub note: Option<String>,
     /// Bytes held.
     pub memory: u64,
@@ -108,11 +108,11 @@ pub enum Edit {
     TimeStep(f64),
     /// The scenario's medium or constants changed; everything that depends on them is read again.
     Medium,
-    /// ψ → ψ*; pressure: dp/dt changes its sign. The field stays, and what follows runs back.
+    /// Time reversal: ψ → ψ*; sound: dp/dt changes its sign, p stays.
     Conjugate,
 }
 
-/// How sound moves, x fastest.
+/// The motion of sound, x fastest.
 #[derive(Clone, Debug)]
 pub struct Motion {
     /// ∂p/∂t, Pa/s.
@@ -132,7 +132,7 @@ pub struct SolverState {
     pub scalars: Vec<(String, f64)>,
 }
 
-/// Why a solver could not be built or go on.
+/// Why a solver cannot be built or continue.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum SolverError {
     /// Memory ran out.
@@ -145,7 +145,7 @@ pub enum SolverError {
         /// Bytes free.
         available: u64,
     },
-    /// The scenario asks for something that the method has not.
+    /// The scenario asks for something that the method does not support.
     #[error("{0}")]
     Unsupported(String),
     /// The field is no longer finite.
@@ -171,9 +171,9 @@ pub enum SolverError {
     },
 }
 
-/// A method at work on one scenario.
+/// A method that runs one scenario.
 pub trait Solver: Send {
-    /// What runs.
+    /// The description.
     fn report(&self) -> Report;
 
     /// Where the run stands.
@@ -182,10 +182,10 @@ pub trait Solver: Send {
     /// Where it will stand after so many more steps.
     fn clock_after(&self, steps: u64) -> Clock;
 
-    /// Takes `steps` steps. Taps see every one of them: fusing steps never changes what is recorded.
+    /// Takes `steps` steps. Taps act at every one of them: fusing steps never changes what is recorded.
     ///
     /// # Errors
-    /// If the back end fails; the state is then that of the last call that succeeded or lost, never mixed silently.
+    /// If the back end fails. The state is then either that of the last successful call, or lost.
     fn advance(&mut self, steps: u64, taps: &mut Taps) -> Result<(), SolverError>;
 
     /// Lets the transducers act and the detectors record at the present time, without a step.
@@ -194,7 +194,7 @@ pub trait Solver: Send {
     /// If the back end fails.
     fn observe(&mut self, taps: &mut Taps) -> Result<(), SolverError>;
 
-    /// Lets the transducers do what is due now, without a step.
+    /// Lets the transducers act at the present time, without a step.
     ///
     /// # Errors
     /// If the method does not reach single sites, or the back end fails.
@@ -218,7 +218,7 @@ pub trait Solver: Send {
     fn image(&mut self, request: &ImageRequest, image: &mut FieldImage) -> Result<(), SolverError>;
 
     /// Begins a picture of the present state, which [`Solver::take_image`] gives later; steps taken in between do not change it, nor wait
-    /// for it. `false` if the method has no such thing: ask [`Solver::image`].
+    /// for it. `false` if the method does not support this: call [`Solver::image`].
     ///
     /// # Errors
     /// If the back end fails, or the quantity does not fit the equation.
@@ -242,7 +242,7 @@ pub trait Solver: Send {
         volume.fill(request, |plane, image| self.image(plane, image))
     }
 
-    /// Sound: keeps from now on what energy and its flux need beside the pressure, the velocity of the medium, if nobody did; it counts as 0 now. Runs whose scene asks for it ([`Scenario::asks_for_velocity`]) keep it from
+    /// Sound: keeps the velocity of the medium from now on, which energy and flux need; it is 0 at the first call. Runs whose scene asks for it ([`Scenario::asks_for_velocity`]) keep it from
     /// the start.
     ///
     /// # Errors
@@ -251,7 +251,7 @@ pub trait Solver: Send {
         Ok(())
     }
 
-    /// Sound: the mean intensity ⟨p v⟩ of every site, W/m², axis after axis, x fastest; kept from now on if nobody did.
+    /// Sound: the mean intensity ⟨p v⟩ of every site, W/m², axis after axis, x fastest; kept from the first call on.
     ///
     /// # Errors
     /// If the method does not make it, or there is no memory for it.
@@ -268,7 +268,7 @@ pub trait Solver: Send {
         false
     }
 
-    /// The sums over ψ against `start`, ψ at t = 0, made where ψ lies; those over momenta and lines only if `whole`. `None` where the field has to be asked for instead.
+    /// The sums over ψ and `start`, ψ at t = 0, computed where ψ is stored; those over momenta and lines only if `whole`. `None` if the caller has to read the field instead.
     ///
     /// # Errors
     /// If the back end fails or has no memory for it.
@@ -282,7 +282,7 @@ pub trait Solver: Send {
     /// If the back end fails or the host has no memory for it.
     fn field(&mut self) -> Result<FieldData, SolverError>;
 
-    /// The field at the clock's time in boxes of sites, each as an array with x fastest; `None` where a part costs what the whole does, so that [`Solver::field`] is the way. A site has the same bits in every box,
+    /// The field at the clock's time in boxes of sites, each as an array with x fastest; `None` where a part costs as much as the whole; then call [`Solver::field`]. A site has the same bits in every box,
     /// which may differ in the last digit from those of the whole.
     ///
     /// # Errors
@@ -297,7 +297,7 @@ pub trait Solver: Send {
     /// If the size or kind is another one.
     fn set_field(&mut self, field: &FieldData, clock: Clock) -> Result<(), SolverError>;
 
-    /// How sound moves at the clock's time; `None` of ψ, which is all of its state.
+    /// The motion of sound at the clock's time; `None` for ψ, which has no other state.
     ///
     /// # Errors
     /// If the back end fails or the host has no memory for it.
@@ -305,7 +305,7 @@ pub trait Solver: Send {
         Ok(None)
     }
 
-    /// Gives the pressure that [`Solver::set_field`] has set its motion.
+    /// Sets the motion of the pressure that [`Solver::set_field`] has set.
     ///
     /// # Errors
     /// If the size or kind is another one.
@@ -319,7 +319,7 @@ pub trait Solver: Send {
     /// If the back end fails or the host has no memory for it.
     fn save(&mut self) -> Result<SolverState, SolverError>;
 
-    /// Continues from a state that [`Solver::save`] gave.
+    /// Continues from a state of [`Solver::save`].
     ///
     /// # Errors
     /// If it belongs to another grid or method.

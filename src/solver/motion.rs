@@ -1,7 +1,7 @@
-//! ∂p/∂t of sound, in which methods that keep the motion in different ways hand it to one another.
+//! ∂p/∂t of sound: the form in which methods that keep the motion in different ways exchange it.
 //!
 //! Two levels, pⁿ and pⁿ⁻¹ (`fdtd`): with D = (pⁿ⁺¹ − pⁿ⁻¹)/2 and θ² = −Δt²c²∇² on the lattice, a step turns p by θ, so that D = sin θ/θ · Δt ∂p/∂t and
-//! Δt ∂p/∂t = D + θ²D/6, off by 7θ⁴/360; the other way pⁿ⁻¹ = cos θ p − Δt (1 − θ²/6) ∂p/∂t, off by θ⁵/120. What stands still, x, has x − θ²x/2 as its level before.
+//! Δt ∂p/∂t = D + θ²D/6, off by 7θ⁴/360; the other way pⁿ⁻¹ = cos θ p − Δt (1 − θ²/6) ∂p/∂t, off by θ⁵/120. A field x at rest has x − θ²x/2 as its earlier level.
 //! Momenta (`oscillators`): P = m̂ ∂p/∂t with m̂ = ρ₀c₀²/ρc². Where Φ = ∫p dt is kept, states of both hold Φ + ½Δt p.
 
 use super::clock::RunClock;
@@ -41,7 +41,7 @@ fn loaded<S: Stepper>(stepper: &mut S, clock: &RunClock, state: &[Option<FieldDa
     stepper.load(clock, &arrays)
 }
 
-/// The level before the present one of what stands still; the state is another one then.
+/// The earlier level of a field at rest; changes the state.
 fn before_at_rest<S: Stepper>(
     stepper: &mut S,
     clock: &RunClock,
@@ -66,7 +66,7 @@ fn masses(acoustic: &Acoustic, medium: &Medium) -> Vec<f64> {
     all
 }
 
-/// The motion at the clock's time; `None` of what is no sound. The state stays.
+/// The motion at the clock's time; `None` for ψ. The state does not change.
 ///
 /// # Errors
 /// If a back end fails or memory runs out.
@@ -112,7 +112,7 @@ pub(super) fn of<S: Stepper>(stepper: &mut S, setup: &Setup, clock: &RunClock) -
     Ok(Some(Motion { rate, potential }))
 }
 
-/// Gives a pressure that stands still at the clock's time its motion.
+/// Sets the motion of a pressure that is at rest at the clock's time.
 ///
 /// # Errors
 /// If a back end fails or memory runs out.

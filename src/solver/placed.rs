@@ -1,4 +1,4 @@
-//! On which back end a run goes, decided once for all methods.
+//! The choice of the back end of a run, once for all methods.
 
 use super::method::{Method, Target};
 use super::setup::Setup;
@@ -19,8 +19,8 @@ pub(super) const FEWEST_SITES: usize = 1 << 16;
 /// Makes a run of a method on a back end.
 pub(super) type Make = fn(Setup, Backend) -> Result<Box<dyn Solver>, SolverError>;
 
-/// A run where the scene asks for it. Where the scene leaves that open, it goes to the NVIDIA device if one is there and the grid has `fewest_sites` at least, or to
-/// a back end that alone has the variant; in a page, which has no NVIDIA device, to the adapter where that steps it faster than the processor. If the device refuses it, it goes to the
+/// A run on the back end that the scene names. Where the scene names none, the run goes to the NVIDIA device if there is one and the grid has `fewest_sites` at least, or to
+/// the only back end with the variant; in a web page, which has no NVIDIA device, to the adapter if that steps it faster than the processor. If the device refuses it, it goes to the
 /// processor, with a note.
 ///
 /// # Errors
@@ -69,7 +69,7 @@ pub(super) fn build(
     make(setup, Backend::Cpu)
 }
 
-/// Whether an adapter is to be taken where the scene leaves the back end open. That depends on both it and the processor, so both step the scene for a moment; natively one is taken where it is named, or where
+/// Whether an adapter is taken where the scene names no back end. That depends on the adapter and on the processor, so both step the scene for a moment. Outside of a web page one is taken only where it is named, or where
 /// only it has the variant.
 #[cfg(feature = "gui")]
 fn is_faster(setup: &Setup, backend: Backend, make: Make) -> bool {
@@ -99,7 +99,7 @@ fn is_faster(_: &Setup, _: Backend, _: Make) -> bool {
     false
 }
 
-/// What a step takes when as many are taken at once as fill a slice of a frame; 0 where there is no such run, as who then makes it is told why; `None` where steps fail.
+/// Seconds a step in batches that fill a slice of a frame; 0 if the run cannot be made, so that the caller makes it and gets the error; `None` if steps fail.
 #[cfg(feature = "gui")]
 fn seconds_a_step(setup: &Setup, backend: Backend, make: Make) -> Option<f64> {
     const SLICE: Duration = Duration::from_millis(8);
@@ -120,7 +120,7 @@ fn seconds_a_step(setup: &Setup, backend: Backend, make: Make) -> Option<f64> {
     }
 }
 
-/// What messages call the hardware of a back end.
+/// The name of a back end's hardware in messages.
 fn device_words(backend: Backend) -> &'static str {
     match backend {
         Backend::Cuda => "NVIDIA device",
@@ -128,7 +128,7 @@ fn device_words(backend: Backend) -> &'static str {
     }
 }
 
-/// What a build without a back end, or a method that has none there, says to a scene that asks for it.
+/// The error of a scene that asks for a back end which the build or the method lacks.
 pub(super) fn absent(method: &Method, backend: Backend) -> SolverError {
     SolverError::Backend {
         backend: backend.as_str(),

@@ -1,4 +1,4 @@
-//! Where a mirror's transducers stand on the grid, and what lies inside.
+//! The sites of a mirror's transducers, and the sites inside.
 //!
 //! Two lists: the sites where a *soft* source plays (as many as the scene says), and those that a *hard* one overwrites. The field inside stays exact if
 //! every site outside on which it depends in one step is overwritten; with S inside and R(S) the sites that S depends on in a step
@@ -20,15 +20,15 @@ const MOST_RESPONSES: f64 = 2e10;
 /// The sites of a mirror.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MirrorSites {
-    /// Those that are heard, ascending.
+    /// Those that are recorded, ascending.
     pub all: Arc<[usize]>,
     /// Positions in `all` of those where a soft source plays, in the order in which they were placed: around a ring, along a line.
     pub soft: Vec<usize>,
-    /// Positions in `all` of those that an inverse filter drives; empty where the method cannot say.
+    /// Positions in `all` of those that an inverse filter drives; empty where the method does not support it.
     pub hard: Vec<usize>,
     /// Sites inside.
     pub inside: Vec<bool>,
-    /// Where the wave begins, and shall come together again.
+    /// Where the wave begins, and is focused again.
     pub focus: usize,
     /// Sites that are no walls.
     pub open: usize,
@@ -91,7 +91,7 @@ fn sorted(mut list: Vec<usize>) -> Vec<usize> {
     list
 }
 
-/// The remedy that names the methods of the same equation that have what `method` has not.
+/// The remedy: the methods of the same equation that support what `method` does not.
 fn others(method: &Method, or: &str) -> String {
     let able = METHODS
         .iter()
@@ -100,7 +100,7 @@ fn others(method: &Method, or: &str) -> String {
     format!("use {}, or {or}", ids.join(" or "))
 }
 
-/// What a scene's mirror asks that its method cannot do.
+/// What a scene's mirror asks for that its method does not support.
 pub(super) fn objections(scenario: &Scenario, method: &Method, time_step: f64) -> Vec<Objection> {
     let Some(mirror) = scenario.mirror().filter(|mirror| mirror.listens()) else {
         return Vec::new();
@@ -154,7 +154,7 @@ pub(super) fn objections(scenario: &Scenario, method: &Method, time_step: f64) -
     let record = 16.0 * steps * sites.all.len() as f64;
     #[expect(clippy::cast_precision_loss, reason = "a limit")]
     let free = free_memory().map(|bytes| bytes as f64);
-    // Once as it was heard and once as it is played.
+    // Once as it was recorded and once as it is played.
     if free.is_some_and(|free| 2.0 * record > free) {
         let message = format!(
             "{} transducers record {record:.2e} bytes up to t = {}",
@@ -295,7 +295,7 @@ impl Placed<'_> {
         }
     }
 
-    /// Sites outside on which the inside depends in one step; none where the method cannot say.
+    /// Sites outside on which the inside depends in one step; none where the method does not support it.
     fn shell(&self, inside: &[bool]) -> Vec<usize> {
         let Some(reach) = self.method.reach else {
             return Vec::new();
@@ -404,7 +404,7 @@ fn line(grid: &Grid, from: [f64; 3], to: [f64; 3], count: usize) -> Vec<usize> {
         .collect()
 }
 
-/// Every site that a line passes, without gaps across which sites are neighbours.
+/// Every site on a line, without gaps between neighbouring sites.
 fn stroke(grid: &Grid, from: [f64; 3], to: [f64; 3]) -> Vec<usize> {
     let (first, last) = (nearest(grid, from), nearest(grid, to));
     let longest = (0..3).map(|axis| first[axis].abs_diff(last[axis])).max().unwrap_or(0);

@@ -15,7 +15,7 @@ pub(super) struct PutIn {
 }
 
 impl PutIn {
-    /// Nothing so far. Windows of a grid have the quantum of the whole.
+    /// The sum 0. Windows of a grid have the quantum of the whole.
     pub(super) fn new(grid: &Grid, initial: &Initial) -> Self {
         let normalised = 1.0 / grid.cell_volume();
         let start = match initial {
@@ -25,7 +25,7 @@ impl PutIn {
         Self::of_scale(if start.is_normal() { start } else { normalised })
     }
 
-    /// Nothing so far, of sums that are about as large as `scale`.
+    /// The sum 0, for sums that are about as large as `scale`.
     fn of_scale(scale: f64) -> Self {
         let exponent = i32::try_from(scale.to_bits() >> 52 & 0x7ff).unwrap_or(0) - 1023;
         Self {
@@ -65,7 +65,7 @@ impl PutIn {
         self.quanta as f64 * self.quantum
     }
 
-    /// The same as two numbers, without rounding: the total, and what it lacks.
+    /// The sum as two numbers, without rounding: the total, and its remainder.
     #[expect(
         clippy::cast_precision_loss,
         clippy::cast_possible_truncation,
@@ -77,7 +77,7 @@ impl PutIn {
         [rounded, rest].map(|quanta| quanta * self.quantum)
     }
 
-    /// Goes on from such numbers.
+    /// Continues from such numbers.
     pub(super) fn set(&mut self, numbers: [f64; 2]) {
         self.quanta = 0;
         for number in numbers {

@@ -8,7 +8,7 @@ use crate::solver::setup::Setup;
 use crate::solver::stepper::{Parts, Plane, Stepper};
 use crate::solver::{FieldImage, ImageRequest, SolverError, Taps};
 
-/// What such a field brings; the rest is the host's.
+/// The part of such a field that a method provides; the rest is done here.
 pub(in crate::solver) trait Resident: Send {
     /// The processor's stepper of the same method. It holds medium and constants, and the state only between [`Resident::pull`] and [`Resident::push`].
     type Host: Stepper;
@@ -17,14 +17,14 @@ pub(in crate::solver) trait Resident: Send {
     fn host(&self) -> &Self::Host;
     /// The same, to be changed.
     fn host_mut(&mut self) -> &mut Self::Host;
-    /// Brings the state to the host.
+    /// Copies the state to the host.
     fn pull(&mut self) -> Result<(), SolverError>;
-    /// Takes over what the host holds now, which lets go of it.
+    /// Copies the host's state to the device; the host frees it.
     fn push(&mut self) -> Result<(), SolverError>;
     /// Frees the host's copy of the state.
     fn let_go(&mut self);
 
-    /// Changes the state on the host, and takes over what came of it; what fails there leaves the device as it was.
+    /// Changes the state on the host and copies it back; after an error the device keeps its state.
     fn on_host<R>(&mut self, change: impl FnOnce(&mut Self::Host) -> Result<R, SolverError>) -> Result<R, SolverError> {
         self.pull()?;
         let result = change(self.host_mut());
@@ -85,7 +85,7 @@ impl<D: Resident> Stepper for D {
         self.take_steps(clock, steps, taps)
     }
 
-    /// Asked once a run: the state is brought to the host, which reads it as it would its own.
+    /// Called once a run: the state is copied to the host.
     fn observe(&mut self, clock: &RunClock, taps: &mut Taps) -> Result<(), SolverError> {
         if taps.transducers_act() {
             return self.on_host(|host| host.observe(clock, taps));

@@ -1,5 +1,5 @@
-//! A run: the only implementation of [`Solver`]. It alone moves the clock, checks and applies edits, restores norms, and writes and reads checkpoints; a [`Stepper`]
-//! brings the method.
+//! A run: the only implementation of [`Solver`]. It alone moves the clock, checks and applies edits, restores norms, and writes and reads checkpoints. A [`Stepper`]
+//! provides the method.
 
 use super::clock::RunClock;
 use super::motion;
@@ -81,7 +81,7 @@ impl<S: Stepper + 'static> Run<S> {
 }
 
 impl<S: Stepper> Run<S> {
-    /// Refuses pictures that this stepper does not make.
+    /// Refuses pictures that this stepper does not support.
     fn shows(&self, quantity: Quantity) -> Result<(), SolverError> {
         if quantity.is_beside_steps() && !self.stepper.shows_beside_steps() {
             return Err(SolverError::Unsupported(format!(
@@ -107,7 +107,7 @@ impl<S: Stepper> Run<S> {
         self.stepper.norm_drifts_within()
     }
 
-    /// Takes the present norm for that which is restored.
+    /// Takes the present norm as the one to restore.
     fn measure_norm(&mut self) -> Result<(), SolverError> {
         self.stepper.set_put_in([0.0; 2]);
         self.norm = match self.norm_every() {
@@ -250,7 +250,7 @@ impl<S: Stepper> Run<S> {
             if let Some(put_in) = self.stepper.put_in() {
                 let [total, rest] = put_in.numbers();
                 scalars.push((PUT_IN[0].to_owned(), total));
-                // Most have none, as those of earlier versions.
+                // Most states have none, among them those of earlier versions.
                 scalars.extend((rest != 0.0).then(|| (PUT_IN[1].to_owned(), rest)));
             }
         }
@@ -310,7 +310,7 @@ impl<S: Stepper> Run<S> {
 }
 
 impl SolverState {
-    /// Forgets the norm that the run would restore: whoever changes the arrays means another one, that of what stands in them.
+    /// Forgets the norm to restore: a caller that changes the arrays defines a new norm.
     pub(crate) fn forget_norm(&mut self) {
         let known = |name: &str| WEIGHT.contains(&name) || PUT_IN.contains(&name);
         self.scalars.retain(|(name, _)| !known(name));

@@ -36,7 +36,7 @@ pub(super) struct Choice {
 }
 
 impl Choice {
-    /// Reads `[solver]` of a scene that was held against the table.
+    /// Reads `[solver]` of a scene that was checked against the table.
     pub(super) fn of(scenario: &Scenario) -> Self {
         let solver = scenario.solver();
         let first = |key: &str| solver.sizes(key).first().copied().filter(|n| *n > 0);
@@ -78,7 +78,7 @@ pub(super) struct Setup {
     /// The NVIDIA devices that parts stand on, and the number of the one for this run or part.
     pub devices: Devices,
     pub device: usize,
-    /// What the user should know, e.g. why the run is not where it would be fastest.
+    /// A note for the user, e.g. why the run is not where it would be fastest.
     pub note: Option<String>,
 }
 
@@ -128,12 +128,12 @@ impl Setup {
         })
     }
 
-    /// What the method says about Δt.
+    /// The method's advice about Δt.
     pub(super) fn advice(&self) -> StepAdvice {
         (self.method.step_advice)(&self.scenario)
     }
 
-    /// Whether Δt is stable in this medium. Methods of the Schrödinger equation are for every Δt, and their advice reads the whole medium.
+    /// Whether Δt is stable in this medium. Methods for the Schrödinger equation are stable for every Δt, and their advice would read the whole medium.
     pub(super) fn is_stable(&self, time_step: f64) -> bool {
         let bounded = self.scenario.model().quantum().is_none();
         !bounded
@@ -184,7 +184,7 @@ impl Setup {
         }
     }
 
-    /// Refuses a variant that the method has not on `backend`.
+    /// Refuses a variant that the method lacks on `backend`.
     ///
     /// # Errors
     /// [`SolverError::Unsupported`] with the variants that there are.
@@ -247,7 +247,7 @@ pub(super) fn absorbs(scenario: &Scenario) -> bool {
     scenario.takes_energy() || (grid.absorb_width() > 0 && edges.contains(&Edge::Absorb))
 }
 
-/// An objection as the error of whoever builds a run all the same.
+/// An objection as an error.
 pub(super) fn refusal(objection: &Objection) -> SolverError {
     SolverError::Unsupported(format!("{}; {}", objection.message, objection.remedy))
 }

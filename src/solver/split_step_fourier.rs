@@ -1,4 +1,4 @@
-//! Split-step Fourier: the field's standard, spectral in space.
+//! Split-step Fourier, spectral in space.
 //!
 //! Equation: i ∂ψ/∂t = (T + U(r, t) + g|ψ|² − iW)ψ, ħ = 1.
 //! Scheme: S₂(Δt) = e^{−i(U+g|ψ|²−iW)Δt/2} F⁻¹ e^{−iε(k)Δt} F e^{−i(U+g|ψ|²−iW)Δt/2}, driven layers at the middle of the step; order 4 is
@@ -224,7 +224,7 @@ fn build(scenario: &Scenario) -> Result<Box<dyn Solver>, SolverError> {
     })
 }
 
-/// What a scene that is stepped in the continuum has of the lattice: its currents are those through bonds, and its eigenstates those of H on sites.
+/// Notes for scenes that are stepped in the continuum: currents are those through the lattice's bonds, eigenstates those of the lattice's H.
 fn of_the_lattice(scenario: &Scenario) -> Option<String> {
     scenario.model().quantum()?.mass?;
     let currents = scenario.detectors().iter().any(|own| own.measure == Measure::Flux);

@@ -1,4 +1,4 @@
-//! What a method on a back end has to bring. Clock, edits, norms, checkpoints and reports are the business of [`Run`](super::run::Run).
+//! What a method on a back end has to provide. Clock, edits, norms, checkpoints and reports belong to [`Run`](super::run::Run).
 
 use super::clock::RunClock;
 use super::put_in::PutIn;
@@ -18,11 +18,11 @@ pub(super) struct Parts {
     pub backend: Backend,
     /// Threads or multiprocessors at work.
     pub threads: usize,
-    /// What was chosen, for people.
+    /// The choices that were made, for the user.
     pub details: String,
-    /// Steps that are taken at once where nobody asks for fewer.
+    /// Steps that are taken at once unless fewer are asked for.
     pub batch: u64,
-    /// What the user should know beside.
+    /// A note for the user.
     pub note: Option<String>,
     /// Bytes held.
     pub memory: u64,
@@ -64,12 +64,12 @@ impl Plane {
     }
 }
 
-/// A method on a back end: a field in a layout of its own, and the steps of it.
+/// A method on a back end: a field in its own layout, and its steps.
 ///
 /// All functions are called in the thread pool. `clock` is that of the state; only [`Run`](super::run::Run) moves it. Many steps in one call give the same
-/// bits as one by one. On an error the state is that of the last call that succeeded, or lost.
+/// bits as single ones. After an error the state is that of the last successful call, or lost.
 pub(super) trait Stepper: Send {
-    /// What it says of itself.
+    /// Its description.
     fn parts(&self) -> Parts;
 
     /// Takes another Δt; the state stays that of the present time. Nothing is changed on an error that a limit of Δt causes.
@@ -81,7 +81,7 @@ pub(super) trait Stepper: Send {
     /// ψ → ψ*; sound: dp/dt changes its sign.
     fn conjugate(&mut self, clock: &RunClock) -> Result<(), SolverError>;
 
-    /// Takes steps while nobody listens.
+    /// Takes steps while nothing records.
     fn advance(&mut self, clock: &RunClock, steps: u64) -> Result<(), SolverError>;
 
     /// Takes steps; after each of them transducers act, and then detectors record.
@@ -104,12 +104,12 @@ pub(super) trait Stepper: Send {
         Ok(())
     }
 
-    /// Ends a call of the engine: waits as long as the back end wants, and says what failed in it.
+    /// Ends a call of the engine: waits for the back end as far as it needs, and returns its errors.
     fn pace(&mut self) -> Result<(), SolverError> {
         Ok(())
     }
 
-    /// After how many steps in single precision the norm has to be given back, because rounding changes it the same way in every step.
+    /// After how many steps in single precision the norm has to be restored, because rounding changes it the same way in every step.
     fn norm_drifts_within(&self) -> Option<u64> {
         None
     }
@@ -129,12 +129,12 @@ pub(super) trait Stepper: Send {
         self.put_in().is_some()
     }
 
-    /// What transducers have added to Σ|ψ|² since [`Stepper::set_put_in`]; `None` where nobody counts it, so that the norm cannot be given back beside them.
+    /// What transducers have added to Σ|ψ|² since [`Stepper::set_put_in`]; `None` where it is not counted, so that the norm cannot be restored while they act.
     fn put_in(&self) -> Option<PutIn> {
         None
     }
 
-    /// Counts on from here, see [`PutIn::numbers`].
+    /// Continues the count from here, see [`PutIn::numbers`].
     fn set_put_in(&mut self, _numbers: [f64; 2]) {}
 
     /// Whether it makes pictures of means over time and of the velocity ([`Quantity::is_beside_steps`](crate::scene::scenario::Quantity::is_beside_steps)).
@@ -147,7 +147,7 @@ pub(super) trait Stepper: Send {
         Ok(())
     }
 
-    /// See [`Solver::mean_intensity`](super::Solver::mean_intensity); `None` where it is not made.
+    /// See [`Solver::mean_intensity`](super::Solver::mean_intensity); `None` where it is not supported.
     fn mean_intensity(&mut self) -> Result<Option<Vec<f32>>, SolverError> {
         Ok(None)
     }
@@ -191,7 +191,7 @@ pub(super) trait Stepper: Send {
         Ok(None)
     }
 
-    /// Begins anew from ψ, or from p at rest, at the clock's time. The array has a value of the right kind for every site.
+    /// Sets ψ, or p at rest, at the clock's time. The array has a value of the right kind for every site.
     fn set_field(&mut self, clock: &RunClock, field: &FieldData) -> Result<(), SolverError>;
 
     /// The arrays of the state.

@@ -1,4 +1,4 @@
-//! Taps: what reads or drives single sites, or reads regions, every step.
+//! Taps: detectors and transducers, which read regions or single sites, or drive sites, in every step.
 
 mod tap;
 mod velocity;
@@ -17,7 +17,7 @@ use crate::scene::Scenario;
 use std::borrow::Cow;
 use velocity::Velocity;
 
-/// The name of what velocities go on from in a checkpoint.
+/// The name of the state of velocities in a checkpoint.
 const VELOCITIES: &str = "taps.velocities";
 
 /// What rows add to a detector's record, with the rows' numbers j + ny·k.
@@ -35,7 +35,7 @@ pub struct Taps {
     readings: Vec<(Reading, Option<f64>)>,
     /// Those that record velocities, with their numbers.
     velocities: Vec<(usize, Velocity)>,
-    /// When each recorded first; empty before anything does.
+    /// The first record of each; empty before the first one.
     since: Vec<f64>,
     times: Vec<f64>,
     /// `values[detector][record]`; [`Taps::ABSENT`] where it did not record and another did.
@@ -43,7 +43,7 @@ pub struct Taps {
     transducers: Option<Transducers>,
     /// What the rows of each detector add to a record, record by record, where parts of a grid keep that instead of values.
     rows: Option<Vec<Vec<RowNumbers>>>,
-    /// Steps from one look at the observables to the next, where a method takes them within its steps, and those since [`Taps::take_observed`].
+    /// Steps from one measurement of the observables to the next, where a method takes them within its steps, and those since [`Taps::take_observed`].
     observed_every: Option<u64>,
     observed: Vec<(Clock, Observables)>,
     /// What every row adds to those, step by step, where parts of a grid keep that.
@@ -56,7 +56,7 @@ impl Taps {
     /// Stands for the value of a detector at a step at which it did not record: no number, with bits that no calculation gives.
     pub const ABSENT: f64 = f64::from_bits(0x7ff8_0000_0a65_5e17);
 
-    /// Whether a value of [`Taps::values`] is none.
+    /// Whether a value of [`Taps::values`] is absent.
     #[must_use]
     pub fn is_absent(value: f64) -> bool {
         value.to_bits() == Self::ABSENT.to_bits()
@@ -187,12 +187,12 @@ impl Taps {
         self.observed_every = every.map(|every| every.max(1));
     }
 
-    /// The observables since this was asked last, and where they were taken.
+    /// The observables since the last call, and the clocks at which they were taken.
     pub fn take_observed(&mut self) -> Vec<(Clock, Observables)> {
         std::mem::take(&mut self.observed)
     }
 
-    /// Steps from one look at the observables to the next, where they are asked for.
+    /// Steps from one measurement of the observables to the next, where they are asked for.
     pub(super) fn observed_every(&self) -> Option<u64> {
         self.observed_every
     }
@@ -230,7 +230,7 @@ impl Taps {
         self.taps.iter().any(Tap::moves)
     }
 
-    /// Whether single sites are heard or driven after the next step.
+    /// Whether single sites are recorded or driven after the next step.
     #[must_use]
     pub fn transducers_act(&self) -> bool {
         self.transducers
@@ -243,7 +243,7 @@ impl Taps {
         self.transducers_act() && self.transducers().is_some_and(|own| own.act() != Act::Record)
     }
 
-    /// Lets the transducers do what is due after a step.
+    /// Lets the transducers act after a step.
     pub fn apply_transducers(&mut self, field: &mut impl Sites) {
         if let Some(transducers) = &mut self.transducers {
             transducers.apply(field);
@@ -386,7 +386,7 @@ impl Taps {
         &self.values[detector]
     }
 
-    /// Takes over records that were made before, e.g. from a checkpoint; those that do not fit the detectors are left.
+    /// Takes over records that were made before, e.g. from a checkpoint; those that do not fit the detectors are ignored.
     pub fn restore(&mut self, times: Vec<f64>, values: Vec<Vec<f64>>) {
         if values.len() == self.taps.len() && values.iter().all(|records| records.len() == times.len()) {
             let first = |values: &Vec<f64>| values.iter().position(|value| !Self::is_absent(*value));
@@ -402,7 +402,7 @@ impl Taps {
         }
     }
 
-    /// What velocities go on from, by name, for a checkpoint.
+    /// The state of velocities, by name, for a checkpoint.
     pub(crate) fn store(&self, arrays: &mut Vec<(String, FieldData)>) {
         if !self.velocities.is_empty() {
             let all = self.velocities.iter().flat_map(|(_, velocity)| velocity.numbers());
@@ -410,7 +410,7 @@ impl Taps {
         }
     }
 
-    /// Takes that out of a checkpoint; what does not fit is left aside.
+    /// Reads that state from a checkpoint; what does not fit is ignored.
     pub(crate) fn take(&mut self, arrays: &mut Vec<(String, FieldData)>) {
         let Some(place) = arrays.iter().position(|(name, _)| name == VELOCITIES) else {
             return;
@@ -422,7 +422,7 @@ impl Taps {
         }
     }
 
-    /// Forgets every other record of every detector but keeps the last: a run without end needs an end of its records.
+    /// Forgets every other record of every detector but keeps the last, so that a run without end has bounded records.
     pub fn thin(&mut self) {
         let mut kept = vec![false; self.times.len()];
         for values in &mut self.values {

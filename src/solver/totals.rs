@@ -1,4 +1,4 @@
-//! Sums over a region of a quantum field, and what detectors and observables make of them.
+//! Sums over a region of a quantum field, and the values of detectors and observables from them.
 
 use super::row_numbers::NUMBERS;
 use super::taps::Tap;
@@ -108,7 +108,7 @@ impl Totals {
         }
     }
 
-    /// What stands for sums that nobody could take.
+    /// Stands for sums that could not be taken.
     pub(super) fn none() -> Self {
         Self {
             norm: f64::NAN,
@@ -161,7 +161,7 @@ impl Totals {
     /// As observables, lengths in the scene's unit.
     pub(super) fn observables(&self, grid: &Grid) -> Observables {
         let a = grid.spacing();
-        // An empty field stands nowhere: 0, and not 0/0, which would read as a field that is no longer finite.
+        // An empty field has no position: 0, and not 0/0, which would read as a field that is no longer finite.
         let by = if self.norm == 0.0 { 1.0 } else { self.norm };
         let mean = self.first.map(|sum| sum / by);
         let spread = [0, 1, 2].map(|n| (self.second[n] / by - mean[n] * mean[n]).max(0.0).sqrt() * a);

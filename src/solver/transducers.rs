@@ -1,21 +1,21 @@
-//! Transducers: single sites that are heard or driven after every step, which is what a time-reversal mirror asks of a method.
+//! Transducers: single sites that are recorded or driven after every step, as a time-reversal mirror needs.
 //!
 //! A method calls [`Taps::apply_transducers`](super::Taps::apply_transducers) after each step (after the field is that of the new time, before detectors are recorded), with a [`Sites`]
 //! through which single sites are read and written. Values are complex: ψ; sound has p, and methods with a momentum per site p + i·momentum,
-//! so that time is turned round by the complex conjugate for all of them.
+//! so that time is reversed by the complex conjugate for all of them.
 
 use crate::grid::Grid;
 use num_complex::Complex64;
 use rayon::prelude::*;
 use std::sync::Arc;
 
-/// Values that are not worth a thread of their own.
+/// Fewest values a thread.
 const FEW: usize = 1 << 14;
 
 /// What transducers do after a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Act {
-    /// They listen.
+    /// They record.
     Record,
     /// They add their signal: a soft source. Quantum: ψ += s. Acoustic: Re s is a source density that acts for this step, p_tt = c²∇²p + s; methods with a
     /// momentum per site take Im s for a rate of displacement, p_t = … + Im s.
@@ -34,7 +34,7 @@ pub trait Sites {
     fn add(&mut self, site: usize, value: Complex64);
 }
 
-/// The transducers with what they have heard and what they shall play.
+/// The transducers with their records and signals.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Transducers {
     /// Flat indices, ascending.
@@ -49,7 +49,7 @@ pub struct Transducers {
 }
 
 impl Transducers {
-    /// Transducers that listen at `sites` (ascending) and go on with what was heard before.
+    /// Transducers that record at `sites` (ascending) and continue earlier records.
     #[must_use]
     pub fn listening(sites: Arc<[usize]>, heard: Vec<Complex64>) -> Self {
         Self {
@@ -85,13 +85,13 @@ impl Transducers {
         self.act
     }
 
-    /// What they have heard, `[record * sites + n]`.
+    /// What they have recorded, `[record * sites + n]`.
     #[must_use]
     pub fn heard(&self) -> &[Complex64] {
         &self.heard
     }
 
-    /// What they have heard, without them.
+    /// Takes their records out.
     #[must_use]
     pub fn into_heard(self) -> Vec<Complex64> {
         self.heard
@@ -121,12 +121,12 @@ impl Transducers {
         self.signal.get(self.played * self.sites.len()..).unwrap_or_default()
     }
 
-    /// Appends rows that were heard elsewhere, e.g. on a device.
+    /// Appends rows that were recorded elsewhere, e.g. on a device.
     pub fn hear(&mut self, rows: &[Complex64]) {
         self.heard.extend_from_slice(rows);
     }
 
-    /// The same for `count` values, by number: a mirror of a large grid hears a hundred million of them, whose memory threads share out.
+    /// The same for `count` values, by number: a mirror of a large grid records a hundred million of them, whose memory threads share out.
     pub fn hear_all(&mut self, count: usize, value: impl Fn(usize) -> Complex64 + Sync + Send) {
         let values = (0..count).into_par_iter().with_min_len(FEW).map(value);
         self.heard.par_extend(values);
@@ -137,7 +137,7 @@ impl Transducers {
         self.played += rows;
     }
 
-    /// Does what is due after one step.
+    /// Records or plays after one step.
     pub fn apply(&mut self, field: &mut impl Sites) {
         if self.is_idle() {
             return;

@@ -1,8 +1,8 @@
 //! One tuner for everything that only a measurement decides: a key and some plans in, the fastest plan out.
 //!
-//! An answer is kept for the process, and in one file of the user's cache folder, so that later runs decide the same way without measuring. The key holds all that the speed depends on: method,
+//! A result is kept for the process, and in one file of the user's cache folder, so that later runs decide the same way without measuring. The key holds all that the speed depends on: method,
 //! size, precision, kind of medium, and by itself the processor, its vectors, threads and this version of the program. Plans are told apart by what `{:?}` writes of them.
-//! An answer says how far its repeated measurements lay apart. Where that is more than [`DISTURBED`] something else ran on the machine: the answer holds for the process, and the next one measures again.
+//! A result contains the scatter of repeated measurements. If that is more than [`DISTURBED`], other programs were running: the result holds for the process only, and the next process measures again.
 
 use crate::backend::simd::Level;
 use crate::backend::{machine, threads};
@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-/// Bytes of the file beyond which it is begun anew.
+/// Size of the file in bytes beyond which it is started again.
 const MOST_BYTES: u64 = 1 << 20;
 
 /// Repeated measurements of one plan differ by less than this share on a machine at rest.
@@ -24,7 +24,7 @@ const DISTURBED: f64 = 0.1;
 pub(super) struct TuningKey(String);
 
 impl TuningKey {
-    /// A question of a method; `what` is all that its answer depends on, beside the machine.
+    /// The key of a choice of a method; `what` is everything that it depends on, beside the machine.
     pub(super) fn new(method: &str, what: &impl Debug) -> Self {
         let build = if cfg!(debug_assertions) { "debug" } else { "release" };
         let (version, level, threads) = (env!("CARGO_PKG_VERSION"), Level::best().as_str(), threads::count());
@@ -35,16 +35,16 @@ impl TuningKey {
     }
 }
 
-/// What a measurement found.
+/// The result of a measurement.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Fastest<P> {
     /// The plan that took least time.
     pub plan: P,
-    /// By what share the measurements of one plan lay apart, the most of those that were repeated.
+    /// Relative scatter of the repeated measurements of a plan, the largest of all.
     pub scatter: f64,
 }
 
-/// Known answers.
+/// Known results.
 static KNOWN: Mutex<Vec<(TuningKey, String)>> = Mutex::new(Vec::new());
 
 /// The fastest of some plans: the only one, the one known for this key, or the one that `measure` finds in the thread pool. `None` where there are none.
@@ -72,7 +72,7 @@ fn fastest_in<P: Clone + Debug + Send>(
     if let Some(plan) = file.and_then(|file| read(file, key)).and_then(|text| named(&text)) {
         return named(&keep(key, format!("{plan:?}")));
     }
-    // Not under the lock: while a thread of the pool measures, it may be given another question.
+    // Not under the lock: while a thread of the pool measures, it may be given another choice to make.
     let all = plans.clone();
     let found = threads::run(|| measure(all))?;
     let text = format!("{:?}", found.plan);
@@ -94,7 +94,7 @@ fn recall(key: &TuningKey) -> Option<String> {
         .map(|(_, text)| text.clone())
 }
 
-/// Keeps an answer, unless another thread was faster: its answer then.
+/// Keeps a result, unless another thread was faster; returns the one that is kept.
 fn keep(key: &TuningKey, text: String) -> String {
     let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some((_, first)) = known.iter().find(|(other, _)| other == key) {
@@ -119,7 +119,7 @@ fn read(file: &Path, key: &TuningKey) -> Option<String> {
     text.lines().find_map(answer)
 }
 
-/// A cache that cannot be written is no fault: the next run measures again.
+/// Errors are ignored: without a cache the next run measures again.
 fn write(file: &Path, key: &TuningKey, answer: &str, scatter: f64) {
     if let Some(folder) = file.parent() {
         let _ = std::fs::create_dir_all(folder);
@@ -167,7 +167,7 @@ pub(super) fn quickest<P>(
     Some(Fastest { plan, scatter })
 }
 
-/// By what share of the smaller one two times differ.
+/// Relative difference of two times, over the smaller one.
 pub(super) fn apart(one: f64, other: f64) -> f64 {
     (one - other).abs() / one.min(other)
 }
@@ -201,7 +201,7 @@ mod tests {
         };
         assert_eq!(asked(&key, 2), Some(2));
         assert_eq!(asked(&key, 3), Some(2), "measured again");
-        // What another process wrote is read; what is no plan any more is not.
+        // Results of other processes are read; plans that no longer exist are not.
         let other = TuningKey::new("test", &("second", 3));
         write(&file, &other, "3", 0.02);
         assert_eq!(asked(&other, 1), Some(3));
@@ -223,12 +223,12 @@ mod tests {
             })
         };
         assert_eq!(found("busy", 0.3), Some(2));
-        // For the process, so that all its runs decide alike, and no longer.
+        // Kept for the process, so that all its runs decide alike, but not in the file.
         assert_eq!(recall(&key("busy")).as_deref(), Some("2"));
         assert_eq!(read(&file, &key("busy")), None);
         assert_eq!(found("quiet", 0.03), Some(2));
         assert_eq!(read(&file, &key("quiet")).as_deref(), Some("2"));
-        // What was written before answers said so may have been measured on any machine.
+        // Entries without a scatter may have been measured while other programs ran.
         let old = format!("{} = 3\n", key("old").0);
         std::fs::write(&file, old).unwrap();
         assert_eq!(read(&file, &key("old")), None);

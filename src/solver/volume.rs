@@ -6,7 +6,7 @@
 use super::{FieldImage, ImageRequest, SolverError};
 use crate::scene::scenario::Quantity;
 
-/// What becomes a volume, and how fine.
+/// The quantity of a volume, and its resolution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct VolumeRequest {
     /// What it shows.
@@ -48,7 +48,7 @@ pub struct FieldVolume {
     pub top: f32,
     /// IEEE binary16, sizes at most 1. [`Quantity::Phase`] has two a texel, √⟨|ψ|²⟩ times cosine and sine of the phase; others one.
     pub texels: Vec<u16>,
-    /// Memory for the next filling; it may be taken away and given to another volume.
+    /// Memory for the next filling, which may be moved to another volume.
     pub scratch: Scratch,
 }
 

@@ -1,4 +1,4 @@
-//! Windows of a grid of sound on devices: what a grid in parts asks of them, whatever the method.
+//! Windows of a grid of sound on devices, for grids in parts, the same for all methods.
 
 use crate::backend::cuda::{CudaError, Pieces};
 use crate::grid::Grid;
@@ -16,7 +16,7 @@ use std::ops::Range;
 
 /// A field of sound on an NVIDIA device of which windows are stepped.
 pub(super) trait Windowed: Resident {
-    /// Where what is stepped of some rows lies, in the order of [`Cut::read_rows`]; nothing that was put in before is still read there by a picture.
+    /// The pieces that hold the state of some rows, in the order of [`Cut::read_rows`]; nothing that was queued before is still read there by a picture.
     fn rows_on_device(&mut self, rows: Range<usize>) -> Result<Pieces, CudaError>;
 
     /// See [`Cut::before_copies`].
@@ -35,7 +35,7 @@ impl<D: Windowed> Cut for D {
         Ok(self.rows_on_device(rows)?.write(bytes)?)
     }
 
-    /// Without them rows go through the host, which meets what has failed.
+    /// Without pieces the rows go through the host, which gets the error.
     fn pieces_of_rows(&mut self, rows: Range<usize>) -> Option<Pieces> {
         self.rows_on_device(rows).ok()
     }
@@ -59,7 +59,7 @@ impl<D: Windowed> Cut for D {
         Region::of(tap).map_or(0.0, |_| Region::value_of_parts(tap, rows))
     }
 
-    /// The host observes ([`Resident`]), and keeps what it keeps of its own rows.
+    /// The host observes ([`Resident`]).
     fn observed_of(&self, _grid: &Grid, tap: &Tap, rows: &[f64]) -> f64 {
         tap.value_of_rows(rows)
     }

@@ -11,7 +11,7 @@ use std::sync::{LazyLock, OnceLock};
 
 /// Skippable frame 0.
 const SKIPPABLE: u32 = 0x184D_2A50;
-/// No frame and no text is larger: those of one source are some megabytes.
+/// Upper limit of the size of a frame and of a text; those of one source have some megabytes.
 const MOST_TEXT: usize = 1 << 28;
 
 /// The archive in the program; `Err` says why it cannot be read.
@@ -137,7 +137,7 @@ impl<'a> Archive<'a> {
         String::from_utf8(text).map_err(|error| error.to_string())
     }
 
-    /// Names of all modules, in no order.
+    /// Names of all modules, in no particular order.
     #[cfg(test)]
     pub(super) fn names(&self) -> impl Iterator<Item = &str> {
         self.modules.keys().map(String::as_str)
@@ -199,7 +199,7 @@ mod tests {
         assert!(error(&other).contains("its index"));
     }
 
-    /// Wherever a byte of the smallest frame is another one, the text is refused or unchanged; nothing panics.
+    /// Whichever byte of the smallest frame is changed, the text is refused or unchanged; nothing panics.
     #[test]
     fn a_damaged_frame_is_refused() {
         let whole = Archive::new(BYTES).unwrap();

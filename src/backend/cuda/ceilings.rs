@@ -1,4 +1,4 @@
-//! What the device can do at most, measured with `kernels/ceilings.cu`.
+//! Limits of the device, measured with `kernels/ceilings.cu`.
 
 use super::{CudaError, Device, Kind, Source, Stream};
 use std::time::Instant;
@@ -29,7 +29,7 @@ impl DeviceCeilings {
     /// Measures for about `seconds`, launches of warming up included.
     ///
     /// # Errors
-    /// If the device has no room for two arrays, or fails.
+    /// If the device has not enough memory for two arrays, or fails.
     pub fn measure(device: &'static Device, seconds: f64) -> Result<Self, CudaError> {
         let stream = Stream::new(device)?;
         Ok(Self {

@@ -1,4 +1,4 @@
-//! What neighbours need is computed first, and copied to them while the rest is still computed.
+//! Computes what neighbours need first, and copies it to them while the rest is computed.
 
 use super::{CudaError, Device, Event, Stream};
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use std::sync::Arc;
 #[derive(Clone)]
 pub struct Sent {
     pub(super) mark: Arc<Event>,
-    /// Where copies go meanwhile.
+    /// The stream of these copies.
     pub(super) copies: Stream,
 }
 
@@ -20,7 +20,7 @@ pub struct Early {
 }
 
 impl Early {
-    /// On a device.
+    /// Streams of a device.
     ///
     /// # Errors
     /// If the driver refuses.
@@ -32,7 +32,7 @@ impl Early {
         })
     }
 
-    /// Puts `first`, which computes what is sent, into `stream`, and `rest` beside it, after everything put in before; what is put into `stream` from now on waits for both. Neither
+    /// Queues `first`, which computes what is sent, in `stream`, and `rest` beside it, after everything queued before; what is queued in `stream` from now on waits for both. Neither
     /// writes what the other reads or writes; `rest` does not write what is sent, and neither reads nor writes the rows that copies from elsewhere overwrite.
     ///
     /// # Errors
@@ -55,7 +55,7 @@ impl Early {
         Ok(())
     }
 
-    /// What was sent, if nothing was put into `stream` since then.
+    /// What was sent, if nothing was queued in `stream` since then.
     #[must_use]
     pub fn sent(&self, stream: &Stream) -> Option<Sent> {
         let (sent, puts) = self.sent.as_ref()?;

@@ -1,9 +1,9 @@
-//! A device that is lost on purpose, for tests: real ones go with a fault of the hardware or the driver, which no test can order.
+//! A simulated loss of the device, for tests.
 
 use cudarc::driver::{DriverError, sys};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// What the driver says of a device that it lost.
+/// The error of the driver for a lost device.
 pub(super) const LOST: DriverError = DriverError(sys::CUresult::CUDA_ERROR_ECC_UNCORRECTABLE);
 
 /// Launches until it is lost; `NEVER`, or 0 when it is.

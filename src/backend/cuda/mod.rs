@@ -84,14 +84,14 @@ pub struct Device {
     pub driver: i32,
 }
 
-/// Devices of one machine that are used at most.
+/// Maximum number of devices of one machine.
 pub const MOST_DEVICES: usize = 16;
 static DEVICES: [OnceLock<Result<Device, String>>; MOST_DEVICES] = [const { OnceLock::new() }; MOST_DEVICES];
 
 /// The first device, which solvers use where a scene names none.
 ///
 /// # Errors
-/// Why there is none, in words for people.
+/// Why there is none, as a text for the user.
 pub fn device() -> Result<&'static Device, &'static str> {
     device_at(0)
 }
@@ -99,13 +99,13 @@ pub fn device() -> Result<&'static Device, &'static str> {
 /// The device with this number.
 ///
 /// # Errors
-/// Why there is none, in words for people.
+/// Why there is none, as a text for the user.
 pub fn device_at(number: usize) -> Result<&'static Device, &'static str> {
     let place = DEVICES.get(number).ok_or("no machine has that many NVIDIA devices")?;
     place.get_or_init(|| find(number)).as_ref().map_err(String::as_str)
 }
 
-/// Devices of this machine; 0 where there is none that serves.
+/// Number of usable devices of this machine.
 #[must_use]
 pub fn count() -> usize {
     if device().is_err() {
@@ -166,7 +166,7 @@ fn find(number: usize) -> Result<Device, String> {
 }
 
 impl Device {
-    /// One line for people.
+    /// One line for the user.
     #[must_use]
     pub fn describe(&self) -> String {
         format!(
@@ -178,7 +178,7 @@ impl Device {
         )
     }
 
-    /// Bytes that may be taken now: what is free, and no more than `RIPPLON_CUDA_MEMORY` says, for who shares the device with others.
+    /// Bytes that a run may allocate: the free memory, and at most `RIPPLON_CUDA_MEMORY`.
     #[must_use]
     pub fn free_memory(&self) -> u64 {
         let free = self.context.mem_get_info().map_or(0, |(free, _)| free as u64);
@@ -196,7 +196,7 @@ impl Device {
         u32::try_from(most).unwrap_or(0)
     }
 
-    /// Lets this device and another one copy from each other's memory without a way through the host, where the machine can do that. Asking again is no error.
+    /// Lets this device and another one copy directly between their memories, where the machine can do that. Calling it again is no error.
     #[allow(unsafe_code, reason = "the driver's library is C")]
     pub fn reach(&self, other: &Self) {
         for (own, peer) in [(self, other), (other, self)] {
@@ -249,7 +249,7 @@ impl Device {
     }
 }
 
-/// How kernels that overlap with the one before begin the instructions for it, of compute capability 9.0: as comments, so that older devices take the same PTX.
+/// Prefix of the instructions for overlapping kernels (compute capability 9.0). They are comments in the PTX, so that older devices take the same text.
 const EARLY: &str = "// griddepcontrol";
 
 /// PTX with these instructions.
@@ -269,7 +269,7 @@ fn failed(what: impl Into<String>, error: &cudarc::driver::DriverError) -> CudaE
     }
 }
 
-/// The driver's words for an error.
+/// The driver's message for an error.
 fn words(error: &cudarc::driver::DriverError) -> String {
     let name = format!("{:?}", error.0);
     match error.error_string() {

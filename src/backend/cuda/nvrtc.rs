@@ -9,7 +9,7 @@ use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-/// Beside the architecture.
+/// Options beside the architecture.
 const OPTIONS: [&str; 3] = ["--std=c++17", "-ftz=true", "--fmad=true"];
 /// NVRTC writes this version at most as far as these kernels need; see `kernels/build`.
 const PTX_VERSION: &str = ".version 8.3";
@@ -27,7 +27,7 @@ pub struct Program {
     pub headers: &'static [(&'static str, &'static str)],
     /// Names and values.
     pub defines: Vec<(&'static str, String)>,
-    /// What a device must at least be capable of; the driver compiles the result for the one at hand.
+    /// The least compute capability; the driver compiles the result for the present device.
     pub needs: Needs,
 }
 
@@ -153,13 +153,13 @@ pub struct Compiler {
 /// The compiler of this machine.
 ///
 /// # Errors
-/// Why there is none, in words for people.
+/// Why there is none, as a text for the user.
 pub fn compiler() -> Result<&'static Compiler, String> {
     static COMPILER: OnceLock<Result<Compiler, String>> = OnceLock::new();
     COMPILER.get_or_init(find).as_ref().map_err(Clone::clone)
 }
 
-/// By name where the system looks, then in the places of a toolkit.
+/// By name in the search path of the system, then in the folders of a toolkit.
 fn candidates() -> Vec<PathBuf> {
     let names: &[&str] = if cfg!(windows) {
         &["nvrtc64_130_0.dll", "nvrtc64_120_0.dll"]
@@ -245,7 +245,7 @@ impl Compiler {
     /// Compiles.
     ///
     /// # Errors
-    /// With the compiler's own words.
+    /// With the compiler's messages.
     #[allow(unsafe_code, reason = "calls into a library in C")]
     pub fn ptx(&self, program: &Program) -> Result<String, CudaError> {
         let failed = |what: &str| CudaError::NotCompiled(format!("compiling {}: {what}", program.name));

@@ -6,9 +6,9 @@ use cudarc::driver::{result, sys};
 /// Contiguous bytes of a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Piece {
-    /// Where they stand on the device.
+    /// Their address on the device.
     pub address: u64,
-    /// How many.
+    /// Number of bytes.
     pub bytes: usize,
 }
 
@@ -16,7 +16,7 @@ pub struct Piece {
 pub struct Pieces {
     stream: Stream,
     all: Vec<Piece>,
-    /// Where they may be copied before the stream comes to its end.
+    /// The mark after which they may be copied, before the stream has ended.
     sent: Option<Sent>,
 }
 
@@ -53,11 +53,11 @@ impl Pieces {
         bound.map_err(|error| failed(what, &error))
     }
 
-    /// Takes over pieces of the same sizes, on whatever device they are: after everything put into either stream before, and before everything put into either from now
+    /// Copies from pieces of the same sizes, on any device: after everything queued in either stream before, and before everything queued in either from now
     /// on. The host does not wait.
     ///
     /// # Errors
-    /// If sizes differ, the driver refuses, or something put in before has failed.
+    /// If sizes differ, the driver refuses, or something queued before has failed.
     pub fn copy_from(&self, other: &Self) -> Result<(), CudaError> {
         self.stream.wait_for(&other.stream.mark()?)?;
         self.put_copies(other, &self.stream)?;
@@ -72,7 +72,7 @@ impl Pieces {
     fn exchange([up, down]: &[[Self; 2]; 2]) -> Result<(), CudaError> {
         let [above, below] = [&up[0], &down[0]].map(|pieces| &pieces.stream);
         above.wait_for(&below.mark()?)?;
-        // The copy from above waits for what was put in there, not for the copy to there.
+        // The copy from above waits for what was queued there, not for the copy to there.
         let ready = above.mark()?;
         up[0].put_copies(&up[1], above)?;
         below.wait_for(&ready)?;
@@ -82,7 +82,7 @@ impl Pieces {
         below.wait_for(&both[0])
     }
 
-    /// Such copies between several pairs of neighbours. Where all four of a pair may be copied early, they are copied while their streams go on; what is put into these from now on
+    /// Such copies between several pairs of neighbours. Where all four of a pair may be copied early, they are copied while their streams go on; what is queued in these from now on
     /// comes after all copies.
     ///
     /// # Errors
@@ -127,7 +127,7 @@ impl Pieces {
         Ok(())
     }
 
-    /// Appends their bytes, one piece after the other, after everything put into the stream before.
+    /// Appends their bytes, one piece after the other, after everything queued in the stream before.
     ///
     /// # Errors
     /// If the copy or anything before it failed.
@@ -147,7 +147,7 @@ impl Pieces {
         self.stream.finish()
     }
 
-    /// Replaces their bytes, which stand one piece after the other in `bytes`, after everything put into the stream before.
+    /// Replaces their bytes, which stand one piece after the other in `bytes`, after everything queued in the stream before.
     ///
     /// # Errors
     /// If there are not as many, or the copy failed.

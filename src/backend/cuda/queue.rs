@@ -1,8 +1,8 @@
 //! Launches of a stream that wait for one another, so that many go to the driver at once.
 //!
 //! A launch takes the driver longer than a kernel of a small grid runs: 2.9 µs on an H100 in a virtual machine, where kernels in a graph follow each other every
-//! 1.25 µs, and new arguments for one of them take the host 0.55 µs. So launches are gathered, and go in chains: graphs of a fixed length in which each kernel
-//! waits for the one before. A chain is made once; what differs from the time before is replaced, the kernels themselves too. What a kernel does, and in which order
+//! 1.25 µs, and new arguments for one of them take the host 0.55 µs. So launches are collected and submitted as chains: graphs of a fixed length in which each kernel
+//! waits for the one before. A chain is made once; before each use the arguments and kernels that differ are replaced. What a kernel does, and in which order
 //! they run, stays the same.
 
 use super::{CudaError, Device, failed};
@@ -11,7 +11,7 @@ use std::ffi::c_void;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Kernels of a chain, the longest first: multiples of what one, two and more steps launch, so that most arguments are those of the time before.
+/// Kernels of a chain, the longest first: multiples of what one, two and more steps launch, so that most arguments do not change from one use to the next.
 const LENGTHS: [usize; 2] = [60, 12];
 
 /// A kernel's arguments, copied.
@@ -54,7 +54,7 @@ impl Arguments {
     }
 }
 
-/// A launch that waits.
+/// A queued launch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Launch {
     function: sys::CUfunction,
@@ -84,12 +84,12 @@ impl Launch {
         }
     }
 
-    /// Puts it into the stream alone.
+    /// Submits this launch alone.
     #[allow(unsafe_code, reason = "a launch hands addresses to the device")]
     fn put_in(&mut self, stream: sys::CUstream) -> Result<(), CudaError> {
         let mut pointers = self.arguments.pointers();
         let threads = (self.threads, 1, 1);
-        // SAFETY: whoever put the launch in promised that its arguments are those of the kernel, and buffers live on until it is put in (`Buffer::drop`).
+        // SAFETY: the caller of `Queue::push` promised that the arguments are those of the kernel, and buffers live until the launch is submitted (`Buffer::drop`).
         unsafe { result::launch_kernel(self.function, self.grid, threads, self.shared, stream, &mut pointers) }
             .map_err(|error| failed(format!("kernel {}", self.name), &error))
     }
@@ -100,7 +100,7 @@ struct Chain {
     graph: sys::CUgraph,
     ready: sys::CUgraphExec,
     nodes: Vec<sys::CUgraphNode>,
-    /// What its kernels are now.
+    /// Its present kernels.
     held: Vec<Launch>,
 }
 
@@ -133,7 +133,7 @@ impl Chain {
         Ok(chain)
     }
 
-    /// Makes its kernels those of `launches`, of which there are as many; these are what it held afterwards. A chain that this failed for is of no use any more.
+    /// Exchanges its kernels with `launches`, of the same number. After an error the chain must be dropped.
     #[allow(unsafe_code, reason = "the driver's library is C")]
     fn take(&mut self, launches: &mut [Launch]) -> Result<(), DriverError> {
         debug_assert!(launches.len() == self.nodes.len(), "{} kernels", launches.len());
@@ -166,15 +166,15 @@ impl Drop for Chain {
     }
 }
 
-/// What waits, and the chains.
+/// The queued launches, and the chains.
 struct Waiting {
-    /// The first `count` wait, the others keep their memory for later ones.
+    /// The first `count` are queued; the others keep their memory for later launches.
     launches: Vec<Launch>,
     count: usize,
     chains: [Option<Chain>; LENGTHS.len()],
     /// Whether the driver takes chains.
     chained: bool,
-    /// What failed where nobody could be told.
+    /// An error that could not be returned; the next call returns it.
     failure: Option<CudaError>,
 }
 
@@ -187,7 +187,7 @@ pub(super) struct Queue {
     device: &'static Device,
     stream: Arc<CudaStream>,
     waiting: Mutex<Waiting>,
-    /// How often something was put in.
+    /// Counts launches and waits.
     puts: AtomicU64,
 }
 
@@ -211,30 +211,30 @@ impl Queue {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The stream, with everything put in before.
+    /// The stream, after everything queued so far was submitted to it.
     ///
     /// # Errors
-    /// If something of it could not be put in.
+    /// If the driver refuses one of those launches.
     pub(super) fn stream(&self) -> Result<&Arc<CudaStream>, CudaError> {
         self.puts.fetch_add(1, Ordering::Relaxed);
         self.flush()?;
         Ok(&self.stream)
     }
 
-    /// A number that is another one once something was put in, or waited for, after this call.
+    /// A number that changes with every launch that is queued and every wait.
     pub(super) fn puts(&self) -> u64 {
         self.puts.load(Ordering::Relaxed)
     }
 
-    /// Puts in everything that waits.
+    /// Submits everything that is queued.
     ///
     /// # Errors
-    /// If something could not be put in, with its kernel's name.
+    /// If the driver refuses a launch, with its kernel's name.
     pub(super) fn flush(&self) -> Result<(), CudaError> {
         self.put_in(&mut self.waiting())
     }
 
-    /// The same where nobody can be told of a failure: the next call is.
+    /// As [`Queue::flush`]; an error is kept for the next call.
     pub(super) fn flush_and_keep_failure(&self) {
         let mut waiting = self.waiting();
         if let Err(error) = self.put_in(&mut waiting) {
@@ -242,7 +242,7 @@ impl Queue {
         }
     }
 
-    /// Puts a launch at the end.
+    /// Queues a launch at the end.
     ///
     /// # Safety
     /// The arguments must be those of the kernel, their addresses must belong to living buffers of this stream that are as large as the kernel takes them to be.
@@ -299,7 +299,7 @@ impl Queue {
         for (n, length) in LENGTHS.into_iter().enumerate() {
             while waiting.chained && count - from >= length {
                 let launches = &mut waiting.launches[from..from + length];
-                // A driver that does not take a chain takes its kernels one by one.
+                // If the driver refuses a chain, its kernels are submitted one by one.
                 waiting.chained = self.put_in_chain(&mut waiting.chains[n], launches)?;
                 from += if waiting.chained { length } else { 0 };
             }
@@ -309,11 +309,11 @@ impl Queue {
             .try_for_each(|launch| launch.put_in(self.stream.cu_stream()))
     }
 
-    /// Puts launches in as one chain; gives whether that can be done.
+    /// Submits launches as one chain; returns whether that was possible.
     #[allow(unsafe_code, reason = "the driver's library is C")]
     fn put_in_chain(&self, chain: &mut Option<Chain>, launches: &mut [Launch]) -> Result<bool, CudaError> {
         let name = launches.last().map_or("none", |launch| launch.name);
-        // A kernel that a chain cannot take in another's place may stand in a new one.
+        // A kernel that cannot replace another one in a chain may be part of a new chain.
         let old = chain.take().and_then(|mut old| old.take(launches).ok().map(|()| old));
         let Ok(ready) = old.map_or_else(|| Chain::new(launches), Ok) else {
             return Ok(false);
@@ -329,7 +329,7 @@ impl Queue {
 
 impl Drop for Queue {
     fn drop(&mut self) {
-        // Graphs go in their context.
+        // Graphs are destroyed in their context.
         let _ = self.device.context.bind_to_thread();
     }
 }

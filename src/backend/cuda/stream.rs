@@ -20,7 +20,7 @@ pub struct Buffer<T: Kind> {
 
 impl<T: Kind> Drop for Buffer<T> {
     fn drop(&mut self) {
-        // Its memory is given back in the stream's order: what was put in before and may use it comes first.
+        // Its memory is freed in the stream's order: what was queued before and may use it comes first.
         self.queue.flush_and_keep_failure();
     }
 }
@@ -39,13 +39,13 @@ impl<T: Kind> Buffer<T> {
     }
 }
 
-/// A point in a stream: everything that was put in before.
+/// A point in a stream: everything that was queued before.
 pub struct Event(CudaEvent);
 
-/// An array on the host that a copy fills while the caller goes on.
+/// Page-locked host memory that a copy fills while the caller continues.
 pub struct PinnedBuffer<T: Kind> {
     memory: PinnedHostSlice<T>,
-    /// Behind the copy that was begun last.
+    /// A mark behind the latest copy.
     filled: Option<Event>,
     count: usize,
 }
@@ -60,7 +60,7 @@ impl<T: Kind> PinnedBuffer<T> {
 
 impl<T: Kind> Drop for PinnedBuffer<T> {
     fn drop(&mut self) {
-        // The memory must not go while a copy writes to it; a device that failed writes no more.
+        // The memory must not be freed while a copy writes to it; a device that failed writes no more.
         if let Some(mark) = &self.filled {
             let _ = mark.0.synchronize();
         }
@@ -77,12 +77,12 @@ pub struct Kernel {
     clustered: bool,
 }
 
-/// A stream of work: what is put in runs in order.
+/// A stream of work: what is queued runs in order.
 #[derive(Clone)]
 pub struct Stream {
     pub(super) device: &'static Device,
     queue: Arc<Queue>,
-    /// The kernel put in last, for errors that come to light later.
+    /// The kernel queued last, for errors that are reported later.
     last: Arc<Mutex<&'static str>>,
 }
 
@@ -103,12 +103,12 @@ impl Stream {
         })
     }
 
-    /// The driver's stream, with everything put in before.
+    /// The driver's stream, with everything queued before.
     pub(super) fn stream(&self) -> Result<&Arc<CudaStream>, CudaError> {
         self.queue.stream()
     }
 
-    /// A number that is another one once something was put in, or waited for, after this call.
+    /// A number that changes with every launch that is queued and every wait.
     pub(super) fn puts(&self) -> u64 {
         self.queue.puts()
     }
@@ -144,8 +144,8 @@ impl Stream {
         })
     }
 
-    /// Copies from the host, after everything put in before; the source may be reused at once. The buffer counts as the device's: what is
-    /// put into one stream runs in order, so that a shared reference suffices.
+    /// Copies from the host, after everything queued before; the source may be reused at once. The buffer counts as the device's: what is
+    /// queued in one stream runs in order, so that a shared reference suffices.
     ///
     /// # Errors
     /// If `from` is longer than the buffer, or the copy fails.
@@ -179,7 +179,7 @@ impl Stream {
         self.finish()
     }
 
-    /// Copies to the host, after everything put in before.
+    /// Copies to the host, after everything queued before.
     ///
     /// # Errors
     /// If the copy or anything before it failed.
@@ -201,7 +201,7 @@ impl Stream {
     /// An array on the host for [`Stream::send`].
     ///
     /// # Errors
-    /// If the host has no memory that can stay in place.
+    /// If the host cannot allocate page-locked memory.
     #[allow(unsafe_code, reason = "the memory comes as it was left")]
     pub fn pinned<T: Kind>(&self, what: &str, count: usize) -> Result<PinnedBuffer<T>, CudaError> {
         // SAFETY: every pattern of bits is a number (`Kind`), and only what a copy has filled is read.
@@ -214,10 +214,10 @@ impl Stream {
             .map_err(|error| failed(format!("host memory for {what}"), &error))
     }
 
-    /// Begins to copy `count` numbers to the host, after everything put in before; [`Stream::landed`] waits for them.
+    /// Begins to copy `count` numbers to the host, after everything queued before; [`Stream::landed`] waits for them.
     ///
     /// # Errors
-    /// If there is no room, or the copy cannot start.
+    /// If memory is short, or the copy cannot start.
     #[allow(unsafe_code, reason = "the driver copies through addresses")]
     pub fn send<T: Kind>(
         &self,
@@ -247,7 +247,7 @@ impl Stream {
         Ok(())
     }
 
-    /// What [`Stream::send`] brought last; waits for it.
+    /// The numbers of the latest [`Stream::send`]; waits for them.
     ///
     /// # Errors
     /// If the copy or anything before it failed.
@@ -259,10 +259,10 @@ impl Stream {
         Ok(&all[..landing.count])
     }
 
-    /// A mark behind everything put in so far.
+    /// A mark behind everything queued so far.
     ///
     /// # Errors
-    /// If the driver refuses, or something put in before has failed.
+    /// If the driver refuses, or something queued before has failed.
     pub fn mark(&self) -> Result<Event, CudaError> {
         self.stream()?
             .record_event(None)
@@ -270,10 +270,10 @@ impl Stream {
             .map_err(|error| failed("marking a place among the kernels", &error))
     }
 
-    /// What is put in from now on waits, on the device, for a mark of another stream.
+    /// What is queued from now on waits, on the device, for a mark of another stream.
     ///
     /// # Errors
-    /// If the driver refuses, or something put in before has failed.
+    /// If the driver refuses, or something queued before has failed.
     pub fn wait_for(&self, mark: &Event) -> Result<(), CudaError> {
         self.stream()?
             .wait(&mark.0)
@@ -312,7 +312,7 @@ impl Stream {
             .load_function(entry)
             .map_err(|error| failed(format!("kernel {entry} of {}", source.name), &error))?;
         if shared > 48 * 1024 {
-            // Another run may have asked for more of the same kernel, and still launches it.
+            // Another run may need more shared memory for the same kernel, and still launches it.
             let mut asked = self.device.shared.lock().unwrap_or_else(PoisonError::into_inner);
             let most = asked
                 .get(&(source.name, entry))
@@ -332,13 +332,13 @@ impl Stream {
                     )
                 })?;
             asked.insert((source.name, entry), most);
-            // Sixteen blocks that share are more than every device lends; an older driver does not know the question.
+            // Clusters of sixteen blocks are not portable and have to be allowed; an older driver does not know this attribute.
             let _ = function.set_attribute(
                 sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED,
                 1,
             );
         }
-        // An older driver knows neither the question nor such kernels.
+        // An older driver knows neither this attribute nor such kernels.
         let width = function.get_attribute(sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH);
         Ok(Kernel {
             clustered: width.is_ok_and(|width| width > 1),
@@ -371,7 +371,7 @@ impl Stream {
         Ok(())
     }
 
-    /// Puts a kernel in. It goes to the driver with others, at the latest when something else is put in or waited for.
+    /// Queues a kernel. It is submitted together with others, at the latest when something else is queued or waited for.
     ///
     /// # Safety
     /// The arguments must be those of the kernel, their addresses must belong to living buffers of this stream that are as large
@@ -394,7 +394,7 @@ impl Stream {
         let grid = (grid.0.max(1), grid.1.max(1), grid.2.max(1));
         let function = (kernel.function.cu_function(), kernel.name);
         if kernel.clustered {
-            // What is few goes in alone: in a chain a kernel of clusters would keep the clusters of the one whose place it takes, which are none.
+            // Kernels with clusters are submitted alone: in a chain a kernel would inherit the cluster size of the one that it replaces.
             self.queue.flush()?;
         }
         // SAFETY: the caller's.
@@ -402,7 +402,7 @@ impl Stream {
         if kernel.clustered { self.queue.flush() } else { Ok(()) }
     }
 
-    /// As [`Stream::launch`], of a kernel that may start while the one put in before still runs, since it waits for that one itself where it first
+    /// As [`Stream::launch`], of a kernel that may start while the one queued before still runs, since it waits for that one itself where it first
     /// needs what that one writes ([`super::EARLY`]). `arguments` point to the kernel's parameters, in their order.
     ///
     /// # Safety
@@ -458,7 +458,7 @@ impl Stream {
         launch().map_err(|error| failed(format!("kernel {}", kernel.name), &error))
     }
 
-    /// Waits until everything put in is done.
+    /// Waits until everything queued is done.
     ///
     /// # Errors
     /// If any of it failed.

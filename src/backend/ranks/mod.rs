@@ -9,20 +9,20 @@ mod mpi;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// What the processes of a run do together. A fault of the network, or a process that is gone, ends all of them.
+/// Communication of the processes of a run. A fault of the network, or the loss of a process, ends all of them.
 pub trait Ranks: Send + Sync {
     /// The number of this process, from 0.
     fn rank(&self) -> usize;
     /// Processes.
     fn count(&self) -> usize;
-    /// What every process brings, in the order of their numbers; all get all.
+    /// Gathers the bytes of all processes, in the order of their numbers, in every process.
     fn gather(&self, mine: &[u8]) -> Vec<Vec<u8>>;
     /// Sends `down` to the process before and `up` to the next one, in a ring; what came from the one before and from the next one, as long as `lengths` say.
     /// An empty message is not sent. `meanwhile`, if there is anything to do, runs while they travel.
     fn swap(&self, messages: [&[u8]; 2], lengths: [usize; 2], meanwhile: Option<&mut dyn FnMut()>) -> [Vec<u8>; 2];
-    /// The library, for people.
+    /// The library, for the user.
     fn describe(&self) -> String;
-    /// Waits for the others and takes leave of them; nothing is asked afterwards.
+    /// Waits for the others and ends the communication.
     fn leave(&self);
     /// Ends all processes.
     fn end(&self, code: i32) -> !;
@@ -30,16 +30,16 @@ pub trait Ranks: Send + Sync {
 
 static WORLD: OnceLock<Box<dyn Ranks>> = OnceLock::new();
 
-/// Whether this process works by itself for a while.
+/// Whether this process works by itself at present.
 static ALONE: AtomicBool = AtomicBool::new(false);
 
-/// The processes that this one works with, where there are any.
+/// The other processes of the run, if there are any.
 pub fn world() -> Option<&'static dyn Ranks> {
     let all = WORLD.get().filter(|_| !ALONE.load(Ordering::Relaxed));
     all.map(AsRef::as_ref)
 }
 
-/// Does something in every process by itself, as if no other were there: runs that it makes are not shared, and end in it.
+/// Runs a closure in every process by itself: runs that it makes are not shared, and must end in it.
 pub fn alone<R>(work: impl FnOnce() -> R) -> R {
     let before = ALONE.swap(true, Ordering::Relaxed);
     let done = work();
@@ -50,7 +50,7 @@ pub fn alone<R>(work: impl FnOnce() -> R) -> R {
 /// Takes part in the run of a launcher that started this process with others, e.g. `mpirun`; without one nothing happens.
 ///
 /// # Errors
-/// If no library can be loaded, or it is another launcher's; in words for people, with the remedy.
+/// If no library can be loaded, or it is another launcher's; as a text for the user, with the remedy.
 #[cfg(unix)]
 pub fn join() -> Result<(), String> {
     if WORLD.get().is_some() {
@@ -94,7 +94,7 @@ pub fn is_first() -> bool {
     WORLD.get().is_none_or(|ranks| ranks.rank() == 0)
 }
 
-/// Takes over what the first process found, where measured times or signals would have every process decide for itself.
+/// Replaces a value by that of the first process, where measured times or signals could differ.
 pub fn agree<const N: usize>(values: [f64; N]) -> [f64; N] {
     let Some(ranks) = world() else { return values };
     let all = ranks.gather(bytemuck::cast_slice(&values));

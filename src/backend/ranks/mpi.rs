@@ -98,7 +98,7 @@ unsafe impl<H> Sync for Mpi<H> {}
 /// Opens the launcher's MPI and takes part in it.
 ///
 /// # Errors
-/// If there is no library, or it is not the launcher's; in words for people, with the remedy.
+/// If there is no library, or it is not the launcher's; as a text for the user, with the remedy.
 pub(super) fn open(launcher: &Launcher) -> Result<Box<dyn Ranks>, String> {
     let mut tried = Vec::new();
     let named = std::env::var("RIPPLON_MPI").ok();
@@ -240,7 +240,7 @@ impl<H: Copy> Mpi<H> {
             (self.api.MPI_Error_string)(code, text.as_mut_ptr(), &raw mut length);
             CStr::from_ptr(text.as_ptr()).to_string_lossy().into_owned()
         };
-        // Nobody may be left to be told.
+        // The error stream may be closed.
         let _ = writeln!(std::io::stderr(), "error: {call} failed: {text}");
         self.end(FAILED);
     }
@@ -250,10 +250,10 @@ impl<H: Copy> Mpi<H> {
 const UPWARDS: c_int = 1;
 const DOWNWARDS: c_int = 2;
 
-/// How often messages that travel behind a calculation are looked after: most libraries move long ones in their own calls only.
+/// How often messages are progressed during a calculation: most libraries move long ones only within their own calls.
 const LOOK: Duration = Duration::from_micros(100);
 
-/// Messages that travel; the buffers outlive it.
+/// Messages under way; the buffers outlive it.
 struct UnderWay<'a, H: Copy> {
     mpi: &'a Mpi<H>,
     requests: Vec<H>,

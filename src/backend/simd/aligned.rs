@@ -22,7 +22,7 @@ impl<T: Real> Aligned<T> {
     #[must_use]
     pub fn zeros(len: usize) -> Self {
         let spare = LINE / size_of::<T>();
-        // Zeros come untouched from the system: each thread brings in the pages that it works on.
+        // The system maps zero pages on first touch, by the thread that works on them.
         let numbers = vec![T::zero(); len + spare];
         let start = numbers.as_ptr().align_offset(LINE).min(spare);
         Self { numbers, start, len }
@@ -30,8 +30,8 @@ impl<T: Real> Aligned<T> {
 
     /// `len` zeros in large pages that begin `lines` cache lines behind the start of a page of 4096 bytes, or `None` where there is no memory for them.
     ///
-    /// Arrays that a loop walks through side by side should not begin at equal places of a page: a load that lies
-    /// behind a store in the lowest 12 bits of its address waits for it.
+    /// Arrays that a loop reads in parallel should not begin at equal offsets in a page: a load that follows
+    /// a store with the same lowest 12 bits of the address waits for it (4K aliasing).
     #[must_use]
     pub fn try_zeros(len: usize, lines: usize) -> Option<Self> {
         let spare = (PAGE + lines * LINE) / size_of::<T>();

@@ -67,7 +67,7 @@ impl Vectors for f64 {
 
 /// Work written once for vectors of any width.
 pub trait Kernel<T: Vectors> {
-    /// Does it. To be marked `#[inline(always)]`, so that it is compiled inside the function that has the instructions.
+    /// Does the work. Mark it `#[inline(always)]`, so that it is compiled inside the function with the target features.
     ///
     /// # Safety
     /// The machine must have the instructions of `L`.

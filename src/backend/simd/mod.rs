@@ -98,7 +98,7 @@ impl Level {
         *named.unwrap_or(&available[0])
     }
 
-    /// The word that `RIPPLON_SIMD` knows it by.
+    /// Its name in `RIPPLON_SIMD`.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -110,7 +110,7 @@ impl Level {
         }
     }
 
-    /// The name for people.
+    /// The name for the user.
     #[must_use]
     pub fn title(self) -> &'static str {
         match self {
@@ -141,7 +141,7 @@ pub unsafe trait Lanes: Copy {
     type Element: Real;
     /// How many.
     const N: usize;
-    /// Whether [`Lanes::mul_add`] and [`Lanes::neg_mul_add`] round once, so that what is left of a row can do the same.
+    /// Whether [`Lanes::mul_add`] and [`Lanes::neg_mul_add`] round once; the scalar remainder of a row must do the same.
     const FUSES: bool;
     /// Whether [`Lanes::shifted`] is one instruction, faster than a load that straddles two cache lines.
     const SHIFTS: bool = false;
@@ -244,7 +244,7 @@ pub unsafe trait Lanes: Copy {
     unsafe fn multiplier(bits: *const u8, inside: u8, partner: u8, alone: Self) -> Self;
 }
 
-/// Asks for a cache line ahead of its use, into the second level: the first has more urgent lines.
+/// Prefetches a cache line into the second-level cache.
 #[inline(always)]
 #[allow(unsafe_code, clippy::inline_always, reason = "a hint, for any address")]
 pub fn prefetch<T>(address: *const T) {

@@ -1,5 +1,5 @@
-//! SSE2, which every x86-64 processor has: the portable level there. Arrays of the same width would be taken apart into single
-//! numbers by a compiler that optimises little, and every kernel be compiled to several times the code.
+//! SSE2, which every x86-64 processor has: the portable level there. In builds with little optimisation the compiler would split
+//! arrays of the same width into single numbers, and every kernel would become several times as large.
 
 #![allow(
     unsafe_code,

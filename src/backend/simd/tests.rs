@@ -1,4 +1,4 @@
-//! Every level against plain arrays.
+//! Every level compared with plain arrays.
 
 #![allow(unsafe_code, reason = "the trait's functions are unsafe")]
 

@@ -1,4 +1,4 @@
-//! SIMD of WebAssembly, which every browser of today has; the program is built for it (`.cargo/config.toml`).
+//! SIMD of WebAssembly; the web page is built for it (`.cargo/config.toml`).
 
 #![allow(
     unsafe_code,

@@ -1,4 +1,4 @@
-//! What goes wrong on an adapter.
+//! Errors of an adapter.
 
 /// An error of the adapter, its driver or a kernel.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -30,7 +30,7 @@ pub struct Kernel {
 #[derive(Clone, Debug)]
 pub struct Bind {
     pub(super) group: wgpu::BindGroup,
-    /// They are not freed before the launches that were put in.
+    /// They are not freed before the launches that were queued.
     _buffers: Vec<Buffer>,
 }
 

@@ -34,11 +34,11 @@ pub struct Adapter {
     pub name: String,
     /// Whether the processor does its work.
     pub software: bool,
-    /// Kind, interface and driver, for people.
+    /// Kind, interface and driver, for the user.
     pub details: String,
 }
 
-/// An adapter at work.
+/// An opened adapter.
 #[derive(Debug)]
 pub struct Device {
     raw: wgpu::Device,
@@ -52,11 +52,11 @@ pub struct Device {
     fewest_lanes: Option<u32>,
     /// Why it was lost.
     lost: Arc<OnceLock<String>>,
-    /// What failed first since somebody asked.
+    /// The first error since the last query.
     failed: Arc<Mutex<Option<String>>>,
     /// Kernels that were compiled, by source, entry and constants.
     kernels: Mutex<HashMap<String, Kernel>>,
-    /// What it takes to wait for nothing.
+    /// The time of a wait without work.
     idle_wait: Duration,
 }
 
@@ -133,7 +133,7 @@ impl Device {
         self.fewest_lanes.map(|lanes| lanes as usize)
     }
 
-    /// Blocks of a launch along one axis.
+    /// Maximum number of blocks of a launch along one axis.
     pub fn most_blocks(&self) -> u32 {
         self.limits.max_compute_workgroups_per_dimension
     }
@@ -142,7 +142,7 @@ impl Device {
         self.lost.get().is_some()
     }
 
-    /// What failed since somebody asked.
+    /// The first error since the last query.
     fn check(&self, what: &str) -> Result<(), WgpuError> {
         if let Some(reason) = self.lost.get() {
             return Err(WgpuError::Lost(reason.clone()));

@@ -14,17 +14,17 @@ pub const SOFTWARE: &str = "software";
 
 /// Whether devices are opened with the limits of browsers.
 static SMALL: AtomicBool = AtomicBool::new(false);
-/// What [`name_adapter`] said.
+/// The argument of [`name_adapter`].
 static NAMED: Mutex<Option<String>> = Mutex::new(None);
 /// The device that runs share, until it is lost.
 static OPEN: Mutex<Option<Arc<Device>>> = Mutex::new(None);
 
-/// A driver that says nothing for so long hangs.
+/// After this time without an answer the driver counts as hung.
 const PATIENCE: Duration = Duration::from_mins(1);
 /// Whether one submission of several can be waited for.
 pub(super) const WAITS_FOR_ONE: bool = true;
 
-/// Every adapter, the fastest kind first; their places are their numbers.
+/// Every adapter, the fastest kind first; the index is the number.
 #[must_use]
 pub fn adapters() -> Vec<Adapter> {
     found().iter().map(described).collect()
@@ -36,7 +36,7 @@ pub fn name_adapter(word: &str) {
     *OPEN.lock().unwrap_or_else(PoisonError::into_inner) = None;
 }
 
-/// Lets a software adapter be used where nothing else is here and nobody named one: for those who ask for this back end by its name.
+/// Allows a software adapter where there is no other and none is named; for commands that name this back end.
 pub fn allow_software() {
     let all = adapters();
     if word().is_none() && !all.is_empty() && all.iter().all(|adapter| adapter.software) {
@@ -47,7 +47,7 @@ pub fn allow_software() {
 /// Whether there is an adapter to compute on.
 ///
 /// # Errors
-/// Why there is none, in words for people.
+/// Why there is none, as a text for the user.
 pub fn available() -> Result<(), &'static str> {
     picked(&adapters(), word().as_deref()).map(|_| ())
 }
@@ -142,7 +142,7 @@ fn described(adapter: &wgpu::Adapter) -> Adapter {
     }
 }
 
-/// The place of the adapter that `word` names; without a word the first that is no software.
+/// The index of the adapter that `word` names; without a word that of the first which is not software.
 fn picked(all: &[Adapter], word: Option<&str>) -> Result<usize, &'static str> {
     if all.is_empty() {
         return Err("no graphics adapter with Vulkan, Metal or DirectX 12 is here");
@@ -175,7 +175,7 @@ pub fn ready<T>(future: impl Future<Output = T>) -> T {
     }
 }
 
-/// What adapters may lack.
+/// Features that an adapter may lack.
 pub(super) fn optional_features() -> wgpu::Features {
     if SMALL.load(Ordering::Relaxed) {
         wgpu::Features::empty()
@@ -188,7 +188,7 @@ pub(super) fn optional_features() -> wgpu::Features {
 pub(super) fn after_loss() {}
 
 impl Device {
-    /// Does something, unless the driver refuses it: what it said then.
+    /// Runs a closure; an error of the driver is returned.
     pub(super) fn watched<T>(&self, filters: &[wgpu::ErrorFilter], work: impl FnOnce() -> T) -> Result<T, String> {
         let scopes: Vec<_> = filters
             .iter()
@@ -221,7 +221,7 @@ impl Device {
     }
 }
 
-/// Where numbers land that come back.
+/// Buffers for read-back.
 #[derive(Default)]
 pub(super) struct Landing(Option<wgpu::Buffer>);
 

@@ -1,11 +1,11 @@
-//! In a browser's page: the adapter is asked for before the window starts, and numbers come back by a canvas.
+//! In a web page: the adapter is requested before the window starts, and read-back goes through a canvas.
 //!
 //! A page's thread can wait neither for a buffer to be mapped nor for work to end: both are told between two of its tasks. But it can draw one canvas into another and ask for
 //! its pixels, which browsers wait for themselves. So bytes are written as pixels (`kernels/read_back.wgsl`) into a canvas that belongs to the device, three a pixel, and read from a canvas in the page's memory;
-//! the number of the copy goes with them, so that one that did not take place is noticed. Browsers that change what canvases give back, against pages that tell their visitors apart by it, are found out when the
-//! device is opened; with them the processor steps.
+//! the number of the copy goes with them, so that one that did not take place is noticed. Some browsers change what a canvas returns, against fingerprinting; a test finds this when the
+//! device is opened, and the processor steps instead.
 //!
-//! Errors and the loss of the device are told between two tasks as well: a run hears of them with its next slice.
+//! Errors and the loss of the device are reported between two tasks as well: a run gets them with its next slice.
 
 use super::{Adapter, Binding, Buffer, Device, Kernel, WgpuError};
 use crate::platform::Instant;
@@ -52,7 +52,7 @@ static OPEN: Mutex<Result<Option<Arc<Device>>, &'static str>> = Mutex::new(Ok(No
 static LOSSES: AtomicU32 = AtomicU32::new(0);
 
 thread_local! {
-    /// What reads back from the device.
+    /// Read-back from the device.
     static CANVASES: RefCell<Option<Canvases>> = const { RefCell::new(None) };
 }
 
@@ -151,7 +151,7 @@ fn check(device: &Device) -> Result<(), WgpuError> {
     Ok(())
 }
 
-/// What it takes to wait where there is nothing to wait for: the shortest of some times.
+/// The time of a wait without work: the shortest of some measurements.
 fn idle_wait(device: &Device) -> Result<Duration, WgpuError> {
     let mut least = Duration::MAX;
     for _ in 0..5 {
@@ -165,7 +165,7 @@ fn idle_wait(device: &Device) -> Result<Duration, WgpuError> {
 /// Whether there is an adapter to compute on.
 ///
 /// # Errors
-/// Why there is none, in words for people.
+/// Why there is none, as a text for the user.
 pub fn available() -> Result<(), &'static str> {
     match OPEN.lock().unwrap_or_else(PoisonError::into_inner).as_ref() {
         Ok(Some(device)) if device.is_lost() => Err("the browser took the device of WebGPU away"),
@@ -210,7 +210,7 @@ pub(super) fn after_loss() {
 }
 
 impl Device {
-    /// Does something. What the browser refuses of it is told later.
+    /// Runs a closure. Errors of the browser are reported later.
     #[expect(clippy::unused_self, clippy::unnecessary_wraps, reason = "as on a native system")]
     pub(super) fn watched<T>(&self, _filters: &[wgpu::ErrorFilter], work: impl FnOnce() -> T) -> Result<T, String> {
         Ok(work())
@@ -225,7 +225,7 @@ impl Device {
     }
 }
 
-/// Where numbers land that come back.
+/// Buffers for read-back.
 #[derive(Default)]
 pub(super) struct Landing;
 
@@ -250,7 +250,7 @@ impl Landing {
     }
 }
 
-/// What is said where nothing came back.
+/// The message where the read-back failed.
 fn lost() -> WgpuError {
     WgpuError::Lost("the browser gives nothing back from it".to_owned())
 }
@@ -293,7 +293,7 @@ impl Canvas {
                 view_formats: Vec::new(),
             },
         );
-        // Its pixels lie in the page's memory.
+        // Its pixels are in the page's memory.
         let options = js_sys::Object::new();
         Reflect::set(&options, &"willReadFrequently".into(), &true.into()).map_err(words)?;
         let here = OffscreenCanvas::new(ACROSS, rows).map_err(words)?;
@@ -316,14 +316,14 @@ impl Canvas {
     }
 }
 
-/// What reads back from a device.
+/// Read-back from a device.
 struct Canvases {
     instance: wgpu::Instance,
     kernel: Kernel,
     constants: Buffer,
     /// What a canvas shows next.
     pixels: Buffer,
-    /// Words without a meaning, for who waits.
+    /// Words without a meaning, read back in order to wait.
     words: Buffer,
     known: Vec<Canvas>,
     /// The number of the last copy.

@@ -1,4 +1,4 @@
-//! Buffers of an adapter, and what is put in for it: copies and launches, in order.
+//! Buffers of an adapter, and what is queued for it: copies and launches, in order.
 //!
 //! Launches are collected and submitted in batches that take about [`SHORT`], as measured on the way: systems take an adapter away from a program whose batch
 //! lasts seconds, and the window draws in between. Two batches are under way at most.
@@ -11,7 +11,7 @@ use std::ops::Deref;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// How long a batch shall take.
+/// The intended time of a batch.
 const SHORT: Duration = Duration::from_millis(20);
 /// Launches of the first batch, and of any.
 const FIRST: usize = 16;
@@ -39,7 +39,7 @@ impl Deref for Owned {
     }
 }
 
-/// A browser frees a buffer when it next looks for what nobody has any more, and takes it for some bytes of its own: pictures would pile up on the adapter until then.
+/// Buffers are destroyed explicitly: a browser frees them only when its garbage collector runs, and pictures would fill the adapter until then.
 #[cfg(target_family = "wasm")]
 impl Drop for Owned {
     fn drop(&mut self) {
@@ -67,7 +67,7 @@ impl Buffer {
     }
 }
 
-/// A launch that was put in.
+/// A launch that was queued.
 struct Launch {
     kernel: Kernel,
     bind: Bind,
@@ -84,7 +84,7 @@ struct Batch {
     since: Instant,
 }
 
-/// What is put in and not yet done.
+/// What is queued and not yet done.
 struct Pending {
     launches: Vec<Launch>,
     /// Launches of a batch.
@@ -129,7 +129,7 @@ impl Stream {
     /// An array of `count` numbers, all 0.
     ///
     /// # Errors
-    /// If the adapter has no room for it.
+    /// If the adapter has not enough memory.
     pub fn zeros<V: Pod>(&self, what: &str, count: usize) -> Result<Buffer, WgpuError> {
         let needed = (count.max(1) as u64)
             .saturating_mul(size_of::<V>() as u64)
@@ -155,7 +155,7 @@ impl Stream {
     /// As [`Stream::zeros`].
     pub fn list<V: Pod>(&self, what: &str, values: &[V]) -> Result<Buffer, WgpuError> {
         let buffer = self.zeros::<V>(what, values.len())?;
-        // Nothing that was put in before knows this array.
+        // Nothing that was queued before uses this array.
         self.write(what, values, &buffer, 0)?;
         Ok(buffer)
     }
@@ -165,7 +165,7 @@ impl Stream {
     /// # Errors
     /// If the device fails.
     pub fn upload<V: Pod>(&self, what: &str, values: &[V], to: &Buffer, at: usize) -> Result<(), WgpuError> {
-        // What was put in before reads what is there now.
+        // What was queued before reads what is there now.
         self.submit(&mut self.pending())?;
         self.write(what, values, to, at)
     }
@@ -178,7 +178,7 @@ impl Stream {
                 .queue
                 .write_buffer(&to.raw, first + (n * PIECE) as u64, part);
             if bytes.len() > PIECE {
-                // The library copies what is written; it lets go of that when it was submitted.
+                // The library keeps a copy of what is written until it was submitted.
                 let index = self.device.queue.submit([]);
                 self.device.wait(what, Some(index))?;
             }
@@ -186,7 +186,7 @@ impl Stream {
         self.device.check(what)
     }
 
-    /// Copies numbers back, from number `at` on, after everything put in so far.
+    /// Copies numbers back, from number `at` on, after everything queued so far.
     ///
     /// # Errors
     /// If the device fails.
@@ -203,7 +203,7 @@ impl Stream {
         Ok(())
     }
 
-    /// Puts a launch in; `entry` of its table of uniforms, where it has one.
+    /// Queues a launch; `entry` of its table of uniforms, where it has one.
     ///
     /// # Errors
     /// If the device fails.
@@ -228,7 +228,7 @@ impl Stream {
         Ok(())
     }
 
-    /// Submits what was put in, and waits for the batch before.
+    /// Submits what was queued, and waits for the batch before.
     fn submit(&self, pending: &mut Pending) -> Result<(), WgpuError> {
         let Some(last) = pending.launches.last().map(|launch| launch.kernel.entry) else {
             return Ok(());
@@ -262,7 +262,7 @@ impl Stream {
         self.device.check(&format!("kernel `{last}`"))
     }
 
-    /// Waits for the batch that was submitted, and learns from it how many launches fit into one.
+    /// Waits for the batch that was submitted, and adapts the number of launches of a batch to its time.
     fn end(&self, pending: &mut Pending) -> Result<(), WgpuError> {
         let Some(batch) = pending.batch.take() else {
             return Ok(());
@@ -285,7 +285,7 @@ impl Stream {
         Ok(())
     }
 
-    /// Submits everything that was put in.
+    /// Submits everything that was queued.
     ///
     /// # Errors
     /// If the device fails.
@@ -293,7 +293,7 @@ impl Stream {
         self.submit(&mut self.pending())
     }
 
-    /// Waits for everything that was put in.
+    /// Waits for everything that was queued.
     ///
     /// # Errors
     /// What failed since the last such call.

@@ -1,4 +1,4 @@
-//! Kernels whose registers are spelled out: compilers of shaders keep an array in memory wherever an index of it is not a constant, and unroll few loops.
+//! Templates of kernels with a variable for each register: shader compilers keep an array in memory where an index is not a constant, and unroll few loops.
 //!
 //! A line `//@ for r in 0..ROWS`, or `//@ for r in 0..ROWS step 2`, repeats what stands before its `//@ end`; `//@ if NAME`, `//@ else`, `//@ end` choose by a
 //! value that is not 0. `$r` becomes the value of `r`, `$(4*r+1)` that of an expression of sums, differences and products.

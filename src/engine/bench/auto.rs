@@ -9,7 +9,7 @@ use crate::scene::scenario::BackendChoice;
 use crate::solver::{self, Backend, METHODS, SolverError};
 use std::path::Path;
 
-/// How much faster another variant may be: noise of a pair.
+/// Ratio up to which another variant may be faster: the scatter of a pair of measurements.
 pub const ALLOWED: f64 = 1.05;
 
 /// A row of `ripplon bench --check-auto`; the fields are the keys of `--json`.
@@ -23,7 +23,7 @@ pub struct AutoEntry {
     pub precision: &'static str,
     /// Sites along x, y, z.
     pub size: Vec<usize>,
-    /// What `auto` took.
+    /// The variant that `auto` took.
     pub auto: Taken,
     /// Site-steps per second of that.
     pub site_steps_per_s: f64,
@@ -40,7 +40,7 @@ pub struct Taken {
     pub variant: &'static str,
 }
 
-/// Another variant.
+/// A variant measured beside `auto`.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
 pub struct Other {
     /// Which.
@@ -172,7 +172,7 @@ pub fn check(what: &str, file: &SceneFile, origin: Option<&Path>, effort: Effort
     })
 }
 
-/// The second's rate over the first's; `rates` gets those of the first. What is far slower is not asked again.
+/// The second's rate over the first's; `rates` gets those of the first. A variant that is far slower is measured once only.
 fn against(auto: &mut Stepped, other: &mut Stepped, rounds: usize, rates: &mut Vec<f64>) -> Result<f64, EngineError> {
     let mut ratios = Vec::new();
     for _ in 0..rounds {

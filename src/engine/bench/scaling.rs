@@ -1,4 +1,4 @@
-//! What it brings to cut a grid into parts, on the threads of one process or among the processes of a launcher, beside what is expected of it.
+//! `ripplon bench --scaling`: the rate of a grid in parts, on the threads of one process or among the processes of a launcher, beside the rate that a model expects.
 //!
 //! The model: between two copies of ghost rows a process takes n steps of its own rows and the ghosts of its parts at its own rate R, and then copies:
 //! T = n (own + ghosts) sites / R + bytes between its parts / C + L + bytes to one neighbour / B. The slowest process counts. R is measured of one part,
@@ -78,7 +78,7 @@ pub struct Scaled {
     pub expected_efficiency: f64,
 }
 
-/// What copies cost.
+/// Cost of copies.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
 pub struct Costs {
     /// Seconds of an empty message to both neighbours; 0 in one process.
@@ -323,7 +323,7 @@ mod tests {
         // 18 · 1000 · 8 bytes in 144 µs.
         let thin = Costs { bandwidth: 1e9, ..FREE };
         assert!((expected(&two, 2, LOAD, thin) - 400.0 / 688.0).abs() < 1e-12);
-        // The slowest counts.
+        // The slowest process counts.
         let uneven = cut(&[30, 70], &[[0, 18], [18, 0]]);
         assert!((expected(&uneven, 2, LOAD, FREE) - 50.0 / 88.0).abs() < 1e-12);
     }

@@ -1,7 +1,7 @@
 //! A scene as it is written beside its bare grid, and what each of its parts costs: `ripplon bench --scenes`.
 //!
 //! The bare grid has the same sites, method, precision, order and Δt, and nothing in it but the initial state. Rates of two scenes are compared in pairs: one round steps
-//! the one, then the other, and the ratio is the median over the rounds, so that what else the machine does meets both.
+//! the one, then the other, and the ratio is the median over the rounds, so that other work on the machine affects both.
 
 use super::super::{Engine, EngineError};
 use crate::engine::build;
@@ -34,7 +34,7 @@ pub enum Part {
     Detectors,
     /// Sources; a pulse in the middle of the grid stands for them where there is no other sound.
     Sources,
-    /// The transducers of a mirror, listening.
+    /// The transducers of a mirror, recording.
     Mirror,
 }
 
@@ -107,7 +107,7 @@ impl Part {
             }
             Self::Detectors => file.detectors.clear(),
             Self::Sources => {
-                // A scene in which nothing makes a sound is refused.
+                // A scene without any sound is refused.
                 if !file.sources.is_empty() && file.pulses.is_empty() && file.initial.is_none() {
                     file.pulses.push(pulse(&file.grid));
                 }
@@ -217,7 +217,7 @@ impl Stepped {
         Ok(stepped)
     }
 
-    /// Doubles the steps of a sample until it takes long enough; at the turn of a mirror it ends.
+    /// Doubles the steps of a sample until it takes long enough; a sample ends at the reversal of a mirror.
     fn fit(&mut self, seconds: f64) -> Result<(), EngineError> {
         let batch = self.engine.report().batch.max(1);
         let most = self.engine.mirror().map_or(u64::MAX, |mirror| mirror.turn);
@@ -227,7 +227,7 @@ impl Stepped {
             if took >= 0.7 * seconds || self.steps >= most {
                 return Ok(());
             }
-            // The first sample warms up; none grows more than eightfold on the word of the one before.
+            // The first sample warms up; none grows more than eightfold from one sample to the next.
             let more = (seconds / took.max(1e-9)).clamp(2.0, 8.0);
             #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between 2 and 8")]
             let more = more as u64;
@@ -235,7 +235,7 @@ impl Stepped {
         }
     }
 
-    /// The same scene on its way back: what the mirror heard in the steps of a sample is played. `None` where it has no mirror.
+    /// The same scene on its way back: what the mirror recorded in the steps of a sample is played. `None` where it has no mirror.
     pub(super) fn way_back(&mut self) -> Result<bool, EngineError> {
         if self.engine.mirror().is_none() {
             return Ok(false);

@@ -1,4 +1,4 @@
-//! A run that is edited, begun anew, turned round, kept and taken up again.
+//! Edits, resets, time reversal and snapshots of a run.
 
 use super::{Change, Engine, Snapshot};
 use crate::engine::build;
@@ -12,7 +12,7 @@ use crate::solver::{Backend, Clock, Edit, PARTS, Solver, SolverError, Taps};
 use std::sync::Arc;
 
 impl Engine {
-    /// Goes on with an edited scene; says what that took. On an error the run goes on with the scene that it had.
+    /// Continues with an edited scene and returns what that required. After an error the run continues with its old scene.
     ///
     /// # Errors
     /// If the new scene cannot be run.
@@ -34,7 +34,7 @@ impl Engine {
         let other_medium =
             old.medium() != scenario.medium() || old.model() != scenario.model() || old.sources() != scenario.sources();
         let other_medium = other_medium || self.way_back_differs(&scenario);
-        // What is made by a pass after every step is made on the processor: a run elsewhere moves there, as it would begin there.
+        // A quantity that needs a pass after every step is computed on the processor: a run elsewhere moves there, as a new run would start there.
         let moves = scenario.shown_beside_steps().is_some()
             && old.shown_beside_steps().is_none()
             && self.report().backend != Backend::Cpu;
@@ -85,7 +85,7 @@ impl Engine {
         }
         self.scenario = scenario;
         self.current &= change == Change::Kept;
-        // A field that was lost stays lost under another medium.
+        // A field that is not finite stays so in another medium.
         if self.failure.take().is_some() {
             self.observables()?;
         }
@@ -102,7 +102,7 @@ impl Engine {
         Ok(Change::Restarted)
     }
 
-    /// Back to t = 0. The snapshot stays.
+    /// Resets the run to t = 0. The snapshot stays.
     ///
     /// # Errors
     /// As [`Engine::new`].
@@ -125,7 +125,7 @@ impl Engine {
         }
     }
 
-    /// Keeps the present state aside.
+    /// Takes a snapshot of the present state.
     ///
     /// # Errors
     /// If the run has failed, the back end fails or memory runs out.
@@ -149,7 +149,7 @@ impl Engine {
         })
     }
 
-    /// Back to the snapshot, which stays.
+    /// Returns to the snapshot, which stays.
     ///
     /// # Errors
     /// If there is none or the back end fails.
@@ -160,7 +160,7 @@ impl Engine {
         done
     }
 
-    /// To a kept state.
+    /// Returns to a state.
     pub(in crate::engine) fn go_to(&mut self, snapshot: &Snapshot) -> Result<(), EngineError> {
         let mut phase = self.phase();
         if matches!(self.failure, Some(EngineError::Solver(SolverError::Backend { .. }))) {
@@ -189,7 +189,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Turns time round: at the scene's mirror, if it has one, and else Δt → −Δt.
+    /// Reverses time: at the scene's mirror, if it has one, and else Δt → −Δt.
     ///
     /// # Errors
     /// If the method cannot run backwards; with a mirror as [`Engine::turn_now`].

@@ -19,7 +19,7 @@ impl Engine {
             None => self.log = Some(ObservableLog::new(every)),
         }
         self.measure()?;
-        // Without the velocity the energy at the start was not known.
+        // Without the velocity the initial energy was not known.
         if self.clock().steps == 0 {
             self.initial = self.latest.1;
         }
@@ -67,7 +67,7 @@ impl Engine {
         Ok(now)
     }
 
-    /// Whether energy may come into the field: sources and mirrors put it there, a medium that damps gives back what it took where time runs backwards.
+    /// Whether the energy may grow: by sources and mirrors, and by a damping medium where time runs backwards.
     /// Of ψ, whose potential may change in time, nothing is said.
     fn is_driven(&self) -> bool {
         self.scenario.model().equation() != Equation::Acoustic

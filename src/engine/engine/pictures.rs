@@ -21,7 +21,7 @@ impl Engine {
         self.check_image(image)
     }
 
-    /// Whether a quantity is made of the whole field rather than by the solver.
+    /// Whether a quantity is computed from the whole field rather than by the solver.
     fn has_map(&self, quantity: Quantity) -> bool {
         maps::has(quantity, self.scenario.model().equation())
     }
@@ -49,7 +49,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Begins a picture of the present state, which [`Engine::take_image`] gives while stepping goes on; `false` if this run has no such thing.
+    /// Begins a picture of the present state, which [`Engine::take_image`] returns while stepping continues; `false` if the run does not support this.
     ///
     /// # Errors
     /// If the back end fails.

@@ -1,4 +1,4 @@
-//! What a run is asked for at a step: predictions, kept observables, single quantities.
+//! Measurements at a step: predictions, kept observables, single quantities.
 
 use super::Engine;
 use crate::engine::EngineError;
@@ -17,7 +17,7 @@ use std::sync::Arc;
 const SELDOM: u64 = 16;
 
 impl Engine {
-    /// What ψ tells beside its density, of the present field against that at t = 0; `None` for sound. Where the solver has no sums of its own ([`Solver::state_sums`](crate::solver::Solver::state_sums)), the field is
+    /// Observables of ψ that need its phases, of the present field and that at t = 0; `None` for sound. Where the solver has no sums of its own ([`Solver::state_sums`](crate::solver::Solver::state_sums)), the field is
     /// read back.
     ///
     /// # Errors
@@ -54,7 +54,7 @@ impl Engine {
         }))
     }
 
-    /// Measures where the particle is, and goes on with what is left of ψ; what was found, and with what probability it is found at all.
+    /// Measures the position of the particle and continues with the ψ that is left; returns the result and the probability that the particle is found at all.
     ///
     /// # Errors
     /// For sound, if the back end fails, or memory runs out.

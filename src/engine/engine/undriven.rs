@@ -1,4 +1,4 @@
-//! Whether a field that nothing drives has gained energy: the sign of an unstable run.
+//! Detects unstable runs: the energy of a field that nothing drives must not grow.
 
 use crate::physics::Observables;
 
@@ -38,7 +38,7 @@ impl Undriven {
         again.then(|| now.invariant / self.least.invariant)
     }
 
-    /// With what came next.
+    /// Takes the next observables.
     pub(super) fn with(self, now: Observables) -> Self {
         let least = if now.invariant < self.least.invariant {
             now
@@ -53,7 +53,7 @@ impl Undriven {
 mod tests {
     use super::*;
 
-    /// What had nearly left and grows again stops too; what rounding leaves does not.
+    /// A field that had nearly left and grows again stops, too; the remainder of rounding does not.
     #[test]
     fn growing_again_is_growth() {
         let at = |energy: f64, peak: f64| Observables {

@@ -1,19 +1,19 @@
-//! How a focus grows with the transducers that play and with the part of the record that they play: one number for each way back.
+//! The contrast of the focus against the number of transducers that play and the length of the record: one number for each way back.
 
 use super::Phase;
 use crate::engine::{Engine, EngineError};
 use crate::physics::MirrorMethod;
 
-/// What a way back came to.
+/// The result of a way back.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Replay {
-    /// How time was turned.
+    /// The method of reversal.
     pub method: MirrorMethod,
     /// Sites that played.
     pub playing: usize,
     /// The part of the record that they played, from t = 0 on; a time.
     pub record: f64,
-    /// |ψ| or |p| in the focus over its root mean square, at the moment at which the wave is to come together.
+    /// |ψ| or |p| in the focus over its root mean square, at the moment of the focus.
     pub contrast: f64,
     /// Its full width at half height there; a length ([`Refocus::width`](crate::physics::Refocus::width)).
     pub width: Option<f64>,
@@ -49,7 +49,7 @@ impl Engine {
         &self.replays
     }
 
-    /// The step at which the wave comes together: as far after the turn as the middle of the first source's signal, or t = 0, lies before it. `None` without a mirror, or if that was
+    /// The step of the focus: as far after the reversal as the middle of the first source's signal, or t = 0, lies before it. `None` without a mirror, or if that was
     /// not recorded.
     #[must_use]
     #[expect(

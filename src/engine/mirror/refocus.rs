@@ -1,4 +1,4 @@
-//! What a mirror has made of a wave.
+//! Measures of the focus of a mirror.
 
 use crate::field::FieldData;
 use crate::grid::Grid;
@@ -50,7 +50,7 @@ pub(super) fn measure(
     found
 }
 
-/// |ψ|², or p with the sign that it has in the focus.
+/// |ψ|², or p times the sign of the pressure in the focus.
 fn brightness(field: &FieldData, focus: usize) -> impl Fn(usize) -> f64 + '_ {
     let complex = matches!(field, FieldData::Complex64(_) | FieldData::Complex128(_));
     let sign = field.at(focus).re.signum();

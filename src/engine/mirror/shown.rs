@@ -1,5 +1,5 @@
-//! What a window shows of a mirror: where the run stands on its timeline, how good the focus is, what the transducers hear and play, and the best focus beside the
-//! wave at t = 0. Taken as rarely as keeps the run's pace.
+//! What a window shows of a mirror: the place on its timeline, the quality of the focus, the records and signals of the transducers, and the best focus beside the
+//! wave at t = 0. It is computed rarely enough not to slow the run.
 
 use super::gain::Replay;
 use super::{MirrorStatus, Phase};
@@ -23,7 +23,7 @@ pub struct Signals {
     pub size: [usize; 2],
     /// Steps that the columns stand for.
     pub steps: usize,
-    /// Steps that were heard, or are played, in all.
+    /// Steps that were recorded, or are played, in all.
     pub filled: usize,
     /// p or Re ψ where it is largest in its texel, by row; rows of the first transducers first.
     pub value: Vec<f32>,
@@ -71,11 +71,11 @@ pub struct Moment {
 /// What a frame carries of a mirror.
 #[derive(Clone, Debug)]
 pub struct MirrorFrame {
-    /// Where the run stands.
+    /// The place on the timeline.
     pub status: MirrorStatus,
-    /// The scene as it is stepped now: on the way back with the perturbed medium.
+    /// The scene of the present steps: on the way back with the perturbed medium.
     pub present: Arc<Scenario>,
-    /// Flat indices of the sites that are heard, and of those that play.
+    /// Flat indices of the sites that are recorded, and of those that play.
     pub sites: [Arc<[usize]>; 2],
     /// Flat index of the site where the wave began.
     pub focus: usize,
@@ -83,14 +83,14 @@ pub struct MirrorFrame {
     pub refocus: Option<(u64, f64, Refocus)>,
     /// What was recorded, and what is played.
     pub signals: [Arc<Signals>; 2],
-    /// What each way back so far came to.
+    /// The result of each way back so far.
     pub replays: Arc<[Replay]>,
     /// The wave at t = 0, and the best focus on the way back.
     pub pictures: [Option<Arc<Moment>>; 2],
 }
 
 impl MirrorFrame {
-    /// The sites that a display marks: those that play, or only listen.
+    /// The sites that a display marks: those that play, or only record.
     #[must_use]
     pub fn marked(&self) -> &[usize] {
         let [heard, playing] = &self.sites;
@@ -122,7 +122,7 @@ impl Shown {
         self.latest.clone()
     }
 
-    /// Notes where the run stands, while pictures are drawn beside stepping and show an earlier state.
+    /// Notes the place on the timeline, while pictures are drawn beside stepping and show an earlier state.
     pub(in crate::engine) fn note(&mut self, engine: &Engine) {
         let (Some(latest), Some(status)) = (&mut self.latest, engine.mirror()) else {
             return;
@@ -201,7 +201,7 @@ impl Shown {
 }
 
 impl Engine {
-    /// Sites that are heard, and those that play.
+    /// Sites that are recorded, and those that play.
     fn mirror_site_lists(&self) -> [Arc<[usize]>; 2] {
         let (Some(sites), Some(mirror)) = (self.mirror_sites(), self.scenario.mirror()) else {
             return [Arc::from([]), Arc::from([])];

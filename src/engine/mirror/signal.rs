@@ -1,4 +1,4 @@
-//! What the transducers play on the way back.
+//! The signals of the transducers on the way back.
 //!
 //! With r(n) the record at step n of N, conjugated and backwards r̄(n) = r(N − n)*:
 //! - *reversal*, quantum: r̄ is added to ψ. Sound: the additive response of a line is P = iS/(2ωc), so the source that sends p is s = 2c dp/dt (per a, for
@@ -36,19 +36,19 @@ use std::time::Duration;
 
 /// ηN of the complex frequencies.
 const DAMPING: f64 = 18.0;
-/// What a one-bit mirror takes for silence, as a part of the largest value.
+/// Below this part of the largest value a one-bit mirror plays nothing.
 const SILENCE: f64 = 1e-3;
 
-/// How long a task goes on without a look at whoever watches.
+/// Time between two calls of the progress callback.
 const PATIENCE: Duration = Duration::from_millis(50);
 
-/// Hears what a long task within a step is and how far it is, from 0 to 1; `Break` ends it.
+/// Progress callback: the name of a long task within a step and its progress from 0 to 1; `Break` cancels the task.
 pub type Watch = dyn FnMut(&'static str, f64) -> ControlFlow<()> + Send;
 
 /// A record, `[step][site]`.
 type Rows = Vec<Vec<Complex64>>;
 
-/// The transducers of the way back, from what all of them heard.
+/// The transducers of the way back, from what all of them recorded.
 pub(super) fn played(
     scenario: &Scenario,
     sites: &MirrorSites,
@@ -91,7 +91,7 @@ pub(super) fn played(
             Act::Add
         }
     };
-    // Before what is left of the record they are silent.
+    // Before the remaining part of the record they are silent.
     let silent = vec![Complex64::ZERO; (recorded - used) * own.len()];
     let signal: Vec<Complex64> = silent.into_iter().chain(rows.into_iter().flatten()).collect();
     Ok(Transducers::playing(own, act, signal.into(), 0))
@@ -147,7 +147,7 @@ fn sources(scenario: &Scenario, sites: &[usize], rows: &[Vec<Complex64>], time_s
             2.0 * speed[0] / (grid.spacing() * time_step)
         })
         .collect();
-    // Before and after the record nothing is played: the jump at its start belongs to it, or Σ s would push the mean pressure of a closed room for ever.
+    // Before and after the record nothing is played: the jump at its start belongs to it, or Σ s would change the mean pressure of a closed room for good.
     let pressure = |n: Option<usize>, site: usize| {
         n.and_then(|n| rows.get(n))
             .map_or(0.0, |row: &Vec<Complex64>| row[site].re)
@@ -174,7 +174,7 @@ fn one_bit(rows: &mut [Vec<Complex64>]) {
     }
 }
 
-/// Takes away the straight line through each signal: in a closed room Σs and Σt·s only push the mean pressure, which has no other way to go.
+/// Subtracts the straight line through each signal: in a closed room Σs and Σt·s only change the mean pressure, which cannot radiate.
 #[expect(clippy::cast_precision_loss, reason = "steps are far below 2^52")]
 fn balance(rows: &mut [Vec<Complex64>]) {
     let count = rows.len() as f64;
@@ -192,7 +192,7 @@ fn balance(rows: &mut [Vec<Complex64>]) {
     }
 }
 
-/// What a transducer hears and drives by itself.
+/// What a transducer records and drives by itself.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Part {
     /// ψ: responses are complex-linear.
@@ -207,7 +207,7 @@ enum Part {
 type Channel = (usize, Part);
 
 impl Part {
-    /// It, of what was heard.
+    /// Its record.
     fn of(self, heard: Complex64) -> Complex64 {
         match self {
             Self::Whole => heard,
@@ -253,7 +253,7 @@ fn filtered(
     let target: Vec<Vec<Complex64>> = (channels.iter())
         .map(|(place, part)| transformed(&|n| part.of(rows[n][*place])))
         .collect();
-    // matrix[j][i]: what channel i hears of channel j.
+    // matrix[j][i]: what channel i records of channel j.
     let matrix: Vec<Vec<Vec<Complex64>>> = (responses.iter())
         .map(|heard| {
             let of = |(place, part): &Channel| transformed(&|n| part.of(heard[n * sites.len() + place]));
@@ -314,7 +314,7 @@ fn look(watch: &mut Watch, task: &'static str, done: f64) -> Result<(), EngineEr
     }
 }
 
-/// The channels of the transducers, and for each of them what all sites hear, `[step * sites + site]`, after a source of 1 in step 0.
+/// The channels of the transducers, and for each of them the record of all sites, `[step * sites + site]`, after a source of 1 in step 0.
 #[expect(clippy::cast_precision_loss, reason = "steps are far below 2^52")]
 fn responses(
     scenario: &Scenario,
@@ -334,7 +334,7 @@ fn responses(
     };
     let (mut channels, mut all) = (Vec::new(), Vec::new());
     let runs = (sites.len() * parts.len()) as f64;
-    // As many steps as whoever watches can wait for.
+    // As many steps as fit between two calls of the callback.
     let mut piece = 1;
     for (place, &site) in sites.iter().enumerate() {
         for part in parts {
@@ -346,7 +346,7 @@ fn responses(
             *taps.transducers_mut() = Some(Transducers::listening(Arc::clone(sites), Vec::new()));
             solver.apply_transducers(&mut taps)?;
             let hears = |taps: &Taps| taps.transducers().map(|own| own.heard().to_vec()).unwrap_or_default();
-            // Where a method has no momenta a displacement has no meaning, and nothing answers.
+            // Without momenta a displacement has no meaning, and the response is 0.
             if *part == Part::Imaginary && hears(&taps).iter().all(|value| *value == Complex64::ZERO) {
                 continue;
             }

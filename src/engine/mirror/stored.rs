@@ -14,7 +14,7 @@ const PREFIX: &str = "mirror.";
 const TURNED: &str = "mirror.turned.";
 const ACTS: [Act; 3] = [Act::Record, Act::Add, Act::Overwrite];
 
-/// Takes the timeline's part out of a state.
+/// Removes the timeline's part from a state.
 pub(in crate::engine) fn split(state: &mut SolverState) -> SolverState {
     let mut own = SolverState {
         clock: state.clock,
@@ -69,7 +69,7 @@ impl Engine {
         state.scalars.extend(scalars);
     }
 
-    /// Goes on on the timeline of a checkpoint, before the solver's own state is loaded; detectors and verdicts are those of the checkpoint already.
+    /// Continues the timeline of a checkpoint, before the solver's own state is loaded; detectors and verdicts are those of the checkpoint already.
     ///
     /// # Errors
     /// If the medium of the way back cannot be taken over.

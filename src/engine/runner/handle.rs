@@ -1,4 +1,4 @@
-//! What commands do to a run.
+//! Handles commands.
 
 use super::{Runner, Scratch};
 use crate::engine::comparison::ComparisonRun;
@@ -95,7 +95,7 @@ impl Runner {
         }
     }
 
-    /// Another run: plots begin anew, questions are asked again.
+    /// Begins another run: plots start again, questions are asked again.
     pub(super) fn begin_run(&mut self) {
         self.run += 1;
         self.asked.clear();
@@ -107,7 +107,7 @@ impl Runner {
     fn load(&mut self, scenario: Arc<Scenario>) {
         self.begin_run();
         self.scenario = Some(Arc::clone(&scenario));
-        // The old ones go first: both might not fit into memory.
+        // The old ones are dropped first: both might not fit into memory.
         self.companion = None;
         self.each = None;
         self.engine = None;
@@ -116,7 +116,7 @@ impl Runner {
         self.by_hand = 0;
         self.request = None;
         self.forget_volume();
-        // The scene before it is not shown under the name of this one.
+        // The picture of the previous scene must not be shown under the name of this one.
         self.good = FieldImage::default();
         self.image_serial += 1;
         self.publish();
@@ -131,7 +131,7 @@ impl Runner {
         }
     }
 
-    /// Shows how far a long task within a step is, and ends it where a command waits.
+    /// Shows the progress of a long task within a step, and cancels it if a command waits.
     fn watch(&self) -> Box<Watch> {
         let (watched, wake) = (Arc::clone(&self.watched), Arc::clone(&self.wake));
         Box::new(move |task, done| {
@@ -232,7 +232,7 @@ impl Runner {
         }
     }
 
-    /// Something that the second run does with the first; where it fails the second run ends.
+    /// An action of the second run with the first; if it fails the second run ends.
     pub(super) fn with_companion(
         &mut self,
         act: impl FnOnce(&mut ComparisonRun, &mut Engine) -> Result<(), EngineError>,
@@ -263,7 +263,7 @@ impl Runner {
         }
     }
 
-    /// A solver that was built or edited: what it is, and what it costs, are to be found out again.
+    /// After a solver was built or edited: its report and its times are measured again.
     fn changed(&mut self) {
         self.report = self.engine.as_ref().map(|engine| Arc::new(engine.report()));
         if let Some(note) = self.report.as_ref().and_then(|report| report.note.clone()) {

@@ -29,12 +29,12 @@ impl Runner {
         let (Some(engine), Some(request)) = (&mut self.engine, &self.request) else {
             return false;
         };
-        // What cannot be begun is drawn at once, and says there what is wrong.
+        // What cannot be begun is drawn at once, which reports the error.
         self.beside = fits(request, engine.scenario()) && engine.begin_image(request).unwrap_or(false);
         if !self.beside {
             return false;
         }
-        // A turn that came late does not make the next picture late as well.
+        // A late turn must not delay the next picture as well.
         self.next_picture =
             (self.next_picture + FRAME).max(Instant::now().checked_sub(FRAME).unwrap_or(self.next_picture));
         self.begun = Some((engine.clock(), std::mem::take(&mut self.steps_in_frame)));
@@ -60,7 +60,7 @@ impl Runner {
         }
     }
 
-    /// What was drawn becomes what is shown.
+    /// Shows the picture that was drawn.
     fn show_drawing(&mut self, steps: u64) {
         std::mem::swap(&mut self.good, &mut self.drawing);
         self.image_serial += 1;
@@ -135,7 +135,7 @@ impl Runner {
         }
     }
 
-    /// What there is to show of a mirror, beside the picture just drawn.
+    /// The part of a frame that shows a mirror.
     fn see_mirror(&mut self) {
         let waits = !self.is_stepping();
         if let Some(engine) = &mut self.engine {
@@ -143,7 +143,7 @@ impl Runner {
         }
     }
 
-    /// Does what is to be done with every state that is shown.
+    /// Does the work for every state that is shown.
     fn do_each(&mut self) {
         let (Some(engine), Some((job, last))) = (&mut self.engine, &mut self.each) else {
             return;
@@ -229,7 +229,7 @@ impl Runner {
     }
 }
 
-/// Draws a volume into memory that no frame holds any more; a few volumes take turns.
+/// Draws a volume into memory that no frame holds; a few volumes take turns.
 fn draw_volume(
     engine: &mut Engine,
     request: &VolumeRequest,

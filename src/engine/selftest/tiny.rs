@@ -1,4 +1,4 @@
-//! Every variant on grids so small that an interpreter steps them: what Miri looks at (`tests/miri`), and what blocks do that hardly hold a site.
+//! Every variant on grids so small that an interpreter steps them: for Miri (`tests/miri`), and for blocks of hardly a site.
 
 use super::{Case, STEP, Trial, cases_among, distance, plainest, rounding};
 use crate::engine::{Engine, bench};
@@ -99,7 +99,7 @@ fn tiny_grids_agree_with_the_plainest_variant() {
             scene(&case, rank, trial)
         );
         if cfg!(miri) {
-            // An interpreter takes minutes in all: what it has seen is said as it goes.
+            // An interpreter takes minutes in all: progress is printed.
             println!("{} {} in {rank}D: {error:.1e}", case.method.id, case.variant);
         }
         ran += 1;

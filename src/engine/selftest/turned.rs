@@ -1,4 +1,4 @@
-//! Time turned round: scenes with a mirror, and what is right of what comes back.
+//! Time reversal: scenes with a mirror, and the tolerances of the reversed wave.
 
 use super::{Case, Check, STEP, Trial, distance, plainest, rounding};
 use crate::engine::{Engine, EngineError};
@@ -7,8 +7,8 @@ use crate::solver::{self, SolverError};
 use num_complex::Complex64;
 use std::sync::Arc;
 
-/// When time is turned round, and how far transducers stand from the middle: waves that begin there have left by then. In space a shell of so many sites plays that a software adapter
-/// takes minutes for each case; a small one, which most of the wave has not left, is held beside the plainest variant as well.
+/// When time is reversed, and how far transducers stand from the middle: waves that begin there have left by then. In space a shell of so many sites plays that a software adapter
+/// takes minutes for each case; a small shell, which most of the wave has not left, is compared with the plainest variant as well.
 fn turn_and_radius(rank: usize) -> (f64, f64) {
     [(12.0, 7.0), (12.0, 7.0), (3.0, 3.0)][rank - 1]
 }
@@ -52,7 +52,7 @@ pub(super) fn scene(trial: Trial, case: &Case, rank: usize, text: &str, step: f6
     )
 }
 
-/// Whether a case's mirror is an inverse filter. A step of order 4 reaches so far that nearly every site of a plane or a space would play; there, few transducers play back what they heard.
+/// Whether a case's mirror is an inverse filter. A step of order 4 reaches so far that nearly every site of a plane or a space would play; there, few transducers play back what they recorded.
 fn filters(case: &Case, rank: usize) -> bool {
     case.method.reach.is_some() && (case.order < 4 || rank == 1)
 }
@@ -61,7 +61,7 @@ fn filters(case: &Case, rank: usize) -> bool {
 struct Returned {
     field: Vec<Complex64>,
     refocus: Refocus,
-    /// What rounding explains.
+    /// The tolerance for rounding.
     rounding: f64,
     details: String,
 }
@@ -86,7 +86,7 @@ fn there_and_back(case: &Case, rank: usize, trial: Trial, step: f64) -> Result<R
     })
 }
 
-/// The whole field turned round, against the state at t = 0. Steps of even order are symmetric, S(−Δt)S(Δt) = 1, and what is left is rounding; those of order 1 err
+/// The whole field reversed, against the state at t = 0. Steps of even order are symmetric, S(−Δt)S(Δt) = 1, and what is left is rounding; those of order 1 err
 /// by half as much with half the step.
 pub(super) fn echo(case: &Case, rank: usize) -> Result<Check, EngineError> {
     let found = there_and_back(case, rank, Trial::Echo, STEP)?;
@@ -105,7 +105,7 @@ pub(super) fn echo(case: &Case, rank: usize) -> Result<Check, EngineError> {
     })
 }
 
-/// What transducers bring back, beside the plainest variant in double precision. An inverse filter is exact for what has left the ring at the turn; the rest, which p
+/// The wave of the transducers, compared with the plainest variant in double precision. An inverse filter is exact for what has left the ring at the turn; the rest, which p
 /// shares with dp/dt, is carried along: five times it are allowed.
 pub(super) fn mirror(case: &Case, rank: usize) -> Result<Check, EngineError> {
     let exact = there_and_back(&plainest(case), rank, Trial::Mirror, STEP)?;

@@ -1,4 +1,4 @@
-//! Several steps of trajectories at once: the method hears the sites to which they may come, as it hears transducers, within the steps that it fuses.
+//! Several steps of trajectories at once: within fused steps the method records the sites that they can reach, as it records transducers.
 
 use super::{Looked, NOWHERE, Near, Paths};
 use crate::engine::EngineError;
@@ -12,10 +12,10 @@ use num_complex::Complex64;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Most steps that are taken together: a trajectory may come further in more of them, so that more sites are heard.
+/// Most steps that are taken together: in more steps a trajectory can move further, so that more sites are recorded.
 const TOGETHER: u64 = 8;
 
-/// Fewer sites than one in so many of the grid are heard: what hears costs some ten times what steps.
+/// Fewer sites than one in so many of the grid are recorded: recording costs some ten times what steps.
 const ONE_OF: usize = 8;
 
 /// ψ at the sites around trajectories, after each of some steps.
@@ -58,7 +58,7 @@ impl Heard {
 }
 
 impl Paths {
-    /// The sites that `steps` steps may look at, ascending; `None` where they are too many to be heard.
+    /// The sites that `steps` steps may look at, ascending; `None` where they are too many to be recorded.
     fn sites_of(&self, currents: &Currents, time_step: f64, steps: u64, until: f64) -> Option<Vec<usize>> {
         let grid = currents.grid();
         let around = |(at, start): (&[f64; 3], &trajectory::Trajectory)| match at[0].is_nan() {
@@ -89,7 +89,7 @@ impl Paths {
 }
 
 impl Engine {
-    /// Takes several steps at once, `most` at most, and follows the trajectories in them; how many. 0 where the method does not hear single sites, or has others to hear.
+    /// Takes several steps at once, `most` at most, and follows the trajectories in them; how many. 0 where the method does not record single sites, or has others to record.
     pub(in crate::engine) fn follow_together(&mut self, most: u64) -> Result<u64, EngineError> {
         let report = self.solver.report();
         let hears = solver::find(report.method).is_some_and(|method| method.transducers.contains(&report.backend));
@@ -118,7 +118,7 @@ impl Engine {
         };
         let clocks: Vec<_> = (1..=steps).map(|step| self.solver.clock_after(step)).collect();
         let mut before = self.field_near(self.paths.boxes(currents, start.time_step))?;
-        // A whole field may be rounded in another way than what is heard: how a run is cut would change the last bits.
+        // A whole field may be rounded in another way than what is recorded: how a run is cut would change the last bits.
         if matches!(before.field, Looked::Whole(_)) {
             return Ok(0);
         }

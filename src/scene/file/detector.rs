@@ -100,7 +100,7 @@ section! {
         /// what it records, see below
         measure: Option<Measure> = maybe "`value` at a point, `flux` through a line, `probability` (quantum) or `energy` (acoustic) in a region";
         /// it records at steps whose number is a multiple of this, at their exact times. Energy and flux of a large
-        /// region are the dearest; between the steps at which they are recorded they cost what the velocity costs.
+        /// region cost most; between the steps at which they are recorded they cost what the velocity costs.
         /// Tables leave the cells of the other steps empty; at such a step `[[expect]]` takes what was recorded
         /// last, and `[sweep]` records. `peak` then is the largest of the steps looked at
         every: Option<usize> = maybe "1";
@@ -193,7 +193,7 @@ section! {
         /// layers, as in `[[layer]]`, that act on the way back only, after the scene's own; method and Δt are held
         /// against that medium as well
         perturbation: Vec<LayerFile> = tables [];
-        /// time reversal turns the magnetic field round; `true` keeps it, and the wave does not come back
+        /// time reversal reverses the magnetic field; `true` keeps it, and the wave does not return
         keep_flux: bool = or [false];
         /// the seed of the noise
         seed: usize = or [1], "whole, ≥ 0";

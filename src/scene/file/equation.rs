@@ -100,7 +100,7 @@ section! {
         /// Ω: the frame rotates about z through the middle of the grid, counterclockwise for Ω > 0
         rotation: f64 = or [0.0], "two axes or more, x and y not periodic, no layers of hopping; m|Ω|ra ≤ π at the edges",
             "radians per unit of time";
-        /// two particles on a line, whose places are x and y: what exchanging them does to the state, see below
+        /// two particles on a line with the positions x and y: the symmetry of the state when they are exchanged, see below
         exchange: Option<Exchange> = maybe "none", "two axes of as many sites and the same edges";
     }
 }
@@ -113,7 +113,7 @@ section! {
         speed: f64 = always [343.0], "> 0", "m/s";
         /// density, where no layer changes it
         density: f64 = always [1.2], "> 0", "kg/m³";
-        /// how waves grow weaker on their way
+        /// the loss of waves with distance
         attenuation: Option<Attenuation> = maybe "none", "see below; by `fdtd` on the processor";
     }
 }

@@ -224,13 +224,13 @@ section! {
         pattern: PatternFile = or [PatternFile::Monopole];
         /// of `dipole` and `one-way`: along what, as a list of any length but 0
         direction: Vec<f64> = empty "the axis of a disk, x in one dimension";
-        /// what the sine of `sine`, `burst` and `chirp` is ahead
+        /// phase by which the sine of `sine`, `burst` and `chirp` leads
         phase: f64 = or [0.0], "", "rad";
         /// `monopole`: Pa m^d/s² of a point, Pa m^(d−1)/s² of a metre of a line, Pa m/s² of a square metre of a
         /// disk. `dipole`, `one-way`: the force of a point in Pa m^(d−1); of a line across a plane or a disk across
         /// all of space Pa
         amplitude: f64 = or [1.0];
-        /// how much later it plays
+        /// delay of the signal
         delay: f64 = or [0.0], "≥ 0", "s";
         /// the source moves. It is silent off the grid; along a periodic axis it comes in at the other end
         velocity: Vec<f64> = empty "0", "", "m/s";

@@ -84,14 +84,14 @@ section! {
         /// a detector's name; this or `observable`
         detector: Option<String> = maybe "";
         /// a whole-field quantity: `norm`, `energy`, `x`, `y`, `z`, `spread_x`, `spread_y`, `spread_z`, `peak`; of ψ also [those
-        /// below](#what-psi-tells-beside-its-density), and the coordinates of a [`[[trajectory]]`](#trajectory-quantum), e.g.
+        /// below](#observables-of-psi-that-need-its-phases), and the coordinates of a [`[[trajectory]]`](#trajectory-quantum), e.g.
         /// `upper.y`
         observable: Option<String> = maybe "";
         /// when
         at: f64 = required "40.0", "≥ 0";
         /// what is predicted
         value: f64 = required "0.5";
-        /// how far off still counts as right
+        /// largest difference that counts as right
         tolerance: f64 = required "0.01", "> 0";
         /// where the prediction comes from
         because: String = empty "none";
@@ -116,7 +116,7 @@ section! {
         /// step nearest to T; without `@T` at the scene's end. `"contrast(NAME | NAME)@T"` is (a − b)/(a + b) of
         /// two, the visibility of fringes
         measure: Vec<String> = required "[\"norm@40\"]";
-        /// what the first quantity is held against: a formula of `x` and `y`, the values of the first and second
+        /// what the first quantity is compared with: a formula of `x` and `y`, the values of the first and second
         /// key; or `"transmission"`: of one packet on a line before a potential that is constant in time, T(k) by
         /// transfer matrices of the lattice, averaged over the packet's momenta
         theory: String = empty "none";
@@ -129,7 +129,7 @@ section! {
     pub struct RoomFile {
         /// the detector that listens; `--at` says another
         at: String = empty "the only detector of pressure";
-        /// a WAV file without a room in it, which `--wav` (or *Play* in the window) plays in the room; `--dry` says
+        /// a dry WAV file (without reverberation), which `--wav` (or *Play* in the window) plays in the room; `--dry` says
         /// another. Without one the response itself is written
         dry: Option<PathBuf> = maybe "none";
     }

@@ -1,8 +1,8 @@
 //! Sources at their sites.
 //!
-//! What has a direction is made of points beside its place: −n·∇δ is the central difference of the scheme's own order, which is the derivative of its Laplacian, i[x, L]/2, so that a layer across the
-//! grid sends exactly ±½ amplitude · s(t − |x|/c) at every order and number of sites a wavelength. The monopole of a source that goes one way is c²D of the plane wave s(t − n·r/c) at its place. What it sends
-//! backwards is then the scheme's own dispersion over a site: (1 − c/c′)/2 of the wave, c′ the lattice's phase velocity, 0.5 % at 10 sites a wavelength at order 2 and 0.1 % at 20.
+//! A source with a direction consists of points beside its place: −n·∇δ is the central difference of the scheme's own order, which is the derivative of its Laplacian, i[x, L]/2, so that a layer across the
+//! grid emits exactly ±½ amplitude · s(t − |x|/c) at every order and number of sites a wavelength. The monopole of a one-way source is c²D of the plane wave s(t − n·r/c) at its place. The wave
+//! backwards is then due to the scheme's dispersion over a site: (1 − c/c′)/2 of the wave, c′ the lattice's phase velocity, 0.5 % at 10 sites a wavelength at order 2 and 0.1 % at 20.
 
 use super::medium::constants;
 use super::outward::Domain;
@@ -18,7 +18,7 @@ pub struct Emitters {
     window: Grid,
     /// The grid of the scene.
     grid: Grid,
-    /// The medium of the scene where a window is stepped, whose walls do not tell of those beside it.
+    /// The medium of the whole scene where a window is stepped.
     beside: Option<(Medium, Domain)>,
     list: Vec<Emitter>,
 }
@@ -30,15 +30,15 @@ struct Emitter {
 
 /// One point of a source.
 struct Point {
-    /// Place of what it belongs to in lengths; of a source that moves, at t = 0.
+    /// Position of its place, lengths; of a moving source at t = 0.
     at: [f64; 3],
-    /// How far it stands beside that.
+    /// Its offset from the place, lengths.
     beside: [f64; 3],
-    /// What it waits beyond the source's own delay.
+    /// Delay in addition to that of the source, s.
     delay: f64,
-    /// The length of a line or the area of a disk for which it stands, or 1; times what the pattern asks for.
+    /// The length of a line or the area of a disk for which it stands, or 1; times the weight of the pattern.
     weight: f64,
-    /// Its sites while it stays.
+    /// Its sites, if the source does not move.
     shares: Shares,
 }
 
@@ -125,7 +125,7 @@ impl Emitters {
         wall[0]
     }
 
-    /// The sites of sources that stay, each with the number of its channel and its share of what that plays; `None` where a source moves. A channel is a run of points that play the same.
+    /// The sites of sources that do not move, each with the number of its channel and its share of the channel's strength; `None` where a source moves. A channel is a run of points with the same signal.
     #[must_use]
     pub fn players(&self) -> Option<Vec<([usize; 3], usize, f64)>> {
         if self.list.iter().any(|emitter| emitter.source.velocity != [0.0; 3]) {
@@ -168,8 +168,8 @@ impl Emitters {
         self.list.iter().flat_map(of).collect()
     }
 
-    /// Calls `add(site, S)` for every site that plays at time `t`; S is already divided by a^d. Sites in walls never play. A source that moves off the grid is silent; where an
-    /// axis is periodic it comes in at the other end.
+    /// Calls `add(site, S)` for every site with a source at time `t`; S is already divided by a^d. Sites in walls never play. A source that moves off the grid is silent; where an
+    /// axis is periodic it continues at the other end.
     pub fn play(&self, t: f64, walls: &[bool], mut add: impl FnMut([usize; 3], f64)) {
         let cell = self.grid.cell_volume();
         for Emitter { source, points } in &self.list {
@@ -211,17 +211,17 @@ impl Emitter {
     }
 }
 
-/// A point that a pattern asks for, for each of a place.
+/// A point of a pattern, for each point of a place.
 struct Term {
-    /// How far it stands beside the place.
+    /// Its offset from the place.
     beside: [f64; 3],
-    /// How many metres later than the place it plays, over c.
+    /// Its delay against the place times c, m.
     later: f64,
     /// Its weight over c²; 0: a monopole, whose weight is 1.
     rate: f64,
 }
 
-/// What a pattern is made of, in runs that play at the same time.
+/// The points of a pattern, in runs with the same delay.
 fn terms(grid: &Grid, pattern: Pattern, half: usize) -> Vec<Term> {
     let (direction, one_way) = match pattern {
         Pattern::Monopole => {
@@ -273,7 +273,7 @@ fn difference(half: usize) -> impl Iterator<Item = (f64, f64)> {
     })
 }
 
-/// A point beside a place where edges that are not periodic mirror it, and the sign of the mirror; a place outside the grid is left there.
+/// A point beside a place where edges that are not periodic mirror it, and the sign of the mirror; a place outside the grid does not change.
 #[expect(clippy::cast_precision_loss, reason = "sizes are far below 2^52")]
 fn mirrored(grid: &Grid, at: [f64; 3], beside: [f64; 3]) -> ([f64; 3], f64) {
     let (a, mut sign) = (grid.spacing(), 1.0);

@@ -1,7 +1,7 @@
 //! Guides: grids that absorb along one axis and are closed (rigid, soft or periodic) along another.
 //!
-//! Beside an obstacle in a guide waves below its cutoff are bound: they never leave, and reach into the absorbing layers with what decays. A guide that is the same all along its
-//! absorbing axis binds nothing, whatever stands in it across. What absorbs must know which of the two it closes ([`crate::solver::fdtd::cpml`]).
+//! At an obstacle in a guide waves below the cutoff are bound: they never leave, and their decaying part reaches into the absorbing layers. A guide that does not change along its
+//! absorbing axis has no bound waves, whatever its cross-section. Absorbing layers depend on which of the two it is ([`crate::solver::fdtd::cpml`]).
 
 use super::medium::constants;
 use super::outward::Domain;
@@ -10,19 +10,19 @@ use crate::physics::{Medium, Sets};
 use crate::scene::Scenario;
 use rayon::prelude::*;
 
-/// What absorbing layers close.
+/// The kind of grid that absorbing layers close.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Surroundings {
     /// A grid that absorbs along all axes.
     Open,
-    /// A guide that is the same all along.
+    /// A guide that does not change along its axis.
     Guide,
     /// A guide with walls, speeds or densities that change along an axis on which it absorbs.
     GuideWithObstacles,
 }
 
 impl Surroundings {
-    /// Those of a scene; those of the whole grid, where it is a window of one.
+    /// The kind of a scene; that of the whole grid for a window.
     #[must_use]
     pub fn of(scenario: &Scenario) -> Self {
         let grid = scenario.grid().whole();

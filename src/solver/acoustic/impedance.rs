@@ -1,12 +1,12 @@
 //! Walls that take energy: a real impedance Z = ξρc on the rigid faces of walls and edges, locally reacting: p = Z v·n at each place by itself.
 //!
 //! Scheme: ∂p/∂n = −(1/ξc) ∂p/∂t on a face half a spacing outside the last site. In the flux form of the site's equation the face then carries −(1/ξc)p_t/a instead of 0:
-//! p_tt = c²Lp − 2γp_t, L with the rigid face, and **γ = Σ c/(2aξ)** over the faces of the site that are no air. So a wall's impedance is a damping of the sites before it, which every method with
-//! centred damping carries as it is: (1 + γΔt)pⁿ⁺¹ + (1 − γΔt)pⁿ⁻¹ = 2pⁿ + Δt²c²Lpⁿ.
+//! p_tt = c²Lp − 2γp_t, L with the rigid face, and **γ = Σ c/(2aξ)** over the faces of the site that are walls or edges. So a wall's impedance is a damping of the sites before it, which every method with
+//! centred damping supports without change: (1 + γΔt)pⁿ⁺¹ + (1 − γΔt)pⁿ⁻¹ = 2pⁿ + Δt²c²Lpⁿ.
 //! Stability: that of rigid walls, for every ξ > 0 and every order in space. With E = ½‖(pⁿ⁺¹ − pⁿ)/cΔt‖² − ½⟨pⁿ⁺¹, Lpⁿ⟩, the energy that the rigid scheme keeps (L is symmetric), multiplying by pⁿ⁺¹ − pⁿ⁻¹ gives Eⁿ⁺¹ − Eⁿ = −Σ γ(pⁿ⁺¹ − pⁿ⁻¹)²/(2c²Δt) ≤ 0.
-//! Reflection at normal incidence, order 2, θ = ka/2 and C = cos(ωΔt/2): **R = (ξ − C e^(−iθ))/(ξ + C e^(iθ))**, about the face; (ξ − 1)/(ξ + 1) as a → 0. What ξ = 1 sends back is tan(ka/4): 8 % at 20 points a wavelength; its error falls as a for ξ near 1, as a² in size for hard walls.
+//! Reflection at normal incidence, order 2, θ = ka/2 and C = cos(ωΔt/2): **R = (ξ − C e^(−iθ))/(ξ + C e^(iθ))**, about the face; (ξ − 1)/(ξ + 1) as a → 0. For ξ = 1 R is tan(ka/4): 8 % at 20 points a wavelength; its error falls as a for ξ near 1, as a² in size for hard walls.
 //! A face takes ξ from the site of the wall, at an edge of the grid from the site before it; ρc is that of the site before it.
-//! A wall whose impedance goes from one value to another at a corner frequency has a memory beside: [`super::relaxation`].
+//! A wall whose impedance changes from one value to another at a corner frequency also has a memory variable: [`super::relaxation`].
 //! Limits: no springs, no waves inside the wall.
 //!
 //! References: Botteldooren 1995, doi:10.1121/1.413817 (impedance in FDTD); Kowalczyk & van Walstijn 2008, Acta Acustica 94, 891 (locally reacting surfaces, stability);
@@ -35,11 +35,11 @@ pub struct Damping<'a> {
     impedance: bool,
 }
 
-/// What a face takes.
+/// The damping of a face.
 pub struct Taken {
-    /// γ of the site before it, 1/s, as far as it depends on the present alone.
+    /// γ of the site before it, 1/s, the part without memory.
     pub rate: f64,
-    /// What it remembers, with its Δγ in 1/s.
+    /// Its memory, with its Δγ in 1/s.
     pub memory: Option<(Pole, f64)>,
 }
 
@@ -92,7 +92,7 @@ impl<'a> Damping<'a> {
         self.walls.get(i + nx * (j + ny * k)).copied().unwrap_or(false)
     }
 
-    /// Calls `visit(x, face)` for the faces of row (j, k) that are no air.
+    /// Calls `visit(x, face)` for the faces of row (j, k) at walls and edges.
     pub fn for_each_face(&self, [j, k]: [usize; 2], mut visit: impl FnMut(usize, Taken)) {
         let nx = self.size[0];
         let own = self.impedance(j, k);
@@ -125,7 +125,7 @@ impl<'a> Damping<'a> {
         }
     }
 
-    /// What a face of the admittance 1/ξ takes, `rate` that of ξ = 1, of the wall at a site.
+    /// The damping of a face of the wall at a site, with the admittance 1/ξ; `rate` is that of ξ = 1.
     fn face(&self, rate: f64, xi: f64, [i, j, k]: [usize; 3]) -> Taken {
         let site = [self.domain.at(0, i), self.domain.at(1, j), self.domain.at(2, k)];
         let Some(own) = self.medium.wall_pole(site).filter(|_| xi.is_finite()) else {

@@ -1,4 +1,4 @@
-//! What every method reads of an acoustic scene.
+//! The medium of an acoustic scene, for every method.
 
 use super::outward::Domain;
 use crate::backend::simd::Aligned;
@@ -54,7 +54,7 @@ pub fn read_walls(scenario: &Scenario) -> Vec<bool> {
     walls
 }
 
-/// Whether every site is a wall, continued into absorbing layers as in [`read_walls`]. Ends at the first one that is none.
+/// Whether every site is a wall, continued into absorbing layers as in [`read_walls`]. Ends at the first site that is not a wall.
 pub fn is_all_wall(scenario: &Scenario) -> bool {
     let medium = scenario.medium();
     if !medium.has(Sets::Wall) {

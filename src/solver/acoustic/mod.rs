@@ -12,7 +12,7 @@ pub(super) mod sums;
 use crate::grid::Edge;
 use crate::scene::{Objection, Scenario};
 
-/// What no method for sound can do.
+/// Objections to what no method for sound supports.
 pub(super) fn acoustic_objections(scenario: &Scenario) -> Vec<Objection> {
     let mut all = Vec::new();
     let grid = scenario.grid();

@@ -1,4 +1,4 @@
-//! What lies in an absorbing layer is outside the domain: medium and walls of the layer's inner border go on outwards, constant along its normal, and in
+//! An absorbing layer is outside the domain: medium and walls at the layer's inner border continue outwards, constant along its normal, and in
 //! corners those of the corner's site.
 //!
 //! A layer is then a uniform guide, in which its coordinate along the normal separates from the others; there absorbing by stretched
@@ -38,7 +38,7 @@ impl Domain {
         }
     }
 
-    /// All of a grid, where what lies in its layers is what the scene puts there.
+    /// All of a grid, for methods whose layers have the medium of the scene.
     #[must_use]
     pub fn whole(grid: &Grid) -> Self {
         Self {
@@ -47,7 +47,7 @@ impl Domain {
         }
     }
 
-    /// Reads the sites `x` of a row by `read`, those in layers as the nearest ones inside, which may lie elsewhere in the row. `read` fills a part of the row.
+    /// Reads the sites `x` of a row by `read`, those in layers from the nearest ones inside, which may be elsewhere in the row. `read` fills a part of the row.
     pub fn read_row<V: Copy + Default>(&self, x: Range<usize>, out: &mut [V], read: impl Fn(Range<usize>, &mut [V])) {
         read(x.clone(), out);
         let Range { start, end } = self.inner[0];
@@ -77,7 +77,7 @@ impl Domain {
         bounds
     }
 
-    /// The site of an axis whose medium site `at` has; it may lie beyond the last site of a window, where the whole grid's medium knows it all the same.
+    /// The site of an axis whose medium site `at` has. It may be beyond the last site of a window: the medium is that of the whole grid.
     #[must_use]
     pub fn at(&self, axis: usize, at: usize) -> usize {
         let Range { start, end } = self.inner[axis];

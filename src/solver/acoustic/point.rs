@@ -1,8 +1,8 @@
-//! Points between sites: the weights by which a point source plays, and a point receiver hears.
+//! Points between sites: the weights of a point source and of a point receiver.
 //!
 //! A point at x (in sites) has on each axis the weights w(i) = sinc(i − x) · I₀(b√(1 − (i − x)²/r²))/I₀(b) of the 2r sites around it; on a site they are 1 there and 0 elsewhere. With
 //! r = 4 and b = 6.31 a wave of 4 or more sites keeps its amplitude within 0.13 % an axis (the worst place between two sites), of 6 or more within 0.11 %.
-//! Sites beyond an edge or in a wall are reflected: their weight goes to the site that mirrors them, with the sign of the mirror. A source then sends what its
+//! Sites beyond an edge or in a wall are reflected: their weight goes to the site that mirrors them, with the sign of the mirror. A source then emits what its
 //! mirror image would add, and nothing is lost in walls.
 //!
 //! Source: Hicks 2002, Arbitrary source and receiver positioning in finite-difference schemes using Kaiser windowed sinc functions, doi:10.1190/1.1451454.
@@ -14,13 +14,13 @@ use std::sync::LazyLock;
 const RADIUS: isize = 4;
 /// b of the window: the band up to 4 sites a wavelength.
 const SHARPNESS: f64 = 6.31;
-/// A point as near to a site (in sites) stands on it: positions are written in lengths, and rounded.
+/// A point closer to a site than this (in sites) is on it: positions are lengths, and rounded.
 const ON_SITE: f64 = 1e-6;
 
 /// Sites of a point with their weights, in the order of memory.
 pub type Shares = Vec<([usize; 3], f64)>;
 
-/// The sites of the point `at` (lengths) with their weights; `wall` says where walls stand. Empty where the nearest site is a wall or lies outside the grid.
+/// The sites of the point `at` (lengths) with their weights; `wall`: whether a site is a wall. Empty where the nearest site is a wall or lies outside the grid.
 #[must_use]
 pub fn shares(grid: &Grid, at: &[f64; 3], wall: impl Fn([usize; 3]) -> bool) -> Shares {
     let Some((center, lists)) = axes(grid, at) else {
@@ -122,7 +122,7 @@ fn between(from: [usize; 3], to: [usize; 3]) -> impl Iterator<Item = [usize; 3]>
     })
 }
 
-/// Where a walk by `offsets` ends that walls and rigid edges turn back (half a site before them) and soft edges turn back with the other sign (one site outside); `None` on the node of
+/// Where a walk by `offsets` ends, reflected by walls and rigid edges (half a site before them) and by soft edges with the opposite sign (one site outside); `None` on the node of
 /// a soft edge.
 fn walk(
     grid: &Grid,

@@ -1,15 +1,15 @@
-//! Damping with a memory: walls whose impedance depends on the frequency, and media that attenuate by a power law.
+//! Damping with memory variables: walls whose impedance depends on the frequency, and media that attenuate by a power law.
 //!
 //! p_tt = c²Lp − 2D(∂t)p_t with D(s) = γ∞ + Δγ/(1 + sτ): p_tt = c²Lp − 2γ∞p_t − 2Δγ q_t, τ q_t + q = p.
 //! A face of a wall with the admittance Y = Y∞ + (Y₀ − Y∞)/(1 + sτ), Y = ρc/Z, has γ∞ = cY∞/2a and Δγ = c(Y₀ − Y∞)/2a ([`super::impedance`]). A relaxation m of the compressibility,
 //! p_tt + m q_tt = c²Lp with q_tt = (p_t − q_t)/τ, has γ∞ = m/2τ and Δγ = −m/2τ ([`crate::physics::attenuation`]).
 //!
 //! Scheme: τ(qⁿ⁺¹ − qⁿ)/Δt + (qⁿ⁺¹ + qⁿ)/2 = (pⁿ⁺¹ + pⁿ)/2, so with dⁿ = qⁿ − qⁿ⁻¹, α = (2τ − Δt)/(2τ + Δt), β = Δt/(2τ + Δt): qⁿ⁺¹ = αqⁿ + β(pⁿ⁺¹ + pⁿ). p_t and q_t are centred,
-//! (pⁿ⁺¹ − pⁿ⁻¹)/2Δt. qⁿ⁺¹ holds pⁿ⁺¹, which is solved for at each site: the damping becomes γ = γ∞ + βΔγ, and −ΔγΔt(1 + α)dⁿ/(1 + γΔt) is added to pⁿ⁺¹, which is known before the step. The kernels are those of scenes
+//! (pⁿ⁺¹ − pⁿ⁻¹)/2Δt. qⁿ⁺¹ contains pⁿ⁺¹, for which each site is solved: the damping becomes γ = γ∞ + βΔγ, and −ΔγΔt(1 + α)dⁿ/(1 + γΔt) is added to pⁿ⁺¹, which is known before the step. The kernels are those of scenes
 //! without memory.
 //! Stability: that of rigid walls and lossless media. With δp = (pⁿ⁺¹ − pⁿ⁻¹)/2Δt and u = dⁿ⁺¹/Δt, the difference of two equations of q gives δp = δq + τ(u₊ − u₋)/Δt. The energy of the rigid scheme ([`super::impedance`]) changes by
 //! −2Δt/c² times γ∞δp² + Δγ δq δp. Δγ > 0: δq δp = δq² + τ(u₊² − u₋²)/2Δt. Δγ < 0: with w = p − q and γ₀ = γ∞ + Δγ, γ∞δp² + Δγ δq δp = γ₀δp² + |Δγ|(δw² + τ(u₊² − u₋²)/2Δt).
-//! Either way what is not lost is stored as |Δγ|τu²/2 ≥ 0, so that energy and store together never grow, for every Y₀, Y∞ ≥ 0, m ≥ 0 and τ > 0.
+//! In both cases the energy that is not lost is stored as |Δγ|τu²/2 ≥ 0, so that energy and store together never grow, for every Y₀, Y∞ ≥ 0, m ≥ 0 and τ > 0.
 //! Limits: memories do not run backwards: with Δt < 0 they would grow as e^(t/τ).
 //!
 //! References: Carcione, Kosloff & Kosloff 1988, doi:10.1111/j.1365-246X.1988.tb06698.x (memory variables); Kowalczyk & van Walstijn 2008, Acta Acustica 94, 891 (impedances of first order in FDTD).
@@ -20,7 +20,7 @@ use super::outward::Domain;
 use crate::physics::{Model, Sets};
 use crate::scene::Scenario;
 
-/// Whether anything in a scene relaxes.
+/// Whether a scene has any relaxation.
 #[must_use]
 pub fn relaxes(scenario: &Scenario) -> bool {
     scenario.medium().has_poles() || attenuates(scenario)

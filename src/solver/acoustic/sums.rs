@@ -1,4 +1,4 @@
-//! Observables of sound from sums over rows, the same whatever the method and back end.
+//! Observables of sound from sums over rows, the same for every method and back end.
 
 use crate::field::Real;
 use crate::grid::Grid;
@@ -93,7 +93,7 @@ pub(in crate::solver) fn total(rows: &[Sums], grid: &Grid) -> Observables {
 pub(in crate::solver) fn finished(mut all: Observables, first: [f64; 3], second: [f64; 3], grid: &Grid) -> Observables {
     let a = grid.spacing();
     for axis in 0..grid.rank() {
-        // Silence has no position: 0, and not 0/0, which would read as a field that is no longer finite.
+        // A field of zeros has no position: 0, and not 0/0, which would read as a field that is no longer finite.
         let mean = if all.norm == 0.0 { 0.0 } else { first[axis] / all.norm };
         let square = if all.norm == 0.0 { 0.0 } else { second[axis] / all.norm };
         all.position[axis] = mean * a;

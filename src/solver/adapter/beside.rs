@@ -1,4 +1,4 @@
-//! What is kept of every site of a field of sound beside its steps, and its pictures (`kernels/sound.wgsl`).
+//! Per-site arrays beside the steps of sound (largest pressures, velocity), and pictures (`kernels/sound.wgsl`).
 
 use super::frame::Frame;
 use super::operations::SOURCE;
@@ -7,7 +7,7 @@ use crate::backend::wgpu::{Binding, Buffer, Kernel, Stream, WgpuError};
 use crate::solver::{FieldImage, ImageRequest};
 use bytemuck::{Pod, Zeroable};
 
-/// What the kernels are given: constants, a plane, where they write.
+/// The arguments of the kernels: constants, a plane, the output.
 const BINDINGS: [Binding; 3] = [Binding::Uniform, Binding::Write, Binding::Write];
 /// Threads of a block.
 const THREADS: usize = 256;
@@ -42,7 +42,7 @@ impl Beside {
         })
     }
 
-    /// Says how many sites there are, and Δt, to [`Self::keep_largest`] and [`Self::integrate`].
+    /// Sets the number of sites and Δt for [`Self::keep_largest`] and [`Self::integrate`].
     pub(in crate::solver) fn set_step(&self, stream: &Stream, sites: usize, step: f32) -> Result<(), WgpuError> {
         let kept = Kept {
             count: narrow(sites),
@@ -62,7 +62,7 @@ impl Beside {
         Self::launch(stream, &self.largest, [&self.constants, planes[0], planes[1]], sites)
     }
 
-    /// Adds Δt times a level to what the velocity follows from.
+    /// Adds Δt times a level to ∫p dt, from which the velocity follows.
     pub(in crate::solver) fn integrate(
         &self,
         stream: &Stream,

@@ -1,4 +1,4 @@
-//! The part of a field that a picture shows, as kernels are told it.
+//! The part of a field that a picture shows, for kernels.
 
 use super::narrow;
 use crate::solver::{FieldImage, ImageRequest};
@@ -14,7 +14,7 @@ pub(in crate::solver) struct Frame {
     z: u32,
     reduction: u32,
     texels: [u32; 2],
-    /// Whether a texel has the largest value of its sites, not their mean; what shows densities has means only.
+    /// Whether a texel has the largest value of its sites, not their mean; densities have means only.
     largest: u32,
     rest: u32,
 }

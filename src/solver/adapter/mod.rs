@@ -1,4 +1,4 @@
-//! What methods on a graphics adapter share: its errors as those of solvers, launches that are made ready once, and what is done to a field of sound beside its steps.
+//! What methods on a graphics adapter share: conversion of errors, launches that are prepared once, and operations on a field of sound beside its steps.
 
 pub(super) mod beside;
 pub(super) mod frame;
@@ -13,7 +13,7 @@ use bytemuck::Pod;
 /// Columns and rows of a block of threads that goes through a plane row by row.
 const BLOCK: [usize; 2] = [64, 4];
 
-/// Kernels with what they are given, and blocks of threads, in order: made ready once and put in again in every step.
+/// Kernels with what they are given, and blocks of threads, in order: prepared once and queued in every step.
 pub(super) type Launches = Vec<(Kernel, Bind, [usize; 3])>;
 
 /// Work for the adapter that is used.
@@ -24,7 +24,7 @@ pub(super) fn stream() -> Result<Stream, SolverError> {
     Ok(Stream::new(wgpu::device()?))
 }
 
-/// The name of the adapter that a page may take for scenes that leave the back end open: none that is the processor under another name.
+/// The name of the adapter that a web page may take for scenes that name no back end; `None` for a software adapter.
 pub(super) fn for_the_page() -> Option<String> {
     if cfg!(not(target_family = "wasm")) {
         return None;
@@ -33,7 +33,7 @@ pub(super) fn for_the_page() -> Option<String> {
     device.map(|device| device.name.clone())
 }
 
-/// Puts launches in.
+/// Queues launches.
 ///
 /// # Errors
 /// If the device fails.
@@ -61,7 +61,7 @@ pub(super) fn narrow(n: usize) -> u32 {
     u32::try_from(n).unwrap_or(u32::MAX)
 }
 
-/// Makes a buffer larger if it must be; what it held is lost then.
+/// Makes a buffer larger if necessary; its contents are lost then.
 fn grow<V: Pod>(stream: &Stream, what: &str, buffer: &mut Buffer, count: usize) -> Result<(), WgpuError> {
     if buffer.bytes() < (count * size_of::<V>()) as u64 {
         *buffer = stream.zeros::<V>(what, count.next_power_of_two())?;

@@ -9,11 +9,11 @@ use num_complex::Complex64;
 
 /// The kernels for sound.
 pub(super) const SOURCE: (&str, &str) = ("sound", include_str!("../../../kernels/sound.wgsl"));
-/// What operations are given: their moment, a plane, records, places, values.
+/// The arguments of operations: the moment, a plane, records, places, values.
 const OPERATE: [Binding; 5] = [Table(1), Write, Write, Read, Read];
-/// Steps between two visits of the host at most.
+/// Maximum number of steps of a batch.
 pub(in crate::solver) const BATCH: usize = 256;
-/// Numbers of a batch that come back at most.
+/// Maximum number of values that a batch reads back.
 const MOST_RECORDS: usize = 1 << 22;
 /// Sites of a detector that are gathered one by one; with larger regions the processor steps.
 pub(in crate::solver) const MOST_GATHERED: usize = 1 << 16;
@@ -50,7 +50,7 @@ pub(in crate::solver) struct SiteBatch {
 }
 
 impl SiteBatch {
-    /// Adds what transducers do after each of the batch's steps; returns the steps in which they play. `silent`: whether what they play at a site is left out;
+    /// Adds what transducers do after each of the batch's steps; returns the steps in which they play. `silent`: whether a site is left out;
     /// `value`: what a signal adds to a site, or puts there.
     #[expect(
         clippy::cast_possible_truncation,
@@ -97,7 +97,7 @@ pub(in crate::solver) struct Operations {
     gathered: usize,
     /// After which steps anything is done.
     acts: Vec<bool>,
-    /// What the kernel is given for a plane, for those of the batch.
+    /// The bindings of the kernel for each plane of the batch.
     binds: Vec<(Buffer, Bind)>,
 }
 

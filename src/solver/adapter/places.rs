@@ -1,7 +1,7 @@
-//! Operations on single sites of a plane of sound as the kernel finds them that steps the site itself (`kernels/fdtd_step.wgsl`): nothing has to be launched for them.
+//! Operations on single sites of a plane of sound, done by the kernel that steps the site (`kernels/fdtd_step.wgsl`), without launches of their own.
 //!
-//! One array of words: of each site its marks in two bits and above them where its description stands, 0 where nothing happens; the descriptions; numbers of
-//! records; values of the batch. 4 bytes a site; descriptions are made anew only where other sites are asked for.
+//! One array of words: for each site its marks in two bits and above them the index of its description, 0 where nothing happens; the descriptions; numbers of
+//! records; values of the batch. 4 bytes a site; descriptions are rebuilt only when the set of sites changes.
 
 use super::narrow;
 use super::operations::{BATCH, SiteBatch};
@@ -105,7 +105,7 @@ impl Places {
         Ok(())
     }
 
-    /// What the kernel is told of step `n` of a batch.
+    /// The moment of step `n` of a batch, for the kernel.
     fn moment(&self, n: usize, batch: &SiteBatch) -> Moment {
         let Asked {
             added,
@@ -177,7 +177,7 @@ fn every_step(added: &mut [Vec<(u32, f32)>]) -> (Vec<u32>, Vec<f32>) {
     (places, values)
 }
 
-/// A site's part in what happens.
+/// The operations at a site.
 #[derive(Default)]
 struct Part {
     added: [usize; 2],

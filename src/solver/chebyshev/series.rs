@@ -1,4 +1,4 @@
-//! The coefficients of e^{−iHΔt} in Chebyshev polynomials, and how many of them a tolerance asks for.
+//! The coefficients of e^{−iHΔt} in Chebyshev polynomials, and the number of them for a tolerance.
 
 use num_complex::Complex64;
 

@@ -23,7 +23,7 @@ pub(super) struct Blocks<'a, T> {
     pub reach: (usize, usize),
 }
 
-/// What a pass over a vector of blocks does.
+/// The work of a pass over a vector of blocks.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct Pass<T> {
     /// SS of the step that ends.

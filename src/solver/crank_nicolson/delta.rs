@@ -21,7 +21,7 @@ const CACHE: usize = 512 << 10;
 /// Rows from which on it matters how many blocks there are.
 const LONG: usize = 1 << 14;
 
-/// δ√n blocks, but no fewer than fill a vector, two where rows are driven, so that divisions overlap, and than keep what is eliminated side by side in a core's cache.
+/// δ√n blocks, but at least as many as fill a vector (two vectors where rows are driven, so that divisions overlap), and as keep the blocks that are eliminated side by side in a core's cache.
 pub(super) fn best_blocks<T: Vectors>(line: &Hamiltonian<T>, level: Level) -> usize {
     blocks_of::<T>(line.sites(), line.is_eliminated_in_steps(), level)
 }

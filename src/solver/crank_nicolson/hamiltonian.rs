@@ -13,7 +13,7 @@ pub(super) struct Step {
     pub dt: f64,
     /// Whether time is imaginary: T = 1 + Δt/2·(H − lowest).
     pub imaginary: bool,
-    /// What both off-diagonals are.
+    /// Both off-diagonals.
     pub off: Complex64,
     /// Taken off the diagonal in imaginary time, so that H − lowest ≥ 0.
     lowest: f64,
@@ -45,7 +45,7 @@ impl Step {
         })
     }
 
-    /// The diagonal of T where H has `energy` − i·`absorption`. Absorption takes away forwards and backwards in time alike.
+    /// The diagonal of T where H has `energy` − i·`absorption`. Absorption decreases ψ forwards and backwards in time.
     pub(super) fn diagonal(&self, energy: f64, absorption: f64) -> Complex64 {
         if self.imaginary {
             Complex64::new(1.0 + self.dt / 2.0 * (energy - self.lowest), 0.0)
@@ -54,13 +54,13 @@ impl Step {
         }
     }
 
-    /// What is taken off the diagonal of H in imaginary time.
+    /// The energy that is subtracted from the diagonal of H in imaginary time.
     #[cfg(feature = "cuda")]
     pub(super) fn lowest(&self) -> f64 {
         self.lowest
     }
 
-    /// −2/off: what the right-hand side is multiplied with, so that one coefficient q = −off/pivot serves elimination and solution.
+    /// −2/off, the factor of the right-hand side, so that one coefficient q = −off/pivot serves elimination and solution.
     pub(super) fn scale(&self) -> Complex64 {
         -2.0 / self.off
     }
@@ -182,8 +182,8 @@ impl<T: Real> Hamiltonian<T> {
         self.energy.len()
     }
 
-    /// Whether the interaction acts by the density at the start of a step: in imaginary time, where half steps that read |ψ|² as it stands would
-    /// see another norm and leave the ground state off by O(Δt).
+    /// Whether the interaction acts by the density at the start of a step: in imaginary time, where half steps that read the present |ψ|² would
+    /// use another norm and leave the ground state off by O(Δt).
     pub(super) fn has_mean_field(&self) -> bool {
         self.imaginary && self.quantum.interaction != 0.0
     }
@@ -193,7 +193,7 @@ impl<T: Real> Hamiltonian<T> {
         !self.driven.is_empty()
     }
 
-    /// What the drives are worth at a time.
+    /// The values of the drives at a time.
     pub(super) fn drives_at(&self, time: f64) -> Vec<f64> {
         self.driven.iter().map(|(drive, _)| drive.eval(&[time])).collect()
     }
@@ -215,7 +215,7 @@ impl<T: Real> Hamiltonian<T> {
         self.driven.len()
     }
 
-    /// What drive `n` adds to the diagonal at a site, a unit of it.
+    /// What a unit of drive `n` adds to the diagonal at a site.
     pub(super) fn driven_at(&self, n: usize, site: usize) -> T {
         self.driven[n].1[site]
     }
@@ -232,7 +232,7 @@ impl<T: Real> Hamiltonian<T> {
         self.absorption[site]
     }
 
-    /// Whether a wall stands there.
+    /// Whether the site is a wall.
     pub(super) fn is_wall(&self, site: usize) -> bool {
         self.walls.get(site).copied().unwrap_or(false)
     }
@@ -252,7 +252,7 @@ impl<T: Real> Hamiltonian<T> {
         Some(step.diagonal(self.energy_at(site, drives), absorption))
     }
 
-    /// Whether a bond closes the line to a ring.
+    /// Whether the line is periodic.
     pub(super) fn closes(&self) -> bool {
         self.periodic && !self.is_wall(0) && !self.is_wall(self.sites() - 1)
     }

@@ -1,4 +1,4 @@
-//! Sums over the field and records of detectors: where ψ lies if the propagator can, otherwise on the host.
+//! Sums over the field and records of detectors: on the device of ψ if the propagator supports it, otherwise on the host.
 
 use super::propagator::{KEPT, PART};
 use super::run::CrankNicolson;
@@ -138,7 +138,7 @@ impl<T: Number> CrankNicolson<T> {
         }
     }
 
-    /// Takes steps and records every one of them; none: records ψ as it stands.
+    /// Takes steps and records every one of them; none: records the present ψ.
     pub(super) fn record_steps(&mut self, clock: &RunClock, steps: u64, taps: &mut Taps) {
         let all = taps.taps().to_vec();
         let regions: Vec<Option<Region>> = (all.iter())
@@ -161,7 +161,7 @@ impl<T: Number> CrankNicolson<T> {
                 }
             }
         }
-        // Sums are put in after every step and come to the host once a batch, so that steps do not wait for them.
+        // Sums are queued after every step and come to the host once a batch, so that steps do not wait for them.
         let most = KEPT / asked.len().max(1);
         for batch in moments.chunks(most) {
             let mut put = 0;

@@ -11,8 +11,8 @@
 //! Order: 2 in Δt. Stability: unconditional; unitary to rounding. Frequencies are compressed: tan(ΩΔt/2) = εΔt/2.
 //! Cost: `n-partition` 24 multiply-adds a row and step, no division while H is constant; see `line.rs` for the bytes. 2D: three line solves of 14 each.
 //! Memory: 1D ψ, the right-hand side, three complex coefficients a row, E; 2D ψ, phases and E.
-//! Limits: 2D has no flux. Single precision gets its norm back every 64 steps, in 2D and 3D every 32: rounded coefficients change it by 1e-7 a step, always the same way. Where
-//! something absorbs, nobody knows what the norm should be, and nothing is given back: it drifts by some 1e-4 in 1000 steps, on top of what is absorbed; take
+//! Limits: 2D has no flux. In single precision the norm is restored every 64 steps, in 2D and 3D every 32: rounded coefficients change it by 1e-7 a step, always the same way. Where
+//! something absorbs, the correct norm is not known and is not restored: it drifts by some 1e-4 in 1000 steps, in addition to the absorption; take
 //! double precision where that matters.
 //!
 //! References: J. Crank, P. Nicolson 1947, doi:10.1017/S0305004100023197; Y. Lutsyshyn, F. Navarrete, D. Bauer 2023, The N-shaped partition method: A novel

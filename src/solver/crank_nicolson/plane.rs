@@ -4,7 +4,7 @@
 //! (Peaceman and Rachford's (1+iB)⁻¹(1−iA)(1+iA)⁻¹(1−iB) would save a solve and is unitary only where A and B commute.)
 //! Layout: x fastest, rows an odd number of cache lines apart; `tile.rs` says how lines get into vectors. The last x solve of a step, both phases and the first x solve of the next are one pass over
 //! the rows, so that a step goes over the field twice.
-//! Cost: 3 solves of 12 multiply-adds a site and step, transposing along x, and the phases. Lines are parallel enough that no partition is wanted.
+//! Cost: 3 solves of 12 multiply-adds a site and step, transposing along x, and the phases. There are enough lines to work in parallel without a partition.
 
 #![allow(unsafe_code, reason = "threads share a field whose columns they divide")]
 

@@ -1,4 +1,4 @@
-//! What a scheme on a back end offers: ψ in a layout of its own, and the steps of it.
+//! The interface of a scheme on a back end: ψ in its own layout, and its steps.
 
 use crate::backend::threads;
 use crate::field::{FieldData, Real};
@@ -20,7 +20,7 @@ pub(super) const KEPT: usize = 4096;
 pub(super) trait Propagator<T: Real>: Send + Sync {
     /// The variant's id.
     fn variant(&self) -> &'static str;
-    /// What was chosen, for people.
+    /// The choices that were made, for the user.
     fn details(&self) -> String;
     /// Blocks that a line is cut into, on which the last bits depend.
     fn blocks(&self) -> Option<usize> {
@@ -47,7 +47,7 @@ pub(super) trait Propagator<T: Real>: Send + Sync {
     }
     /// Changes ψ site by site; walls become zero.
     fn change(&mut self, change: &(dyn Fn(usize, &mut Complex<T>) + Sync));
-    /// What the drives are worth at a time.
+    /// The values of the drives at a time.
     fn drives_at(&self, time: f64) -> Vec<f64>;
     /// Diagonal of H at a site, without interaction.
     fn energy_at(&self, site: usize, drives: &[f64]) -> f64;
@@ -65,7 +65,7 @@ pub(super) trait Propagator<T: Real>: Send + Sync {
     fn workers(&self) -> usize {
         threads::count()
     }
-    /// Makes ψ as it stands ready for [`Self::read`].
+    /// Makes the present ψ ready for [`Self::read`].
     fn fetch(&mut self) {}
     /// Scales ψ to Σ|ψ|² = `weight`, if it can do so where ψ lies.
     fn scale_to(&mut self, _weight: f64) -> bool {

@@ -1,4 +1,4 @@
-//! The stepper: initial state, sums and states around a [`Propagator`], which holds the field in a layout of its own.
+//! The stepper: initial state, sums and states around a [`Propagator`], which holds the field in its own layout.
 
 use super::delta::{best_blocks, blocks_of};
 use super::hamiltonian::Hamiltonian;

@@ -1,4 +1,4 @@
-//! One line from end to end: the serial elimination that the partition is measured against.
+//! One line from end to end: the serial elimination, the reference for the partition.
 //!
 //! Layout: x fastest. Scheme: D_i = −2/off · ψ_i + q_{i−1} D_{i−1} upwards; Y_i = q_i (D_i + Y_{i+1}) downwards, Y = 2T⁻¹ψ; ψ ← Y − ψ. 12 multiply-adds a row; the two
 //! recurrences wait for every multiply-add before them, on one thread.

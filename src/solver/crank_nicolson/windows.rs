@@ -1,11 +1,11 @@
 //! Windows of a line or a plane that is cut into parts, and how deep their ghost rows are.
 //!
-//! An implicit step reaches over the whole line, but what it brings from afar decays. A window is solved as if its ends were walls, and its ghost rows are so many that the difference
-//! has gone below rounding where its own rows begin; several steps are taken before they are copied anew, and nothing else travels between parts.
+//! An implicit step couples the whole line, but the influence of distant rows decays. A window is solved as if its ends were walls, with so many ghost rows that the difference
+//! is below rounding where its own rows begin; several steps are taken before they are copied again, and nothing else is exchanged between parts.
 //!
 //! Bound: T = 1 + iΔt/2·H along the axis that is cut has θ = Δt|J|/2 beside its diagonal, whose real part is 1 at least. Weighted with e^{κx} its Hermitian part is above
 //! 1 − 2θ sinh κ (S. Combes, L. Thomas 1973, doi:10.1007/BF01646473), in imaginary time above 1 + 2θ − 2θ cosh κ; κ is chosen so that this is 1/4. Then T⁻¹ is 4 at most in the
-//! weighted norm and a step C = 2T⁻¹ − 1 is 9 at most, and what k steps bring from the cut through d rows is below 9ᵏ θ e^{−κd} of the norm of ψ. It is held below 2⁻⁶⁴: d = (64 ln 2 + ln θ + k ln 9)/κ.
+//! weighted norm and a step C = 2T⁻¹ − 1 is 9 at most, and the influence of the cut after k steps through d rows is below 9ᵏ θ e^{−κd} of the norm of ψ. It is held below 2⁻⁶⁴: d = (64 ln 2 + ln θ + k ln 9)/κ.
 //! At Δt = 1/8J these are 19 rows and one more a step.
 //! Bits depend on where the grid is cut, and not on which process or device has a part.
 

@@ -1,4 +1,4 @@
-//! Operations on single sites between steps: signals to add, sites to overwrite and to gather (`kernels/sites.cuh`). Signals are made, and records taken back, once for a batch of
+//! Operations on single sites between steps: signals to add, sites to overwrite and to gather (`kernels/sites.cuh`). Signals are computed, and records read back, once a batch of
 //! steps.
 
 use super::rows::grow;
@@ -33,9 +33,9 @@ impl Players {
     }
 }
 
-/// Steps between two visits of the host.
+/// Maximum number of steps of a batch.
 pub(in crate::solver) const BATCH: u64 = 1024;
-/// Sites of a detector that are gathered one by one; larger regions are summed where they lie.
+/// Sites of a detector that are gathered one by one; larger regions are summed on the device.
 pub(in crate::solver) const MOST_GATHERED: usize = 1024;
 
 /// As kernels take them.
@@ -68,17 +68,17 @@ pub(in crate::solver) struct SiteEvents<T: OnCuda> {
     set_values: Buffer<T>,
     /// Sites that are overwritten in this batch, and in how many of its steps.
     sets: [usize; 2],
-    /// Places that are gathered now, ascending, which of those asked for each is, and how many of these go to the host.
+    /// Places that are gathered, ascending, the position of each in the request, and the length of the request. What is gathered beside it stays on the device.
     gathered: Vec<u32>,
     order: Vec<u32>,
     asked: usize,
-    /// Places that are gathered behind those, for the device alone.
+    /// Places that are gathered for the device alone.
     beside: Vec<u32>,
     /// Places that are overwritten.
     overwritten: Vec<u32>,
     /// Whether signals are added in this batch.
     adds: bool,
-    /// What the device knows of players, and whether they are what is added.
+    /// The players on the device, and whether they are used in this batch.
     players: Players,
     plays: bool,
     channels: Buffer<u32>,
@@ -86,14 +86,14 @@ pub(in crate::solver) struct SiteEvents<T: OnCuda> {
     strengths: Buffer<f64>,
     played: Buffer<T>,
     played_places: Buffer<u32>,
-    /// Where records land, free for the next batch.
+    /// Host memory for records, free for the next batch.
     landings: Vec<PinnedBuffer<T>>,
 }
 
 /// Records of a batch on their way to the host, while the next one is stepped.
 pub(in crate::solver) struct Sent<T: OnCuda> {
     landing: Option<PinnedBuffer<T>>,
-    /// Which of those asked for each is, and how many of these count, where they were not asked for in ascending order.
+    /// The position of each in the request and the request's length, where that is not all in ascending order.
     order: Option<(Vec<u32>, usize)>,
     clocks: Vec<RunClock>,
     /// For each moment the values of detectors that were summed on the device; of the others anything.
@@ -154,17 +154,17 @@ impl<T: OnCuda> SiteEvents<T> {
         &self.gathered
     }
 
-    /// Places that are overwritten, in the order in which they were said.
+    /// Places that are overwritten, in the order of the request.
     pub(in crate::solver) fn overwritten(&self) -> &[u32] {
         if self.overwrites() { &self.overwritten } else { &[] }
     }
 
-    /// Says what the device gathers for itself in batches that are taken over from now on.
+    /// Sets the places that the next batches gather for the device alone.
     pub(in crate::solver) fn gather_beside(&mut self, places: &[u32]) {
         self.beside = places.to_vec();
     }
 
-    /// Says what is overwritten in the first steps of a batch: `values[step * places + n]`.
+    /// Sets the values that overwrite sites in the first steps of a batch: `values[step * places + n]`.
     pub(in crate::solver) fn set(&mut self, stream: &Stream, places: &[u32], values: &[T]) -> Result<(), CudaError> {
         self.sets = [places.len(), values.len() / places.len().max(1)];
         if self.overwrites() {
@@ -226,7 +226,7 @@ impl<T: OnCuda> SiteEvents<T> {
         self.gather(stream, steps, gathered)
     }
 
-    /// Says what is gathered in a batch.
+    /// Sets the places that a batch gathers.
     #[expect(clippy::cast_possible_truncation, reason = "fewer sites than 2^32")]
     fn gather(&mut self, stream: &Stream, steps: usize, gathered: &[u32]) -> Result<(), CudaError> {
         self.asked = gathered.len();
@@ -302,7 +302,7 @@ impl<T: OnCuda> SiteEvents<T> {
         }
     }
 
-    /// Begins to bring the records of a batch to the host, behind its steps: `clocks` of these, and for each the values of detectors that were summed on the device.
+    /// Begins to copy the records of a batch to the host, behind its steps: `clocks` of these, and for each the values of detectors that were summed on the device.
     pub(in crate::solver) fn send(
         &mut self,
         stream: &Stream,
@@ -329,7 +329,7 @@ impl<T: OnCuda> SiteEvents<T> {
         })
     }
 
-    /// Waits for the records of a batch and hands them to the detectors, and what was gathered beside to transducers that listen.
+    /// Waits for the records of a batch and hands them to the detectors, and what was gathered beside to transducers that record.
     pub(in crate::solver) fn receive(
         &mut self,
         stream: &Stream,
@@ -349,7 +349,7 @@ impl<T: OnCuda> SiteEvents<T> {
         Ok(())
     }
 
-    /// Hands the records of a batch to the detectors, and what was gathered beside to transducers that listen: `clocks` of its steps, and for each the values of detectors that were summed on the device (of the
+    /// Hands the records of a batch to the detectors, and what was gathered beside to transducers that record: `clocks` of its steps, and for each the values of detectors that were summed on the device (of the
     /// others anything).
     pub(in crate::solver) fn record(
         &self,
@@ -376,7 +376,7 @@ impl<T: OnCuda> SiteEvents<T> {
         Ok(())
     }
 
-    /// What was gathered in so many steps, in the order in which it was asked for.
+    /// The gathered values of so many steps, in the order of the request.
     fn gathered_values(&self, stream: &Stream, steps: usize) -> Result<Vec<T>, CudaError> {
         let mut sorted = vec![T::zero(); self.gathered.len() * steps];
         if !sorted.is_empty() {
@@ -386,7 +386,7 @@ impl<T: OnCuda> SiteEvents<T> {
     }
 }
 
-/// Values of single moments in the order in which they were asked for, of those by ascending place; `order`: which of those asked for each is, the first `asked` of which count.
+/// Reorders the values of single moments from ascending places to the order of the request, which is `asked` long; `order`: the position of each in the request, or behind it.
 fn in_order<T: Copy>(order: &[u32], asked: usize, sorted: &[T]) -> Vec<T> {
     let count = order.len().max(1);
     let mut places = vec![0; asked];

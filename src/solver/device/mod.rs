@@ -1,5 +1,5 @@
-//! What methods on an NVIDIA device share: whether a run goes there, what is done to single sites between steps, sums and pictures beside the steps, and the
-//! device's errors as those of solvers.
+//! What methods on an NVIDIA device share: the choice of the device, operations on single sites between steps, sums and pictures beside the steps, and the
+//! conversion of the device's errors.
 
 pub(super) mod events;
 pub(super) mod readback;
@@ -20,8 +20,8 @@ pub(super) trait OnCuda: Vectors + Kind {}
 impl OnCuda for f32 {}
 impl OnCuda for f64 {}
 
-/// The rows or planes of a window that are its own, along the axis that is cut, and how many of them at the lower and upper end neighbours have copies of: these are copied at once after
-/// the next steps, and nothing else is asked before.
+/// The rows or planes of a window that are its own, along the axis that is cut, and how many of them at the lower and upper end neighbours copy: they are copied directly after
+/// the next steps.
 #[derive(Clone, Debug)]
 pub(super) struct Ending {
     pub(super) core: Range<usize>,
@@ -48,7 +48,7 @@ pub(super) fn chunk_of(pairs: u32, chunks: u32, steps: u32) -> u32 {
     }
 }
 
-/// Says no to planes that the device's counts do not reach.
+/// Refuses planes that are too large for the device's counts.
 pub(super) fn check_count(grid: &Grid, numbers: u64) -> Result<(), SolverError> {
     let [_, ny, nz] = grid.size();
     if u32::try_from(numbers).is_ok() && ny * nz <= i32::MAX as usize / 2 {
@@ -60,7 +60,7 @@ pub(super) fn check_count(grid: &Grid, numbers: u64) -> Result<(), SolverError> 
     )))
 }
 
-/// Says no to a run that needs more memory than the device has free, before any of it is made: a device shared with others is not filled in vain.
+/// Refuses a run that needs more memory than the device has free, before anything is allocated.
 pub(super) fn check_room(
     grid: &Grid,
     precision: Precision,
@@ -89,7 +89,7 @@ pub(super) fn device(number: usize) -> Result<&'static Device, SolverError> {
     })
 }
 
-/// Lets devices of neighbouring parts copy from each other directly, where a run is on devices at all.
+/// Lets devices of neighbouring parts copy from each other directly, if the run is on devices.
 pub(super) fn let_reach(numbers: impl Iterator<Item = usize>) {
     let mut numbers: Vec<usize> = numbers.collect();
     numbers.sort_unstable();

@@ -1,5 +1,5 @@
 //! Sums and pictures of sound beside the steps (`kernels/sums.cuh`): a stream of their own, so that a picture that was begun is reduced and copied while stepping
-//! goes on; what would overwrite what it reads waits on the device.
+//! continues; steps that would overwrite what it reads wait on the device.
 
 mod by_rows;
 
@@ -21,12 +21,12 @@ use crate::solver::{FieldImage, ImageRequest, Taps};
 
 /// Numbers of `measure_total`: Σp², energy, x, xx, y, yy, z, zz, peak, flux, Σp.
 pub(in crate::solver) const SUMS: usize = 11;
-/// Warps for whose sums there is room from the beginning.
+/// Warps for whose sums memory is allocated at the start.
 const WARPS: usize = 8 * 1056;
 
 /// Warps that keep a device busy.
 const ENOUGH: usize = 4096;
-/// Sums that stay on the device at a time.
+/// Maximum number of sums that stay on the device.
 const KEPT: usize = 4096;
 
 /// Whether a detector is summed, and records now.
@@ -49,7 +49,7 @@ pub(in crate::solver) struct Frame {
 
 crate::backend::cuda::parameters!(Frame);
 
-/// What is summed.
+/// The region of a sum.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(in crate::solver) struct Region {
     pub lo: [usize; 3],
@@ -71,7 +71,7 @@ impl Region {
         }
     }
 
-    /// What a detector reads; `None` where that is nothing.
+    /// The region of a detector; `None` if it is empty.
     pub(in crate::solver) fn of(tap: &Tap) -> Option<Self> {
         tap.summed_sites().map(|[lo, hi]| Self {
             lo,
@@ -157,7 +157,7 @@ pub(in crate::solver) struct Kernels {
     pub measure: Kernel,
     pub measure_total: Kernel,
     pub picture: Kernel,
-    /// What `measure` gives of energies alone, faster; of a plane.
+    /// A faster kernel for energies alone, of a plane.
     pub energy: Option<Kernel>,
 }
 
@@ -173,7 +173,7 @@ impl Kernels {
     }
 }
 
-/// The stream beside the steps, and what it works on.
+/// The stream beside the steps, and its buffers.
 pub(in crate::solver) struct ReadbackStream {
     stream: Stream,
     kernels: Kernels,
@@ -229,12 +229,12 @@ impl ReadbackStream {
     }
     pub(in crate::solver) const BYTES: usize = WARPS * SUMS * 8;
 
-    /// Waits for everything put in.
+    /// Waits for everything queued.
     pub(in crate::solver) fn finish(&self) -> Result<(), CudaError> {
         self.stream.finish()
     }
 
-    /// Sums over a region, after everything put into `stream`; `look` is what `measure` takes for the region.
+    /// Sums over a region, after everything queued in `stream`; `look` is what `measure` takes for the region.
     pub(in crate::solver) fn sums<L: DeviceRepr>(
         &mut self,
         stream: &Stream,
@@ -249,7 +249,7 @@ impl ReadbackStream {
         Ok(numbers)
     }
 
-    /// Room for the sums of so many warps. What either stream still works on comes to an end before.
+    /// Allocates memory for the sums of so many warps, after both streams have ended their work.
     fn make_room(&mut self, stream: &Stream, warps: usize) -> Result<(), CudaError> {
         if self.parts.bytes() < warps.next_multiple_of(8) * SUMS * size_of::<f64>() {
             stream.finish()?;
@@ -265,7 +265,7 @@ impl ReadbackStream {
         Ok(())
     }
 
-    /// Puts in the sums over a region, a warp for each row and share of it, to the address `to`, where there is room for them and those that fill the last block; `alone`: those that
+    /// Queues the sums over a region, a warp for each row and share of it, to the address `to`, where there is room for them and those that fill the last block; `alone`: those that
     /// a detector asks for, of others anything.
     #[allow(unsafe_code, reason = "a kernel launch")]
     fn measure<L: DeviceRepr>(
@@ -287,7 +287,7 @@ impl ReadbackStream {
         }
     }
 
-    /// Puts sums over a region in, to the address `totals`.
+    /// Queues sums over a region, to the address `totals`.
     #[allow(unsafe_code, reason = "a kernel launch")]
     fn reduce<L: DeviceRepr>(
         &mut self,
@@ -315,7 +315,7 @@ impl ReadbackStream {
         }
     }
 
-    /// Puts in the sums of a detector ([`is_kept`]), after everything in `stream`; they stay on the device. `look` is what `measure` takes for the region.
+    /// Queues the sums of a detector ([`is_kept`]), after everything in `stream`; they stay on the device. `look` is what `measure` takes for the region.
     pub(in crate::solver) fn keep<L: DeviceRepr>(
         &mut self,
         stream: &Stream,
@@ -335,7 +335,7 @@ impl ReadbackStream {
         Ok(())
     }
 
-    /// Brings the sums that were kept to the host.
+    /// Copies the sums that were kept to the host.
     fn fetch(&mut self, stream: &Stream) -> Result<(), CudaError> {
         let waiting = std::mem::take(&mut self.waiting) * SUMS;
         let before = self.fetched.len();
@@ -371,7 +371,7 @@ impl ReadbackStream {
         Ok(clocks.iter().map(&mut record).collect())
     }
 
-    /// Puts a picture in, behind everything in `stream`; `image` takes over its layout. `with` makes what `picture` takes from the frame.
+    /// Queues a picture, behind everything in `stream`; `image` takes over its layout. `with` makes what `picture` takes from the frame.
     #[allow(unsafe_code, reason = "a kernel launch")]
     fn draw<P: DeviceRepr>(
         &mut self,
@@ -462,7 +462,7 @@ impl ReadbackStream {
         Ok(true)
     }
 
-    /// Before something is put into `stream` that writes to a buffer: a picture under way that reads it comes first.
+    /// Before something is queued in `stream` that writes to a buffer: a picture under way that reads it comes first.
     pub(in crate::solver) fn before_writing(&mut self, stream: &Stream, buffer: u64) -> Result<(), CudaError> {
         match self.reads.take_if(|(reads, _)| reads.contains(&buffer)) {
             Some((_, mark)) => stream.wait_for(&mark),
@@ -470,7 +470,7 @@ impl ReadbackStream {
         }
     }
 
-    /// Before something is put into `stream` that may write anywhere.
+    /// Before something is queued in `stream` that may write anywhere.
     pub(in crate::solver) fn before_any_writing(&mut self, stream: &Stream) -> Result<(), CudaError> {
         match self.reads.take() {
             Some((_, mark)) => stream.wait_for(&mark),
@@ -478,7 +478,7 @@ impl ReadbackStream {
         }
     }
 
-    /// Waits for the steps put into `stream`; while a picture is under way, for those of the batch before.
+    /// Waits for the steps queued in `stream`; while a picture is under way, for those of the batch before.
     pub(in crate::solver) fn pace(&mut self, stream: &Stream) -> Result<(), CudaError> {
         if !self.pending {
             self.batch = None;

@@ -1,4 +1,4 @@
-//! Planes of a run, there and back: rows of `pitch` numbers on the device.
+//! Copies of planes between host and device: rows of `pitch` numbers on the device.
 
 use crate::backend::cuda::{Buffer, CudaError, Kind, Stream};
 use rayon::prelude::*;
@@ -67,7 +67,7 @@ pub(in crate::solver) fn unpadded<V: Kind + Default>(
     Ok(all)
 }
 
-/// Copies rows as [`push_rows`] into an array that is on the device only while somebody asks for it; without `row` it is let go.
+/// Copies rows as [`push_rows`] into an array that is on the device only while it is needed; without `row` it is freed.
 pub(in crate::solver) fn keep_rows<V: Kind + Default>(
     stream: &Stream,
     what: &str,
@@ -87,7 +87,7 @@ pub(in crate::solver) fn keep_rows<V: Kind + Default>(
     push_rows(stream, what, shape, kept.insert(buffer), 0, row)
 }
 
-/// Makes a buffer larger if it must be.
+/// Makes a buffer larger if necessary.
 pub(in crate::solver) fn grow<V: Kind>(
     stream: &Stream,
     what: &str,
@@ -107,7 +107,7 @@ pub(in crate::solver) fn list<V: Kind>(stream: &Stream, what: &str, values: &[V]
     Ok(buffer)
 }
 
-/// The address of a buffer that may not be there: 0.
+/// The address of an optional buffer; 0 without one.
 pub(in crate::solver) fn address<V: Kind>(buffer: Option<&Buffer<V>>) -> u64 {
     buffer.map_or(0, Buffer::address)
 }

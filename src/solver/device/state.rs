@@ -1,4 +1,4 @@
-//! The sums over ψ that need its phases, made where ψ lies (`kernels/state.cu`): momenta by transforms of all lines, the purity from products of all pairs of lines.
+//! The sums over ψ that need its phases, computed on the device (`kernels/state.cu`): momenta by transforms of all lines, the purity from products of all pairs of lines.
 //!
 //! ψ(0) is kept on the device from the first time on. Numbers of a row of measures are read back, not the field. Memory beside it: that of ψ(0), tables of a line along each axis, and
 //! at most 32 MB of partial products where a state has many lines.
@@ -146,7 +146,7 @@ struct Pairs {
     tiles: Buffer<f64>,
 }
 
-/// What the sums of one run need on the device.
+/// Buffers and kernels for the sums of a run.
 pub(in crate::solver) struct DeviceState<T: OnCuda> {
     grid: Grid,
     sites: Kernel,
@@ -198,7 +198,7 @@ impl<T: OnCuda> DeviceState<T> {
             + self.sums.bytes()
     }
 
-    /// Copies planes, for a change that the field does not see.
+    /// Copies the planes, for changes that do not affect the field.
     #[allow(unsafe_code, reason = "a kernel launch")]
     pub(in crate::solver) fn copy(
         &self,
@@ -263,7 +263,7 @@ impl<T: OnCuda> DeviceState<T> {
         Ok(found)
     }
 
-    /// What was not there yet.
+    /// Allocates what is missing.
     fn prepare(&mut self, stream: &Stream, start: &Arc<FieldData>, whole: bool) -> Result<(), CudaError> {
         if self.start.as_ref().is_none_or(|(kept, _)| !Arc::ptr_eq(kept, start)) {
             self.start = None;
@@ -440,7 +440,7 @@ impl Axis {
         })
     }
 
-    /// What the kernel's sums are to be divided by.
+    /// The divisor of the kernel's sums.
     fn scale(&self) -> f64 {
         let length = f64::from(self.parameters.length);
         f64::from(self.parameters.sites)

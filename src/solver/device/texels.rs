@@ -1,10 +1,10 @@
-//! What pictures drawn on the device have in common, whatever the field (`kernels/reduce.cuh`).
+//! What pictures of all kinds of fields on the device have in common (`kernels/reduce.cuh`).
 
 use super::whole;
 use crate::backend::cuda::{Buffer, CudaError, Stream};
 use crate::scene::scenario::Quantity;
 
-/// The address of room for so many texels, made where there is less; 0 for none.
+/// The address of a buffer for so many texels, which grows if necessary; 0 for none.
 pub(in crate::solver) fn room(
     stream: &Stream,
     what: &str,
@@ -29,7 +29,7 @@ pub(in crate::solver) fn lanes(texels: usize, loads: usize) -> (i32, u32) {
     (whole(group), blocks)
 }
 
-/// What kernels call a quantity of ψ.
+/// The number of a quantity of ψ in kernels.
 pub(in crate::solver) fn quantum(quantity: Quantity) -> i32 {
     match quantity {
         Quantity::Phase => 1,

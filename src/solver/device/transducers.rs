@@ -1,4 +1,4 @@
-//! Transducers of fields that are two planes on the device (`kernels/touch.cuh`): what they play is made, and what they heard taken back, once for a batch of steps.
+//! Transducers of fields that are two planes on the device (`kernels/touch.cuh`): what they play is computed, and what they recorded is read back, once a batch of steps.
 
 use super::events::BATCH;
 use super::rows::grow;
@@ -34,7 +34,7 @@ impl Touch {
     }
 }
 
-/// What transducers do in a batch of steps.
+/// The work of transducers in a batch of steps.
 pub(in crate::solver) struct DeviceTransducers<T: Real + Kind> {
     /// Those on the device.
     known: Vec<u32>,
@@ -47,7 +47,7 @@ pub(in crate::solver) struct DeviceTransducers<T: Real + Kind> {
 }
 
 impl<T: Real + Kind> DeviceTransducers<T> {
-    /// Nothing yet.
+    /// Without transducers.
     pub(in crate::solver) fn new(stream: &Stream) -> Result<Self, CudaError> {
         Ok(Self {
             known: Vec::new(),
@@ -59,14 +59,14 @@ impl<T: Real + Kind> DeviceTransducers<T> {
         })
     }
 
-    /// Steps between two visits of the host.
+    /// Maximum number of steps of a batch.
     pub(in crate::solver) fn most(taps: &Taps) -> u64 {
         let sites = taps.transducers().map_or(0, |own| own.sites().len());
         let step = 2 * sites.max(1) * size_of::<T>();
         BATCH.min((ROOM / step).max(1) as u64)
     }
 
-    /// Takes over what is due after the next `steps` steps. `place`: where a site lies, `None` for one that is silent; `numbers`: what a value means for both planes of its site.
+    /// Prepares the next `steps` steps. `place`: the place of a site, `None` for one that is silent; `numbers`: the numbers of a value for both planes of its site.
     pub(in crate::solver) fn prepare(
         &mut self,
         stream: &Stream,
@@ -113,7 +113,7 @@ impl<T: Real + Kind> DeviceTransducers<T> {
         stream.upload("signals of transducers", &values, &self.signal)
     }
 
-    /// What is done after step `step` of the batch; `None` if that is nothing.
+    /// The work after step `step` of the batch; `None` if there is none.
     pub(in crate::solver) fn after(&self, step: usize) -> Option<Touch> {
         let count = self.known.len();
         let first = (2 * step * count * size_of::<T>()) as u64;
@@ -132,7 +132,7 @@ impl<T: Real + Kind> DeviceTransducers<T> {
         })
     }
 
-    /// Where something is done in the batch, in the order of its numbers, and the steps after which it is.
+    /// The places of the batch, in the order of its numbers, and the steps after which they act.
     pub(in crate::solver) fn places(&self) -> (&[u32], usize) {
         (if self.steps > 0 { &self.known } else { &[] }, self.steps)
     }
@@ -142,7 +142,7 @@ impl<T: Real + Kind> DeviceTransducers<T> {
         step < self.steps
     }
 
-    /// Notes what was heard and played in the batch, once its steps are put in.
+    /// Notes what was recorded and played in the batch, once its steps are queued.
     pub(in crate::solver) fn finish(&mut self, stream: &Stream, taps: &mut Taps) -> Result<(), CudaError> {
         let steps = std::mem::take(&mut self.steps);
         let Some(own) = taps.transducers_mut().as_mut().filter(|_| steps > 0) else {

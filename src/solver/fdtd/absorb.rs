@@ -1,8 +1,8 @@
-//! Rows that have more than an empty grid has: layers of one or more axes that absorb ([`super::cpml`]), walls in reach, damping, densities that differ.
+//! Rows with more than an empty grid: absorbing layers of one or more axes ([`super::cpml`]), walls in reach, damping, non-uniform density.
 //!
-//! What a run of rows reads is given by pointers at its first site and distances from there, so that a call and its checks are paid once a run and not once a row. [`layered`] steps rows
-//! with nothing but layers, [`damped`] the ends of rows that are damped there alone, [`mixed`] rows each of which has parts of its own ([`super::segments`]), plain ones among them. [`general`] takes any row with anything in it, also one whose
-//! neighbours lie elsewhere, and is the slowest.
+//! The input of a run of rows is given by pointers at its first site and distances from there, so that a call and its checks occur once a run and not once a row. [`layered`] steps rows
+//! with nothing but layers, [`damped`] the ends of rows that are damped there alone, [`mixed`] rows each of which has parts of its own ([`super::segments`]), plain ones among them. [`general`] takes any row, also one whose
+//! neighbours are elsewhere in memory, and is the slowest.
 
 mod damped;
 mod general;
@@ -27,7 +27,7 @@ use crate::field::Real;
 /// Added to λ², which is 0 in walls, where nothing is missed.
 const SMALLEST_SQUARE: f64 = 1e-30;
 
-/// 1/λ², by which ζ takes over what rounding puts into the pressure.
+/// 1/λ², for the correction of ζ by the rounding of the pressure.
 pub(super) fn inverse<T: Real>(square: T) -> T {
     (square + T::of(SMALLEST_SQUARE)).recip()
 }
@@ -37,7 +37,7 @@ pub(super) type Beside = [[isize; 2]; 4];
 
 /// Rows, one behind the other, that lie in the same layers.
 ///
-/// Everything must reach the sites that are stepped in each of `rows` rows; nobody else may write what is read or touch what is written.
+/// All pointers must cover the sites that are stepped in each of `rows` rows; no other task may write what is read or access what is written.
 #[derive(Clone, Copy)]
 pub(super) struct RowBox<'a, T> {
     /// pⁿ at the first site of the first row.

@@ -1,6 +1,6 @@
 //! Maps of means over time, p² for rms and level, p·v for intensity, and of the velocity of the medium.
 //!
-//! Means are taken after every step, outside of the kernels, by one more pass over the grid; such runs go step by step. They count from the start of the run, or from when they are first asked for, over all of that time or with
+//! Means are taken after every step, outside of the kernels, by one more pass over the grid; such runs go step by step. They start with the run, or when they are first asked for, and cover all of that time or have
 //! the time constant `view.over`. v = −∇Φ/ρ by central differences of Φ = ∫p dt ([`super::potential`]); beside a wall or a rigid edge the mirror stands for the site beyond.
 //! Layout: as [`Lattice::packed`], x fastest; of a flow one axis after the other.
 
@@ -19,9 +19,9 @@ use rayon::prelude::*;
 /// Means of a run.
 #[derive(Default)]
 pub(super) struct Averages<T> {
-    /// ⟨p²⟩ of every site; empty while nobody looks.
+    /// ⟨p²⟩ of every site; empty while not needed.
     pub(super) square: Vec<T>,
-    /// ⟨p v⟩ of every site, axis by axis; empty while nobody looks.
+    /// ⟨p v⟩ of every site, axis by axis; empty while not needed.
     pub(super) flow: Vec<T>,
     /// Seconds that they hold.
     pub(super) passed: [f64; 2],
@@ -97,7 +97,7 @@ impl<T: Real> Motion<'_, T> {
 }
 
 impl<T: Vectors> Fdtd<T> {
-    /// Starts to keep what a picture needs, if nobody did.
+    /// Starts to keep what a picture needs, unless it is kept already.
     pub(super) fn watch_means(&mut self, quantity: Quantity) -> Result<(), SolverError> {
         let sites = self.sweep.lattice.size[0] * self.sweep.lattice.rows();
         match quantity {

@@ -1,4 +1,4 @@
-//! How a sweep divides the grid among tasks and caches.
+//! The division of the grid into tasks that fit the caches.
 
 use super::lattice::Lattice;
 use std::ops::Range;
@@ -14,7 +14,7 @@ pub(super) struct Block {
     pub(super) z: Range<usize>,
 }
 
-/// Planes of the bundles of a sweep: order by order what was fastest.
+/// Planes of the bundles of a sweep: the fastest for each order.
 pub(super) fn most_planes(lattice: &Lattice) -> usize {
     match (lattice.rank, lattice.half) {
         (3, 1 | 2) => 4,

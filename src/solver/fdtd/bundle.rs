@@ -1,11 +1,11 @@
 //! Rows inside the grid, several planes at a time.
 //!
-//! Work: as [`super::stencil`], operation by operation, so that both give the same bits. What is saved are loads. Rows of a bundle of Z planes that stand
+//! Work: as [`super::stencil`], operation by operation, so that both give the same bits, with fewer loads. Rows of a bundle of Z planes
 //! in one column along z share what they read along it, 2H + Z rows instead of Z(2H + 1), and neighbours along x come from the aligned vectors
 //! beside by permutation where that is one instruction: at order 8 and Z = 2 a vector of sites takes 15 loads, of which 6 come from the second-level
 //! cache, instead of 25 (10), 8 of them across cache lines.
 //!
-//! While it goes, the kernel asks for rows that will be needed later, a cache line a vector: rows are too short for the processor to find out by itself.
+//! The kernel prefetches rows that are needed later, a cache line a vector: rows are too short for the hardware prefetcher.
 
 #![allow(
     unsafe_code,
@@ -19,10 +19,10 @@ use super::tally::{RUN, Tally};
 use crate::backend::simd::{self, Lanes, Level, Vectors, prefetch};
 use crate::field::Real;
 
-/// Bundles of rows, one behind the other, and where their neighbours lie.
+/// Bundles of rows, one behind the other, and their neighbours.
 ///
 /// Every row must hold `sites` values from its pointer on and [`super::lattice::Lattice::FRONT`] more at either end, the nearest of which are
-/// ghosts as far as the stencil reaches; so must all rows within its reach. Nobody else may write what is read or touch what is written.
+/// ghosts as far as the stencil reaches; so must all rows within its reach. No other task may write what is read or access what is written.
 pub struct Bundles<'a, T> {
     /// pⁿ at the first site of the first row.
     pub now: *const T,
@@ -44,7 +44,7 @@ pub struct Bundles<'a, T> {
     pub step: usize,
     /// The ghosts at both ends.
     pub mirrors: &'a [Mirror],
-    /// Rows that will be read soon, any number; every bundle asks for its share.
+    /// Rows that are read soon, any number; every bundle prefetches its share.
     pub ahead: &'a [*const T],
     /// Φ⁺ of the same rows, for [`FollowKernels`].
     pub potential: Option<Follows<T>>,
@@ -61,7 +61,7 @@ pub struct Follows<T> {
     pub to: *mut T,
     /// Δt.
     pub step: T,
-    /// Room for what [`super::tally`] adds up of each row, bundle by bundle.
+    /// Memory for the sums of [`super::tally`] of each row, bundle by bundle.
     pub sums: *mut [f64; 2],
 }
 

@@ -1,4 +1,4 @@
-//! Changes of a run that is under way: another Δt, another medium.
+//! Changes during a run: another Δt, another medium.
 
 use super::material::Material;
 use super::relaxing::Relaxing;
@@ -12,7 +12,7 @@ use crate::solver::acoustic::emit::Emitters;
 
 impl<T: Vectors> Fdtd<T> {
     /// Changes Δt at the present `time` tₙ: the level before becomes p(tₙ − Δt′) on the parabola through pⁿ⁻¹, pⁿ and pⁿ⁺¹, which is exactly pⁿ⁺¹ for
-    /// Δt′ = −Δt. What the absorbing layers remember stays.
+    /// Δt′ = −Δt. The memory variables of absorbing layers do not change.
     pub(super) fn change_step(&mut self, time: f64, time_step: f64) -> Result<(), SolverError> {
         let ratio = time_step / self.time_step;
         #[expect(clippy::float_cmp, reason = "nothing to do")]

@@ -1,4 +1,4 @@
-//! Absorbing edges: perfectly matched layers for the equation of second order. What they remember, and their coefficients.
+//! Absorbing edges: perfectly matched layers for the equation of second order, their memory variables and coefficients.
 //!
 //! Per axis, with g the flux through a face, whose two-point divergence is the second difference of the scheme's order ([`super::stencil::FLUX`]),
 //! depth ξ ∈ (0, 1], A = e^(−(σ + α)|Δt|) and B = (1 − A) α/(σ + α):
@@ -6,36 +6,36 @@
 //! wall. This is the coordinate stretched by 1 + σ/(α + iω), with c the largest speed in the layer, in which the medium does not change along the normal
 //! ([`crate::solver::acoustic::outward`]).
 //!
-//! Where all axes absorb, α = 0 and σ(ξ) = −5c ln R₀/(2La) ξ⁴: what comes back from the wall has been damped to R₀, which is 10⁻¹⁶ from 15 sites on and larger in
+//! Where all axes absorb, α = 0 and σ(ξ) = −5c ln R₀/(2La) ξ⁴: the wave that the wall reflects is damped to R₀, which is 10⁻¹⁶ from 15 sites on and larger in
 //! thinner layers, where more would be reflected by the discretisation.
 //!
 //! In a guide, which is closed along an axis, waves below the cutoff decay and do not travel. A layer with α = 0 gives them energy: one that is bound to an obstacle
-//! grew by 10⁻⁴ a step. There α(ξ) = 0.03 (1 − ξ²/2) c/a, which takes nearly all of that gain, and 0 at the outermost sites: they are infinitely heavy for
-//! what does not oscillate, and hold the pressure to which all within the layers returns. σ(ξ) = 5.6 ξ³ c/a. Both are a compromise, in the model of
+//! grew by 10⁻⁴ a step. There α(ξ) = 0.03 (1 − ξ²/2) c/a, which takes nearly all of that gain, and 0 at the outermost sites: they have infinite mass for
+//! a static field, and keep the pressure to which the layer returns. σ(ξ) = 5.6 ξ³ c/a. Both are a compromise, in the model of
 //! [`super::reflection`], of little gain with little reflection from 8 to 80 sites a wavelength; waves of more than some 200 sites (2πc/α) are hardly absorbed.
 //!
-//! In a guide with obstacles ([`Surroundings::GuideWithObstacles`]) nothing may be gained at all, for what is bound there would grow for ever. A layer takes power from every wave, travelling or
-//! decaying, if Im F ≤ 0 for 0 < ω < π/Δt and all κ ≥ 0, where F = (p₀ − p₋₁)/p₋₁ is its answer to the first site outside. Three things bring that about. Sites take σ from `lag` sites further
-//! inside: what feeds decaying waves in stretched coordinates is the mass that sites have across the layer, what takes from them the flux through faces, and for short waves the two must not
-//! cancel to rounding at the border, where σ begins. α = 0.06 (1 − ξ³/5) c/a and σ = (2 + 0.55 L/a) ξᵖ c/a, p = 4 − 12a/L but at least 2.8: the part that the closed end sends back of long waves, e^(−2κL), has a
-//! phase that is then bounded. And a damping of the pressure, γ = [`leak`], covers what is left next to the cutoff. It rises with ξ⁶, since waves next to the cutoff fill the layer and all others meet
-//! it after σ has taken them; the same damping at all sites sends long, grazing waves back, −33 dB with 20 sites. The rest of the price is reflection in thin layers; it falls with the layer's width
+//! In a guide with obstacles ([`Surroundings::GuideWithObstacles`]) no energy may be gained at all, since a bound wave would grow for ever. A layer takes power from every wave, travelling or
+//! decaying, if Im F ≤ 0 for 0 < ω < π/Δt and all κ ≥ 0, where F = (p₀ − p₋₁)/p₋₁ is its answer to the first site outside. Three measures achieve this. Sites take σ from `lag` sites further
+//! inside: in stretched coordinates the mass of the sites feeds decaying waves, and the flux through faces takes from them; for short waves the two must not
+//! cancel to rounding at the border, where σ begins. α = 0.06 (1 − ξ³/5) c/a and σ = (2 + 0.55 L/a) ξᵖ c/a, p = 4 − 12a/L but at least 2.8: the part of long waves that the closed end reflects, e^(−2κL), has a
+//! phase that is then bounded. And a damping of the pressure, γ = [`leak`], covers what is left next to the cutoff. It rises with ξ⁶, since waves next to the cutoff fill the layer and all others reach
+//! it after σ has taken them; the same damping at all sites reflects long, grazing waves, −33 dB with 20 sites. The rest of the price is reflection in thin layers; it falls with the layer's width
 //! (`ripplon bench --reflection`). `tests/acoustic/operator.rs` has the eigenvalues: none beyond 1 in guides with obstacles from 3 sites on, at every order.
 //!
 //! This is the staggered first-order system (velocity and pressure) with its memories, differenced once in time: pⁿ⁺¹ − 2pⁿ + pⁿ⁻¹ = λ²ΣZ.
-//! Sums of what nearly cancels are formed before they are multiplied, and each in one place, so that what stands still exerts no force but that of rounding.
+//! Sums of what nearly cancels are formed before they are multiplied, and each in one place, so that a field at rest exerts no force but that of rounding.
 //!
-//! Rounding pⁿ⁺¹ by δ is a change of the speed pⁿ⁺¹ − pⁿ as well, and nothing pulls a speed back that is the same along a layer: errors in proportion to the pressure would let it
-//! grow as e^(3·10⁻⁶ n) in single precision. In the first-order system such an error would be one of the pressure that the layer damps. Its speed is damped likewise where ζ ← ζ − δ(1 − A)/(Aλ²),
+//! Rounding pⁿ⁺¹ by δ changes the rate pⁿ⁺¹ − pⁿ as well, and nothing restores a rate that is uniform along a layer: errors in proportion to the pressure would let it
+//! grow as e^(3·10⁻⁶ n) in single precision. In the first-order system such an error would be one of the pressure that the layer damps. The rate is damped likewise with ζ ← ζ − δ(1 − A)/(Aλ²),
 //! since λ²ΣA^k ζ = λ²ζA/(1 − A) is what a memory adds to it in time. The axes of a site share δ as their 1 − A. In single precision.
 //! δ is of the whole step, in which the pressure is damped where it is: p′ = p + (s − γΔt (p − p₋₁))/(1 + γΔt), with s the step without damping.
-//! Two levels that do not come out of this recursion need a matching ζ, or their difference goes on for ever as a drift
-//! inside the layer, where nothing pulls it back: [`super::scheme::Sweep::settle`] takes Z = (A − 1)(pⁿ − pⁿ⁻¹)/λ².
+//! Two levels that do not come out of this recursion need a matching ζ, or their difference persists as a drift
+//! inside the layer, where nothing restores it: [`super::scheme::Sweep::settle`] takes Z = (A − 1)(pⁿ − pⁿ⁻¹)/λ².
 //!
-//! A site holds ψ of both its faces: with a copy of its own it goes on from the pressure that its stencil reads, and layers ask no more of the order in
-//! which sites are stepped than the plain scheme does.
+//! A site holds ψ of both its faces: with its own copy it continues from the pressure that its stencil reads, and layers have no further requirements on the order in
+//! which sites are stepped.
 //!
-//! Δt enters by its size: the layer absorbs in both directions of time, since the waves that left cannot come back.
+//! Δt enters by its size: the layer absorbs in both directions of time, since absorbed waves cannot be recovered.
 //!
 //! References: Komatitsch & Martin 2007, doi:10.1190/1.2757586 (CPML, κ = 1); Pasalic & McGarry 2010, doi:10.1190/1.3513453 (second-order form).
 
@@ -59,8 +59,8 @@ fn lag(width: f64) -> f64 {
 
 /// γΔt of the sites of a layer of `width` sites for a Courant number, the outermost first: the damping of the pressure in a guide with obstacles.
 ///
-/// A tenth more at least than the discrete layer of order 2 needs to take power from every wave, at any Δt, in guides up to 1000 sites wide. The second factor and the last part
-/// are for small Δt: at large ones, what the layer remembers loses that much by itself.
+/// At least a tenth more than the discrete layer of order 2 needs to take power from every wave, at any Δt, in guides up to 1000 sites wide. The second factor and the last part
+/// are for small Δt: at large ones the memory variables of the layer have that loss by themselves.
 #[expect(clippy::cast_precision_loss, reason = "widths are small")]
 pub fn leak(surroundings: Surroundings, width: usize, courant: f64) -> Vec<f64> {
     let (own, courant) = (width as f64, courant.abs());
@@ -111,9 +111,9 @@ fn factors(depth: f64, lag: f64, width: f64, surroundings: Surroundings, courant
     [decay, (1.0 - decay) * alpha / (sigma + alpha)]
 }
 
-/// The two layers of one axis with what they remember.
+/// The two layers of one axis with their memory variables.
 pub struct Layer<T> {
-    /// Where they lie and what they do.
+    /// Their place and coefficients.
     pub shape: Shape<T>,
     /// ψ of the face below each site of the slots, then ψ of the face above each.
     pub psi: Aligned<T>,
@@ -121,7 +121,7 @@ pub struct Layer<T> {
     pub zeta: Aligned<T>,
 }
 
-/// Where the two layers of one axis lie and what they do.
+/// The place and the coefficients of the two layers of one axis.
 #[derive(Clone)]
 pub struct Shape<T> {
     /// The axis.
@@ -186,7 +186,7 @@ impl<T: Real> Layer<T> {
 }
 
 impl<T> Layer<T> {
-    /// What is remembered of row j + ny·k: ψ of the faces below, then above, and ζ; empty where it has none.
+    /// The memory variables of row j + ny·k: ψ of the faces below, then above, and ζ; empty where it has none.
     pub fn of_row(&self, size: [usize; 3], row: usize) -> [&[T]; 3] {
         let own = self.shape.row(size, [row % size[1], row / size[1]]).unwrap_or(0..0);
         let (below, above) = self.psi.split_at(self.zeta.len());
@@ -278,7 +278,7 @@ impl<T> Shape<T> {
         &self.factors
     }
 
-    /// (1 − A)/A of the site of each slot, by which ζ takes over what rounding puts into the pressure: a step must not divide by A.
+    /// (1 − A)/A of the site of each slot, for the correction of ζ by the rounding of the pressure; precomputed, since a step must not divide by A.
     pub fn loss_ratios(&self) -> &[T] {
         &self.together[6 * self.slots()..]
     }
@@ -288,7 +288,7 @@ impl<T> Shape<T> {
         &self.together
     }
 
-    /// Where the memories of row (j, k) lie: along x its slots, otherwise a row of sites; `None` if it has none.
+    /// The place of the memories of row (j, k): along x its slots, otherwise a row of sites; `None` if it has none.
     pub fn row(&self, size: [usize; 3], [j, k]: [usize; 2]) -> Option<Range<usize>> {
         let [nx, ny, _] = size;
         let (first, count) = match self.axis {
@@ -310,7 +310,7 @@ impl<T> Shape<T> {
         }
     }
 
-    /// Where the memories of a site lie.
+    /// The place of the memories of a site.
     pub fn place(&self, size: [usize; 3], [i, j, k]: [usize; 3]) -> Option<usize> {
         let row = self.row(size, [j, k])?;
         Some(row.start + if self.axis == 0 { self.slot(i)? } else { i })

@@ -54,7 +54,7 @@ impl<'a, T: Real> Levels<'a, T> {
 }
 
 impl<T: Real> Sweep<T> {
-    /// Energy per a^d of some sites of row (j, k); 0 in walls and in absorbing layers, where Φ is not what the velocity follows from.
+    /// Energy per a^d of some sites of row (j, k); 0 in walls and in absorbing layers, where the velocity does not follow from Φ.
     pub(super) fn energy_row(
         &self,
         levels: &Levels<'_, T>,

@@ -1,7 +1,7 @@
-//! What happens at sites in a step ([`SiteEvents`]): sources and transducers play, and detectors and transducers record.
+//! Events at sites in a step ([`SiteEvents`]): sources and transducers play, detectors and transducers record.
 //!
-//! All of it is known by row before steps begin, so that whoever steps a row - a sweep over the grid or a tower that is many steps ahead of its
-//! neighbours - does what belongs to that row and that step, and nothing else.
+//! All of it is known by row before steps begin, so that every caller that steps a row (a sweep over the grid, or a tower that is many steps ahead of its
+//! neighbours) does exactly the work of that row and that step.
 
 use super::lattice::Lattice;
 use super::recorder::Recorder;
@@ -11,9 +11,9 @@ use crate::field::Real;
 use crate::solver::acoustic::emit::Emitters;
 use num_complex::Complex64;
 
-/// What happens at sites during some steps.
+/// Events at sites during some steps.
 pub(super) struct SiteEvents<'a, T> {
-    /// What is played, one step after the other.
+    /// The signals played, one step after the other.
     pub(super) played: &'a [Played<T>],
     /// Rows where something is played or recorded.
     pub(super) rows: &'a [bool],
@@ -32,13 +32,13 @@ impl<T: Real> SiteEvents<'_, T> {
     }
 }
 
-/// What sources and transducers play in one step, by rows.
+/// The signals of sources and transducers in one step, by rows.
 pub(super) struct Played<T> {
     /// Row, place in the row, what is added to pⁿ⁺¹ there; rows ascend, and in a row the sources keep their order.
     list: Vec<(u32, u32, T)>,
     /// The same for values that pⁿ⁺¹ is held at, after what is added.
     held: Vec<(u32, u32, T)>,
-    /// What is added to pⁿ⁺¹ at every site, x fastest; empty: nothing.
+    /// The values added to pⁿ⁺¹ at every site, x fastest; empty: none.
     pub(super) everywhere: Vec<T>,
 }
 
@@ -65,7 +65,7 @@ impl<T> Default for Played<T> {
 }
 
 impl<T: Real> Played<T> {
-    /// Nothing but what sources play from tₙ to tₙ₊₁: `weight` · Δt² S(tₙ)/a^d.
+    /// Resets it to the sources from tₙ to tₙ₊₁: `weight` · Δt² S(tₙ)/a^d.
     #[expect(clippy::cast_possible_truncation, reason = "a grid has far fewer than 2^32 rows")]
     pub(super) fn renew(
         &mut self,
@@ -102,14 +102,14 @@ impl<T: Real> Played<T> {
         self.list.is_empty() && self.held.is_empty() && self.everywhere.is_empty()
     }
 
-    /// Joins what is added to pⁿ⁺¹ at some sites: row, place in it, value.
+    /// Adds values to pⁿ⁺¹ at some sites: row, place in it, value.
     pub(super) fn add(&mut self, more: impl Iterator<Item = (u32, u32, T)>) {
         self.list.extend(more);
         // Behind the sources of the same row.
         self.sort();
     }
 
-    /// Joins what transducers play after this step: `signal` at `sites`, which ascend, a source density or, if `holds`, the pressure itself.
+    /// Adds the signals of transducers after this step: `signal` at `sites`, which ascend, a source density or, if `holds`, the pressure itself.
     #[expect(clippy::cast_possible_truncation, reason = "a grid has far fewer than 2^32 rows")]
     pub(super) fn join(
         &mut self,

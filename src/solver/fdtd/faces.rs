@@ -1,4 +1,4 @@
-//! Walls as vectors see them: which of the neighbours that the stencil of a site reads stand where they seem to.
+//! Walls for vector kernels: which of the neighbours in the stencil of a site are replaced by images.
 //!
 //! A neighbour beyond a wall is an even mirror's image ([`super::walls`]). At half width 1 that is the site itself. At half width 2 the second neighbour beyond a wall is the
 //! first on the same side where the wall stands between the two, otherwise the image of the site's first neighbour on the other side. Both are among what a vector has loaded, so
@@ -15,7 +15,7 @@ pub(super) const SITE: u8 = 1 << 6;
 /// No wall in reach.
 const OPEN: u8 = SITE | 0b11_1111;
 
-/// The bit of the lower neighbour along an axis, the upper one's is twice that: whether it stands where it seems to.
+/// The bit of the lower neighbour along an axis, the upper one's is twice that: whether the neighbour is read directly, not through an image.
 pub(super) const fn lower(axis: usize) -> u8 {
     1 << (2 * axis)
 }
@@ -64,7 +64,7 @@ impl Faces {
         self.plane
     }
 
-    /// Whether a site reads anything but what seems to stand around it, or is a wall itself.
+    /// Whether a site reads an image, or is a wall itself.
     pub(super) fn concern(&self, place: usize) -> bool {
         self.bits
             .iter()

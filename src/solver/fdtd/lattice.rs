@@ -5,7 +5,7 @@ use crate::grid::{Edge, Grid};
 use crate::solver::acoustic::outward::Domain;
 use std::ops::Range;
 
-/// What stands for a site beyond an edge.
+/// The image of a site beyond an edge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ghost {
     /// The value of this site.
@@ -141,14 +141,14 @@ impl Lattice {
         self.rows() * self.stride + self.front
     }
 
-    /// Where the sites of a row lie in an array.
+    /// The places of the sites of a row in an array.
     #[must_use]
     pub fn sites(&self, row: usize) -> Range<usize> {
         let first = row * self.stride + self.front;
         first..first + self.size[0]
     }
 
-    /// Where the sites of a row lie with `half` ghosts at either end.
+    /// The places of the sites of a row with `half` ghosts at either end.
     #[must_use]
     pub fn span(&self, row: usize) -> Range<usize> {
         let sites = self.sites(row);
@@ -173,7 +173,7 @@ impl Lattice {
         &all[self.span(row)]
     }
 
-    /// What stands for row (j, k) moved by `offset` along `axis` (1 or 2).
+    /// The row, or its image, at `offset` from row (j, k) along `axis` (1 or 2).
     #[must_use]
     pub fn neighbour_row(&self, j: usize, k: usize, axis: usize, offset: isize) -> Ghost {
         let [_, ny, nz] = self.size;
@@ -194,7 +194,7 @@ impl Lattice {
         }
     }
 
-    /// Where the ghosts of a row come from; `odd` as for [`Self::fill_ghosts`].
+    /// The sites that the ghosts of a row repeat; `odd` as for [`Self::fill_ghosts`].
     #[must_use]
     pub fn mirrors(&self, odd: bool) -> Vec<Mirror> {
         let (n, half) = (self.size[0], self.half);

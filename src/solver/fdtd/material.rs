@@ -1,4 +1,4 @@
-//! The medium as the step reads it: λ² or κ per site, density, damping.
+//! The medium for the step: λ² or κ per site, density, damping.
 
 use super::cpml::leak;
 use super::lattice::{Ghost, Lattice};
@@ -23,7 +23,7 @@ pub struct Material<T> {
     pub density: Vec<T>,
     /// ρ where it is the same everywhere.
     pub uniform_density: f64,
-    /// What absorbing layers close.
+    /// The kind of grid that absorbing layers close.
     pub surroundings: Surroundings,
     /// γΔt of the rows that are damped, one after the other, each as long as the grid is wide.
     damping: Vec<T>,
@@ -45,7 +45,7 @@ impl<T: Real> Material<T> {
         }
     }
 
-    /// Reads the medium for a step of `time_step`; `walls` says where walls stand (empty: nowhere).
+    /// Reads the medium for a step of `time_step`; `walls`: whether each site is a wall (empty: none is).
     pub fn new(scenario: &Scenario, lattice: &Lattice, walls: &[bool], time_step: f64) -> Result<Self, SolverError> {
         let Some(acoustic) = constants(scenario) else {
             return Err(SolverError::Unsupported("fdtd steps acoustic scenes only".to_owned()));

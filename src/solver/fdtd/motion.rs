@@ -1,7 +1,7 @@
 //! Energy and flux of parts of rows ([`super::energy`]), in vectors.
 //!
 //! A bond is added up once where both of its sites belong to the detector, by the lower of them, and half by either where they do not, or where one of them
-//! stands beside a wall. In one medium vectors count the bonds of a grid without walls, and listed ones ([`super::single_bonds`]) put right what walls change.
+//! stands beside a wall. In one medium vectors count the bonds of a grid without walls, and listed ones ([`super::single_bonds`]) correct what walls change.
 
 use super::energy::Levels;
 use super::lattice::Ghost;
@@ -39,7 +39,7 @@ pub(super) struct Part<'a> {
     pub(super) row: usize,
     /// Those that vectors take.
     pub(super) columns: Range<usize>,
-    /// What is added one by one.
+    /// Bonds that are added one by one.
     pub(super) bonds: &'a [SingleBond],
     pub(super) tap: &'a Tap,
 }
@@ -270,7 +270,7 @@ impl<'a, T: Real> Motion<'a, T> {
         energies.iter().sum()
     }
 
-    /// What flows from the sites of a part to the next ones along `axis`, per a^(d−1).
+    /// The flux from the sites of a part to the next ones along `axis`, per a^(d−1).
     pub(super) fn flux(&self, part: &Part<'_>, axis: usize) -> f64 {
         let single = flux_of(part.bonds, &self.levels());
         if part.columns.is_empty() {

@@ -1,4 +1,4 @@
-//! What is asked of a run: records, observables, pictures.
+//! Records, observables and pictures of a run.
 
 use super::energy::Levels;
 use super::run::{Fdtd, PEAK};

@@ -1,4 +1,4 @@
-//! Whether there are towers and how they are cut: what a scene says, else what a short measurement finds fastest. No choice changes a bit of the result.
+//! Whether towers are used and how they are cut: as the scene says, or as a short measurement finds fastest. No choice changes a bit of the result.
 
 use super::events::{Played, SiteEvents};
 use super::lattice::Lattice;
@@ -71,7 +71,7 @@ impl Plan {
     }
 }
 
-/// What a scene sets.
+/// The settings of a scene.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Given {
     pub(super) dts: Option<usize>,
@@ -86,7 +86,7 @@ enum Candidate {
 }
 
 /// How a sweep is taken: tower by tower, or, where a scene leaves that `open`, step by step if that takes less time on a part of the grid (`None`). A scene's dts and
-/// steps stay as they are given.
+/// steps are kept.
 pub(super) fn fastest<T: Vectors>(lattice: &Lattice, given: Given, open: bool) -> Option<Plan> {
     let plans = Plan::candidates(lattice, size_of::<T>(), given);
     let usual = plans[0];

@@ -2,7 +2,7 @@
 //!
 //! Kept where a scene asks for energy or its flux, and nowhere else: one more number a site is read and written in every step, and of two levels where detectors take the energy of
 //! every step. Held is Φ⁺ = Φ(tₙ + Δt/2), to which each step adds Δt pⁿ⁺¹. What begins
-//! at rest begins with Φ = 0 at its own time, and so does what is first asked for later: velocity counts from then on.
+//! at rest begins with Φ = 0 at its own time, and so does a potential that is first asked for later: velocity counts from then on.
 
 use super::energy::Levels;
 use super::run::{EVEN, Fdtd};
@@ -12,7 +12,7 @@ use crate::solver::SolverError;
 use crate::solver::acoustic::medium::allocate_aligned;
 
 impl<T: Vectors> Fdtd<T> {
-    /// Starts to keep Φ, if nobody did.
+    /// Starts to keep Φ, unless it is kept already.
     pub(super) fn watch_potential(&mut self) -> Result<(), SolverError> {
         if self.potential.is_empty() {
             self.potential = allocate_aligned(self.now.len(), EVEN, "the velocity")?;
@@ -22,7 +22,7 @@ impl<T: Vectors> Fdtd<T> {
         Ok(())
     }
 
-    /// v = 0 now.
+    /// Sets v = 0.
     pub(super) fn rest(&mut self) {
         let half = T::of(self.time_step / 2.0);
         for (phi, p) in self.potential.iter_mut().zip(self.now.iter()) {
@@ -30,7 +30,7 @@ impl<T: Vectors> Fdtd<T> {
         }
     }
 
-    /// The velocity stays, and time runs on with another Δt.
+    /// Keeps the velocity, with another Δt.
     pub(super) fn shift_potential(&mut self, time_step: f64) {
         let half = T::of((time_step - self.time_step) / 2.0);
         for (phi, p) in self.potential.iter_mut().zip(self.now.iter()) {
@@ -38,7 +38,7 @@ impl<T: Vectors> Fdtd<T> {
         }
     }
 
-    /// The velocity changes its sign.
+    /// Changes the sign of the velocity.
     pub(super) fn reverse_potential(&mut self) {
         let step = T::of(self.time_step);
         for (phi, p) in self.potential.iter_mut().zip(self.now.iter()) {
@@ -57,7 +57,7 @@ impl<T: Vectors> Fdtd<T> {
         }
     }
 
-    /// Φ⁺ and Φ⁻; `None` where nobody keeps them.
+    /// Φ⁺ and Φ⁻; `None` where they are not kept.
     pub(super) fn sound(&self) -> Option<Levels<'_, T>> {
         (!self.potential.is_empty()).then(|| Levels {
             newer: View::of(&self.potential),

@@ -1,6 +1,6 @@
-//! What detectors and listening transducers take from each row, while it is in cache.
+//! Records of detectors and transducers, taken from each row while it is in cache.
 //!
-//! Pressures and their sums are taken from a row when it was stepped. Energy and flux need Φ⁺ and pⁿ of neighbours too: they are taken one step later, when the row's next
+//! Pressures and their sums are taken from a row when it was stepped. Energy and flux need Φ⁺ and pⁿ of neighbours too: they are computed one step later, when the row's next
 //! step reads those neighbours anyway, or by a sweep of their own after the last step. Every row or part of a row has a number of its own a step; a
 //! detector's numbers are added up in the order of rows, so that records have the same bits however steps are fused.
 
@@ -23,7 +23,7 @@ use std::sync::Arc;
 /// Most bytes of numbers that are kept until a pass ends.
 const MOST: usize = 32 << 20;
 
-/// What is taken from a part of a row.
+/// The quantity that is taken from a part of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Take {
     /// p of one site.
@@ -66,7 +66,7 @@ pub(super) struct Reading {
     pub(super) place: usize,
 }
 
-/// What is taken from the rows of a lattice, with room for the numbers of some steps.
+/// The readings of the rows of a lattice, with memory for the numbers of some steps.
 pub(super) struct Recorder<T> {
     taps: Vec<Tap>,
     /// Sites that transducers hear, ascending.
@@ -100,7 +100,7 @@ pub(super) struct Recorder<T> {
 }
 
 impl<T: Real> Recorder<T> {
-    /// What `taps` take from the rows of a sweep, for passes of at most `longest` steps. `own` says whether energies of the whole grid may be added up from every site's own numbers.
+    /// The readings of `taps` from the rows of a sweep, for passes of at most `longest` steps. `own`: whether energies of the whole grid may be added up from every site's own numbers.
     pub(super) fn new(sweep: &Sweep<T>, taps: &Taps, longest: usize, own: bool) -> Self {
         let mut new = Self {
             taps: taps.taps().to_vec(),
@@ -262,14 +262,14 @@ impl<T: Real> Recorder<T> {
         }));
     }
 
-    /// Whether Φ has to stand at a level before the last when its successor is there.
+    /// Whether Φ of the level before the last is needed when its successor exists.
     pub(super) fn needs_both_potentials(&self) -> bool {
         let taps = self.taps.len();
         let before_last = self.due.len().saturating_sub(taps);
         (0..before_last).any(|n| self.due[n] && kind(&self.taps[n % taps], self.own) == 1)
     }
 
-    /// What writes the numbers of a pass.
+    /// The writer of the numbers of a pass.
     pub(super) fn recording(&mut self, spacing: f64, time_step: f64) -> Recording<'_, T> {
         Recording {
             readings: &self.readings,
@@ -305,7 +305,7 @@ impl<T: Real> Recorder<T> {
         }
     }
 
-    /// Appends to the records what was seen at a level that waits for nothing.
+    /// Appends the record of a level that does not wait for numbers.
     pub(super) fn record(&mut self, level: usize, clock: RunClock, taps: &mut Taps) {
         if taps.keeps_rows() {
             Record::new(self, level, clock, taps).close(self, level, taps);
@@ -324,7 +324,7 @@ impl<T: Real> Recorder<T> {
         self.seen = seen;
     }
 
-    /// Appends what transducers heard in the pass, one step after the other.
+    /// Appends what transducers recorded in the pass, one step after the other.
     pub(super) fn hand_over(&self, taps: &mut Taps) {
         if let Some(own) = taps.transducers_mut().as_mut().filter(|own| own.act() == Act::Record) {
             let heard: Vec<Complex64> = self.heard.iter().map(|value| Complex64::from(value.wide())).collect();
@@ -362,7 +362,7 @@ pub(super) struct Record {
 }
 
 impl Record {
-    /// What was seen at a level, whose clock is given.
+    /// The record of a level, with its clock.
     pub(super) fn new<T: Real>(recorder: &Recorder<T>, level: usize, clock: RunClock, taps: &Taps) -> Self {
         let due = |n: usize| taps.is_due(n, &clock);
         let all = 0..recorder.taps.len();

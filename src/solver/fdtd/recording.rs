@@ -1,4 +1,4 @@
-//! What a pass writes for the detectors ([`super::recorder`]), row by row.
+//! The output of a pass for the detectors ([`super::recorder`]), row by row.
 
 use super::motion::{Motion, Part};
 use super::recorder::{Reading, Take};

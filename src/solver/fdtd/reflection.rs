@@ -1,4 +1,4 @@
-//! What an absorbing layer sends back: the discrete scheme with its layer, solved exactly for a plane wave.
+//! What an absorbing layer reflects: the discrete scheme with its layer, solved exactly for a plane wave.
 //!
 //! On the half line x ≥ 0 that ends in a layer, p = e^(iωn + iκᵧj) pᵢ. Away from the layer pᵢ = e^(iκₓi) + R e^(−iκₓi); ω follows from the dispersion of the scheme.
 //! With z = e^(iω) a memory's factor is A + B − A(1 − A − B)/(z − A), and 1 where A = 1.

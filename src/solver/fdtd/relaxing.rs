@@ -1,5 +1,5 @@
-//! Memories of walls and media beside the steps ([`crate::solver::acoustic::relaxation`]): what they add to pⁿ⁺¹ is known before a step and played in it as sources are, and
-//! they follow the pressure after it. Such runs go step by step; the kernels know nothing of memories.
+//! Memories of walls and media beside the steps ([`crate::solver::acoustic::relaxation`]): their contribution to pⁿ⁺¹ is known before a step and is added in it like a source, and
+//! they follow the pressure after it. Such runs go step by step; the kernels do not handle memories.
 //!
 //! Layout: q and d of the faces, then of each relaxation site after site, x fastest.
 
@@ -101,7 +101,7 @@ impl<T: Real> Relaxing<T> {
         (values * size_of::<T>() + self.faces.len() * size_of::<Face<T>>()) as u64
     }
 
-    /// Everything in equilibrium half a step ago: with the mean of two levels the memories keep their own equation, and a room at rest gains no pressure, however much its walls hold.
+    /// Sets everything in equilibrium half a step ago: with the mean of two levels the memories keep their own equation, and a room at rest gains no pressure, for any relaxation of its walls.
     pub(super) fn settle(&mut self, lattice: &Lattice, now: &[T], old: &[T]) {
         let half = T::of(0.5);
         self.change.fill(T::zero());
@@ -122,7 +122,7 @@ impl<T: Real> Relaxing<T> {
         }
     }
 
-    /// Takes what another one holds, where both have the same memories.
+    /// Takes over the values of another one with the same memories.
     pub(super) fn take_over(&mut self, other: Self) -> bool {
         let place = |all: &Self| all.faces.iter().map(|face| face.place).collect::<Vec<_>>();
         let same = other.memory.len() == self.memory.len() && place(self) == place(&other);
@@ -138,7 +138,7 @@ impl<T: Real> Relaxing<T> {
         self.change.iter_mut().for_each(|change| *change *= ratio);
     }
 
-    /// Adds what the memories send in the next step, times `weight`.
+    /// Adds the contribution of the memories to the next step, times `weight`.
     pub(super) fn join(&self, nx: usize, weight: T, played: &mut Played<T>) {
         let (faces, bulk) = self.change.split_at(self.faces.len());
         let sent = |(face, change): (&Face<T>, &T)| (face.at.0, face.at.1, weight * face.gain * *change);

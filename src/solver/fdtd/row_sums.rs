@@ -1,4 +1,4 @@
-//! Sums over parts of rows, in vectors: what detectors add up, and what is kept of every site beside the levels.
+//! Sums over parts of rows, in vectors, for detectors, and per-site arrays beside the levels.
 //!
 //! A part is added up in the order of its sites: lanes in the field's precision over [`RUN`] sites, runs in double precision. A part is one row's or less, and every
 //! variant adds up the same parts, so that records have the same bits however steps are fused.
@@ -17,7 +17,7 @@ const RUN: usize = 64;
 /// The most lanes of a vector.
 const LANES: usize = 16;
 
-/// What is made of the pressures of some sites of a row.
+/// The reduction of the pressures of some sites of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Reduction {
     /// Σp.
@@ -70,7 +70,7 @@ pub(super) struct FluxBond<'a, T> {
     pub(super) weight: T,
 }
 
-/// A row that was stepped, with its ghosts, and what is kept of it.
+/// A row that was stepped, with its ghosts, and its per-site arrays.
 pub(super) struct Follow<'a, T> {
     /// pⁿ⁺¹.
     pub(super) pressure: &'a [T],

@@ -66,7 +66,7 @@ impl Way {
     }
 }
 
-/// Steps of a pass that goes step by step: what sources play and where detectors listen is found out once a pass.
+/// Steps of a pass that goes step by step: what sources play and where detectors record is found out once a pass.
 const STEPS: usize = 16;
 
 /// Ids of the variants that take many steps of a part at a time.
@@ -87,23 +87,23 @@ pub struct Fdtd<T: Vectors> {
     pub(super) now: Aligned<T>,
     /// pⁿ⁻¹ with ghosts: the level that the next step overwrites.
     pub(super) old: Aligned<T>,
-    /// Largest |p| so far, once somebody asked for it; otherwise empty.
+    /// Largest |p| so far, if it is kept; otherwise empty.
     pub(super) peak: Aligned<T>,
-    /// Φ⁺ = ∫p dt up to tₙ + Δt/2 with ghosts, where somebody asks for energy or flux; otherwise empty.
+    /// Φ⁺ = ∫p dt up to tₙ + Δt/2 with ghosts, where energy or flux is asked for; otherwise empty.
     pub(super) potential: Aligned<T>,
-    /// Room for Φ⁺ of the level before, where detectors take energy or flux; otherwise empty.
+    /// Φ⁺ of the earlier level, where detectors take energy or flux; otherwise empty.
     pub(super) other_potential: Aligned<T>,
     /// Whether λ² LΦ⁻ = Δt (pⁿ − pⁿ⁻¹) at all sites, apart from rounding ([`super::whole`]): Φ has been kept since the run was at rest, and nothing has changed since.
     pub(super) obeys: bool,
-    /// Means over time, where somebody looks at them.
+    /// Means over time, where they are shown.
     pub(super) averages: Averages<T>,
-    /// What walls and media remember, where any of them does.
+    /// The memory variables of walls and media, where there are any.
     pub(super) relaxing: Option<Relaxing<T>>,
-    /// What detectors and transducers took last; for another medium it is made anew.
+    /// The latest recorder; it is rebuilt for another medium.
     pub(super) recorder: Option<Recorder<T>>,
     /// What was played last, whose room the next pass takes.
     played: Vec<Played<T>>,
-    /// What the user should know beside.
+    /// A note for the user.
     pub(super) note: Option<String>,
 }
 
@@ -157,7 +157,7 @@ impl<T: Vectors> Fdtd<T> {
         Ok(run)
     }
 
-    /// The same run, by the variant that its scene asks for.
+    /// The same run, with the variant that its scene asks for.
     pub(super) fn in_its_order(setup: &Setup) -> Result<Self, SolverError> {
         let mut run = Self::new(setup)?;
         match Way::new::<T>(&setup.choice, &run.sweep.lattice) {

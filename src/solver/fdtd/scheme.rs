@@ -20,7 +20,7 @@ use crate::backend::threads;
 use crate::field::Real;
 use crate::grid::Edge;
 
-/// The fixed part of a run: all that a step reads besides the two levels.
+/// The fixed part of a run: the input of a step beside the two levels.
 pub struct Sweep<T> {
     /// Rows in memory.
     pub lattice: Lattice,
@@ -28,7 +28,7 @@ pub struct Sweep<T> {
     pub material: Material<T>,
     /// One value a site, x fastest; empty where there are no walls.
     pub mask: Vec<bool>,
-    /// Walls and what is beside them.
+    /// Walls and the sites beside them.
     pub walls: Walls,
     pub(super) kernel: Kernel<T>,
     pub(super) bundle_kernels: BundleKernels<T>,
@@ -50,9 +50,9 @@ pub struct Sweep<T> {
     /// λ² of rows that have one of their own.
     pub(super) media: Vec<T>,
     pub(super) segments: Segments<T>,
-    /// Walls as vectors see them, where they do.
+    /// Walls for vector kernels, where these handle them.
     pub(super) faces: Option<Faces>,
-    /// Where the ghosts of a row come from.
+    /// The sites that the ghosts of a row repeat.
     pub(super) mirrors: Vec<Mirror>,
 }
 
@@ -199,7 +199,7 @@ pub(super) struct Clean {
     pub(super) damped: [bool; 2],
 }
 
-/// Where a row stands along y and z: 0 inside the grid, otherwise a number for each place whose stencil reaches beyond an edge.
+/// The place of a row along y and z: 0 inside the grid, otherwise a number for each place whose stencil reaches beyond an edge.
 pub(super) type Place = [u8; 2];
 
 impl Way {

@@ -1,7 +1,7 @@
-//! Parts of rows that are stepped alike, known before the first step.
+//! Parts of rows that take the same kernel, found before the first step.
 //!
-//! Most of a row is like an empty grid: one medium and nothing beside it. Only the blocks of sites where a wall, a change of density or a damped site is take the kernel
-//! that looks for them. What is done to a site depends on its own row alone, so that records and fields have the same bits in every variant.
+//! Most of a row is like an empty grid: one medium and nothing beside it. Only blocks of sites with a wall, a change of density or a damped site take the kernel
+//! that handles them. The step of a site depends on its own row alone, so that records and fields have the same bits in every variant.
 
 use super::cpml::slots_of_end;
 use super::faces::Faces;
@@ -25,7 +25,7 @@ pub(super) struct Segment<T> {
     pub(super) look: Look<T>,
 }
 
-/// What the sites of a part have that those of an empty grid have not.
+/// Contents of a part beyond those of an empty grid.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Look<T> {
     /// Nothing: the kernel of an empty grid steps them.

@@ -2,7 +2,7 @@
 //!
 //! Rust's slices forbid that a part of an array is read while another part is written through a slice of the whole. These two hold a pointer
 //! and hand out rows; that no row is written while it is read follows from the order of the work ([`super::sweep`] for single steps,
-//! [`super::tiling`] for towers) and is the callers' promise.
+//! [`super::tiling`] for towers) and is the responsibility of the callers.
 
 #![allow(unsafe_code, reason = "rows of one array are read and written by several threads")]
 
@@ -39,7 +39,7 @@ impl<'a, T> Shared<'a, T> {
     /// A part of the array, to be written.
     ///
     /// # Safety
-    /// Nobody else may read or write the part while the slice lives.
+    /// No other task may read or write the part while the slice lives.
     #[allow(clippy::mut_from_ref, reason = "see the type")]
     pub(super) unsafe fn slice(&self, range: Range<usize>) -> &'a mut [T] {
         assert!(range.start <= range.end && range.end <= self.len);
@@ -53,7 +53,7 @@ impl<'a, T> Shared<'a, T> {
         self.start.wrapping_add(at)
     }
 
-    /// The place of value `at`, wherever that is, to be asked for and not to be read.
+    /// The place of value `at`, wherever that is, to be prefetched only.
     pub(super) fn place(&self, at: usize) -> *const T {
         self.start.wrapping_add(at)
     }
@@ -61,7 +61,7 @@ impl<'a, T> Shared<'a, T> {
     /// The array, to be read.
     ///
     /// # Safety
-    /// Nobody may write what is read through the view while a slice of it lives.
+    /// No task may write what is read through the view while a slice of it lives.
     pub(super) unsafe fn view(&self) -> View<'a, T> {
         View {
             start: self.start,
@@ -107,7 +107,7 @@ impl<'a, T: Copy> View<'a, T> {
         self.start.wrapping_add(at)
     }
 
-    /// The place of value `at`, wherever that is, to be asked for and not to be read.
+    /// The place of value `at`, wherever that is, to be prefetched only.
     pub(super) fn place(&self, at: usize) -> *const T {
         self.start.wrapping_add(at)
     }

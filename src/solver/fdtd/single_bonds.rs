@@ -1,4 +1,4 @@
-//! Bonds that detectors add up one by one, listed before the first step: what walls change of the energy of a row, and what crosses faces that vectors do not take.
+//! Bonds that detectors add up one by one, listed before the first step: corrections of a row's energy for walls, and the flux through faces that vectors do not handle.
 
 use super::energy::Levels;
 use super::lattice::{Ghost, Lattice, ghost};
@@ -42,13 +42,13 @@ pub(super) fn energy_of<T: Real>(bonds: &[SingleBond], levels: &Levels<'_, T>) -
     sum / (levels.spacing * levels.spacing)
 }
 
-/// What flows along them.
+/// The flux along them.
 pub(super) fn flux_of<T: Real>(bonds: &[SingleBond], levels: &Levels<'_, T>) -> f64 {
     bonds.iter().map(|bond| bond.flux(levels)).sum()
 }
 
 impl<T: Real> Sweep<T> {
-    /// What makes the energy of some sites of a row, in which the plain stencil's bonds are counted for all sites, that of the row with its walls, in one medium. Empty far from walls.
+    /// The correction of the energy of some sites of a row, in which the plain stencil's bonds are counted for all sites, for its walls, in one medium. Empty far from walls.
     pub(super) fn wall_bonds(&self, row: usize, columns: &Range<usize>, bonds: &mut Vec<SingleBond>) {
         if !self.walls.concern(row) {
             return;

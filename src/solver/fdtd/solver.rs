@@ -1,4 +1,4 @@
-//! What a run asks of the levels on the processor.
+//! The run's interface to the levels on the processor.
 
 use super::averages::Averages;
 use super::relaxing::Relaxing;

@@ -2,7 +2,7 @@
 //!
 //! −L is symmetric, so leapfrog is stable while Δt² times its largest eigenvalue stays below 4. Rows bound it (Gershgorin, taken per site, since a
 //! mode can live on a few sites): (cΔt/a)² · rank · S ≤ 4 with S of [`super::stencil::symbol`] where the density is uniform; Δt²/a² · K Σ b ≤ 2 over a site's faces
-//! where it is not. Walls and rigid edges only take from the sums. A uniform medium attains the bound.
+//! where it is not. Walls and rigid edges only decrease the sums. A uniform medium attains the bound.
 
 use super::stencil::courant_limit;
 use crate::grid::Edge;

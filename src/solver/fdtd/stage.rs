@@ -1,4 +1,4 @@
-//! One step as its rows see it, and what a task needs besides.
+//! The input of one step for its rows, and the scratch memory of a task.
 
 use super::cpml::{Layer, Shape};
 use super::events::SiteEvents;
@@ -8,7 +8,7 @@ use super::sweep::ask;
 use crate::field::Real;
 use std::ops::Range;
 
-/// What a sweep writes over the older level.
+/// The values that a sweep writes over the older level.
 #[derive(Clone, Copy)]
 pub enum Mode<T> {
     /// pⁿ⁺¹; absorbing layers and damping act.
@@ -27,19 +27,19 @@ pub(super) struct Scratch<T> {
     pub(super) before: Vec<T>,
     /// pⁿ⁺¹ of the sites beside walls of the rows that are stepped.
     pub(super) beside: Vec<T>,
-    /// What layers remember of them then: which layer, the place, ψ below and above, ζ.
+    /// The memory variables of their layers then: which layer, the place, ψ below and above, ζ.
     pub(super) kept: Vec<(usize, usize, [T; 3])>,
     /// Negated rows beyond soft edges.
     pub(super) negative: Vec<T>,
-    /// Rows that will be read soon.
+    /// Rows that are read soon, to be prefetched.
     pub(super) ahead: Vec<*const T>,
-    /// Rows whose layers' memories will be read soon.
+    /// Rows whose memory variables are read soon, to be prefetched.
     pub(super) coming: Vec<usize>,
-    /// What a tower steps at once.
+    /// The parts that a tower steps at once.
     pub(super) parts: Vec<Part>,
-    /// Where what is played on the next row is looked for first.
+    /// Where the search for the signals of the next row begins.
     pub(super) played: usize,
-    /// What is added up of the rows that are stepped together ([`super::tally`]).
+    /// The sums of the rows that are stepped together ([`super::tally`]).
     pub(super) sums: Vec<[f64; 2]>,
 }
 
@@ -76,7 +76,7 @@ impl<T: Real> Scratch<T> {
         self.kept.clear();
     }
 
-    /// Gives layers what they remember of sites beside walls.
+    /// Writes the memory variables of sites beside walls to the layers.
     pub(super) fn put_kept(&self, memories: &[Memory<'_, T>]) {
         for (n, place, remembered) in &self.kept {
             #[allow(unsafe_code, reason = "see `Shared`")]
@@ -100,7 +100,7 @@ impl<'a, T: Copy> Memory<'a, T> {
     /// ψ of the faces below and above and ζ of some sites.
     ///
     /// # Safety
-    /// Nobody else may use what is remembered of these sites while the slices live.
+    /// No other task may use the memory variables of these sites while the slices live.
     #[allow(unsafe_code, reason = "see `Shared`")]
     pub(super) unsafe fn slices(&self, places: Range<usize>) -> [&'a mut [T]; 3] {
         let above = self.psi.len() / 2;
@@ -116,7 +116,7 @@ impl<'a, T: Copy> Memory<'a, T> {
         }
     }
 
-    /// Asks for what is remembered of a row, if anything is.
+    /// Prefetches the memory variables of a row, if it has any.
     pub(super) fn ask(&self, size: [usize; 3], row: usize)
     where
         T: Real,
@@ -133,7 +133,7 @@ impl<'a, T: Copy> Memory<'a, T> {
         }
     }
 
-    /// Where the same begin, from where all of `places` may be reached.
+    /// Pointers to the same, valid for all of `places`.
     pub(super) fn pointers(&self, places: Range<usize>) -> [*mut T; 3] {
         let above = self.psi.len() / 2;
         let upper = places.start + above..places.end + above;
@@ -157,7 +157,7 @@ impl<'a, T: Copy> Memory<'a, T> {
     }
 }
 
-/// What is kept of every site beside the levels, laid out like them.
+/// Per-site arrays beside the levels, with the same layout.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Followed<'a, T> {
     /// Largest |p| so far.
@@ -190,7 +190,7 @@ impl<'a, T: Real> Potential<'a, T> {
 }
 
 impl<'a, T: Real> Followed<'a, T> {
-    /// What is kept of a run; empty arrays are not.
+    /// The arrays of a run; empty ones are not kept.
     pub(super) fn of(peak: &'a mut [T], even: &'a mut [T], odd: Option<&'a mut [T]>, time_step: f64) -> Self {
         Self {
             peak: (!peak.is_empty()).then(|| Shared::new(peak)),
@@ -212,7 +212,7 @@ impl<'a, T: Real> Followed<'a, T> {
         self
     }
 
-    /// What is kept in the step to a level of the pass.
+    /// The arrays in the step to a level of the pass.
     pub(super) fn of_step(mut self, level: usize) -> Self {
         if let Some(potential) = &mut self.potential
             && let Some(odd) = potential.pairs
@@ -225,12 +225,12 @@ impl<'a, T: Real> Followed<'a, T> {
         self
     }
 
-    /// Whether nothing is.
+    /// Whether there are none.
     pub(super) fn is_empty(&self) -> bool {
         self.peak.is_none() && self.potential.is_none()
     }
 
-    /// Asks for what is kept of some sites.
+    /// Prefetches the per-site arrays of some sites.
     pub(super) fn ask(&self, sites: &Range<usize>) {
         let potential = self.potential.iter().flat_map(|all| [Some(all.even), all.odd]);
         for all in potential.chain([self.peak]).flatten() {
@@ -277,16 +277,16 @@ impl<'a, T: Real> Followed<'a, T> {
     }
 }
 
-/// One step, as its rows see it.
+/// The input of one step for its rows.
 pub(super) struct Stage<'a, T> {
     /// pⁿ.
     pub(super) now: View<'a, T>,
-    /// pⁿ⁻¹, which gets what `mode` says.
+    /// pⁿ⁻¹, overwritten as `mode` says.
     pub(super) old: Shared<'a, T>,
     pub(super) mode: Mode<T>,
     pub(super) memories: &'a [Memory<'a, T>],
     pub(super) followed: Followed<'a, T>,
-    /// What happens at sites.
+    /// Events at sites.
     pub(super) events: &'a SiteEvents<'a, T>,
     /// The level that is stepped to, from 1 on.
     pub(super) level: usize,

@@ -73,7 +73,7 @@ impl<T> Rows<'_, T> {
 /// Steps a row in place: `old` holds pⁿ⁻¹ and gets pⁿ⁺¹ = pⁿ + ((pⁿ − pⁿ⁻¹) + λ² L pⁿ), λ² = `square` or one of `squares` per site. The inner bracket
 /// is small where the wave is well resolved, so that single precision loses one rounding a step and not two.
 ///
-/// This one takes its neighbours from anywhere, as rows at edges do; [`super::bundle`] does the same for the rest, several rows at a time.
+/// This kernel takes its neighbours from anywhere in memory, as rows at edges need; [`super::bundle`] does the same for the rest, several rows at a time.
 pub type Kernel<T> = fn(old: &mut [T], rows: &Rows<'_, T>, square: T, squares: Option<&[T]>);
 
 /// The function `$step::<$T, H, D>` of a half width H (1 to 4) in D dimensions.
@@ -149,7 +149,7 @@ fn starts<T, const H: usize>(from: &[[&[T]; 2]; 4], used: bool, own: &[T], n: us
 
 /// What the sum over the neighbours at one distance is in a constant field: 2D p, rounded once, as the sum itself is.
 ///
-/// L p is summed from differences to this, Σ Cₖ (Σ p − 2D p): a field that is the same everywhere stays so to the bit, whatever the rounding of the Cₖ.
+/// L p is summed from differences to this, Σ Cₖ (Σ p − 2D p): a uniform field stays uniform to the bit, for any rounding of the Cₖ.
 /// With a weight for the site itself the rounded weights would leave a sum of about 10⁻⁷, under which the mean grows like a wave of imaginary frequency.
 ///
 /// # Safety
@@ -160,7 +160,7 @@ pub(super) unsafe fn level<L: Lanes, const D: usize>(here: L) -> L {
     unsafe { L::splat(L::Element::of(f64::from([0u8, 2, 4, 6][D]))).mul(here) }
 }
 
-/// The first part of L pⁿ of a vector of sites; `pairs` is the sum of what stands one site away on all axes.
+/// The first part of L pⁿ of a vector of sites; `pairs` is the sum of the sites at distance 1 on all axes.
 #[inline(always)]
 pub(super) unsafe fn first<L: Lanes, const H: usize>(pairs: L, level: L) -> L {
     // SAFETY: instructions as the caller promises.
@@ -174,7 +174,7 @@ pub(super) unsafe fn first<L: Lanes, const H: usize>(pairs: L, level: L) -> L {
     }
 }
 
-/// With part k ≥ 2: `pairs` is the sum of what stands k sites away on all axes.
+/// With part k ≥ 2: `pairs` is the sum of the sites at distance k on all axes.
 #[inline(always)]
 pub(super) unsafe fn term<L: Lanes, const H: usize>(k: usize, pairs: L, level: L, sum: L) -> L {
     // SAFETY: instructions as the caller promises.
@@ -222,7 +222,7 @@ pub(super) unsafe fn store<L: Lanes, const WHOLE: bool>(vector: L, to: *mut L::E
     }
 }
 
-/// L p of one site from what stands around it ([`super::walls::Around`]), in the order of the kernels.
+/// L p of one site from its neighbours ([`super::walls::Around`]), in the order of the kernels.
 pub(super) fn site_sum<T: Real>(half: usize, rank: usize, here: T, around: &[[[T; 2]; 4]; 3]) -> T {
     let level = T::of([0.0, 2.0, 4.0, 6.0][rank]) * here;
     let mut sum = T::zero();

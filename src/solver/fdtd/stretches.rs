@@ -13,7 +13,7 @@ use crate::field::{Precision, Real};
 use std::ops::Range;
 
 impl<T: Real> Sweep<T> {
-    /// Appends pⁿ⁺¹ of the sites beside walls of a row whose pⁿ⁻¹ is `before`, and what layers will remember of them.
+    /// Appends pⁿ⁺¹ of the sites beside walls of a row whose pⁿ⁻¹ is `before`, and the new memory variables of their layers.
     pub(super) fn step_beside(&self, stage: &Stage<'_, T>, [j, k]: [usize; 2], before: &[T], scratch: &mut Scratch<T>) {
         let Lattice { half, rank, size, .. } = self.lattice;
         let row = j + size[1] * k;
@@ -102,7 +102,7 @@ impl<T: Real> Sweep<T> {
         beside.first().is_some_and(|x| *x < low.end) || beside.last().is_some_and(|x| *x >= high.start)
     }
 
-    /// The step of a row without listed walls, whatever stands for the rows around it; its ghosts may be wrong afterwards.
+    /// The step of a row without listed walls, with any images for the rows around it; its ghosts may be wrong afterwards.
     pub(super) fn stretches(&self, stage: &Stage<'_, T>, span: &mut [T], at: [usize; 2], negative: &[T]) {
         let lattice = &self.lattice;
         let (nx, half) = (lattice.size[0], lattice.half);
@@ -365,7 +365,7 @@ impl<T: Real> Sweep<T> {
         })
     }
 
-    /// Sets ζ to what two levels that come from elsewhere need, so that their difference does not go on as a drift in the layers. Where layers
+    /// Sets ζ for two levels that are not the result of a step, so that their difference does not persist as a drift in the layers. Where layers
     /// of several axes overlap the first takes all of it.
     pub fn settle(&self, now: &[T], old: &[T], layers: &mut [Layer<T>]) {
         let size = self.lattice.size;

@@ -1,6 +1,6 @@
 //! One step of rows, in place over the older level, and a sweep of such over the whole grid.
 //!
-//! A row is the unit of work of every variant: whatever order rows and steps come in, [`Sweep::rows`] does the same operations on the same
+//! A row is the unit of work of every variant: in every order of rows and steps, [`Sweep::rows`] does the same operations on the same
 //! numbers, so that all variants agree to the bit.
 
 use super::blocks::{Block, most_planes};
@@ -19,7 +19,7 @@ use std::ops::Range;
 /// Bytes of the rows that are stepped before the first of them is visited.
 const VISITED: usize = 32 * 1024;
 
-/// Asks for the cache lines of some values of a row.
+/// Prefetches the cache lines of some values of a row.
 pub(super) fn ask<T>(row: *const T, values: Range<usize>) {
     let line = 64 / size_of::<T>();
     for i in values.step_by(line) {
@@ -28,7 +28,7 @@ pub(super) fn ask<T>(row: *const T, values: Range<usize>) {
 }
 
 impl<T: Real> Sweep<T> {
-    /// Steps to a level of a pass: `old` holds pⁿ⁻¹ and gets what `mode` says; `now` is pⁿ, with ghosts along x filled. To be called in the pool.
+    /// Steps to a level of a pass: `old` holds pⁿ⁻¹ and is overwritten as `mode` says; `now` is pⁿ, with ghosts along x filled. To be called in the pool.
     pub(super) fn run(
         &self,
         now: &[T],
@@ -99,7 +99,7 @@ impl<T: Real> Sweep<T> {
         ahead
     }
 
-    /// Steps the rows of a part, with their ghosts and all that happens in them, and asks for the rows `ahead` meanwhile.
+    /// Steps the rows of a part, with their ghosts and their events, and prefetches the rows `ahead`.
     ///
     /// # Safety
     /// Nobody else may touch these rows of `stage.old`, nor write the rows of `stage.now` within reach of the stencil or the memories of the absorbing

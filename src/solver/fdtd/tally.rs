@@ -1,4 +1,4 @@
-//! What the energy of a whole grid is added up from, site by site ([`super::whole`]): Σp² and ΣΦ⁺(pⁿ − pⁿ⁻¹).
+//! The terms of the energy of a whole grid, site by site ([`super::whole`]): Σp² and ΣΦ⁺(pⁿ − pⁿ⁻¹).
 //!
 //! Lanes are added up in the field's precision, over [`RUN`] vectors first and then over these, and joined in double precision, in an order that depends on a row alone. A kernel that steps a row has all three
 //! numbers of a site in registers; of other rows they are read before the step, with the same bits.

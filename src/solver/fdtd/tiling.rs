@@ -9,10 +9,10 @@
 //! Where c is periodic, strips repeat with its period: shifting c by it moves a tower to (i + M, j − M), its own image. Strips may have any
 //! widths, so that no size is excluded. Along w there is no period: a front must start somewhere. Fronts follow z, or y where z is periodic and y is not.
 //!
-//! Absorbing layers ask for no more: what they remember of a site follows from the pressure that its stencil reads ([`super::cpml`]).
+//! Absorbing layers add no requirement: the memory variables of a site follow from the pressure that its stencil reads ([`super::cpml`]).
 //!
 //! Where s is even and fronts follow z, planes go by pairs, w − w mod 2 in place of w: a stencil reaches s rows of such pairs at most, so that all of the above
-//! holds, and diamonds have no rows at their ends that find no partner for a bundle ([`super::bundle`]).
+//! holds, and diamonds have no single rows at their ends without a partner for a bundle ([`super::bundle`]).
 //!
 //! Traffic, s = h, W = 2hD: 4/D words a site and step within a tower, and 4/N_t for loading and leaving it, against 3 step by step.
 
@@ -52,7 +52,7 @@ impl Strips {
     }
 }
 
-/// How a grid is cut into towers.
+/// The cut of a grid into towers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Tiling {
     /// s: rows by which a step leans.
@@ -207,7 +207,7 @@ impl Tiling {
         from.max(0)..to.min(self.fronts)
     }
 
-    /// What a tower steps at t: pairs of rows beside each other along z where c is y, single rows for the rest.
+    /// The rows that a tower steps at t: pairs of rows beside each other along z where c is y, single rows for the rest.
     pub(super) fn parts(&self, tower: &Tower, t: i64, parts: &mut Vec<Part>) {
         parts.clear();
         let mut put = |w: i64, c: Range<i64>, planes: usize| {

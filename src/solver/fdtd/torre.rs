@@ -1,4 +1,4 @@
-//! Many steps of a part of the grid at a time: the towers of [`super::tiling`], by as many threads as there are.
+//! Many steps of a part of the grid at a time: the towers of [`super::tiling`], on all threads.
 
 use super::events::SiteEvents;
 use super::scheme::Sweep;
@@ -50,7 +50,7 @@ impl Drop for Finally<'_> {
 }
 
 impl<T: Real> Sweep<T> {
-    /// Takes all steps of a pass, tower by tower: whoever is free takes the next one and waits for those that it needs. To be called in the pool.
+    /// Takes all steps of a pass, tower by tower: a free thread takes the next one and waits for those that it needs. To be called in the pool.
     pub(super) fn towers(&self, tiling: &Tiling, pass: &Pass<'_, T>) {
         let towers = tiling.towers(pass.steps);
         let next = AtomicUsize::new(0);

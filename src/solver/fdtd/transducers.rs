@@ -17,7 +17,7 @@ impl<T: Vectors> Fdtd<T> {
         }
     }
 
-    /// Joins what the transducers play to what is played in a pass's steps.
+    /// Adds the signals of transducers to those of a pass's steps.
     pub(super) fn join_transducers(&mut self, played: &mut [Played<T>], taps: &mut Taps) {
         let Some(own) = taps.transducers_mut().as_mut().filter(|own| own.act() != Act::Record) else {
             return;

@@ -19,7 +19,7 @@ use std::ops::Range;
 /// A bond of a site that walls add or take away.
 #[derive(Clone, Copy)]
 pub(super) struct Term {
-    /// Place in an array of what stands for the neighbour.
+    /// Place in an array of the neighbour or its image.
     pub(super) from: usize,
     /// With which sign that counts; 0 for the zero outside a soft edge.
     pub(super) sign: f64,
@@ -55,7 +55,7 @@ impl Place {
     }
 }
 
-/// What a site reads: by axis and distance, from 1 on, the lower neighbour and the upper one.
+/// The neighbours of a site: by axis and distance, from 1 on, the lower neighbour and the upper one.
 pub(super) type Around<T> = [[[T; 2]; 4]; 3];
 
 /// Wall sites and sites beside them, by rows.
@@ -187,7 +187,7 @@ impl Walls {
         }
     }
 
-    /// Calls `visit(x, [axis, side, distance])` for what the sites beside walls of a row read that is not what seems to stand there.
+    /// Calls `visit(x, [axis, side, distance])` for each neighbour of the sites beside walls of a row that is replaced by an image.
     pub(super) fn for_each_image(&self, lattice: &Lattice, row: usize, mut visit: impl FnMut(usize, [usize; 3])) {
         self.for_each_walk(lattice, row, |x, axis, [plain, walked]| {
             for (n, (plain, walked)) in plain.iter().zip(walked).enumerate() {

@@ -1,8 +1,8 @@
-//! The energy of a whole grid from what every site holds itself.
+//! The energy of a whole grid from numbers of every site alone.
 //!
 //! Summed by parts, the bonds' part of the energy ([`super::energy`]) is −½ Σ Φ⁺ (LΦ⁻)/ρ a^(d−2), over all sites. Φ obeys the leapfrog that steps p: λ² LΦ⁻ = Δt (pⁿ − pⁿ⁻¹) in a medium that
 //! neither damps nor absorbs, as long as nothing was played and Δt and the medium are those with which Φ began. So E = ½ Σ (p² − Φ⁺ (pⁿ − pⁿ⁻¹)/Δt)/K a^d, with any edges, walls, speeds and
-//! densities: three numbers a site that its step has at hand, and no neighbours. Rounding of pⁿ leaves λ² LΦ⁻ and the difference of the levels apart by a random walk, which is what it does to the energy
+//! densities: three numbers a site that its step has in registers, and no neighbours. Rounding of pⁿ leaves λ² LΦ⁻ and the difference of the levels apart by a random walk, which is what it does to the energy
 //! that the field has.
 //!
 //! As well E = ½ Σ (p² − Φ⁻ (pⁿ⁺¹ − pⁿ)/Δt)/K a^d, since L is symmetric; and that, one level later, is the first sum again, term by term. So two levels, one after an even number of steps of the run and
@@ -123,7 +123,7 @@ impl<T: Real> Sweep<T> {
 }
 
 impl<T: Vectors> Fdtd<T> {
-    /// Whether energies of the whole grid that are asked for, and nothing else that takes Φ, can be added up from every site's own numbers.
+    /// Whether energies of the whole grid can be added up from every site's own numbers: they are asked for, and nothing else uses Φ.
     pub(super) fn sums_own_numbers(&mut self, taps: &Taps) -> bool {
         let driven = taps.transducers().is_some_and(|own| own.act() != Act::Record);
         // What the scene has, not this part of its grid: all parts add up in one way.

@@ -65,7 +65,7 @@ impl<T: Vectors> Blocked<T> {
         self.plan.fused
     }
 
-    /// What was chosen, for people.
+    /// The choices that were made, for the user.
     pub(super) fn details(&self) -> String {
         let halo = 2 * self.depth;
         let x = self.tiling.x.spans[0].len(halo);

@@ -1,4 +1,4 @@
-//! What happens at sites between steps: sources, damping, transducers, and detectors. All of it is here, and every variant calls it for every row that it
+//! Events at sites between steps: sources, damping, transducers, and detectors. Every variant calls them for every row that it
 //! has stepped: fusing steps changes nothing that is played or recorded.
 //!
 //! A step from t to t + Δt is `kick(t) · damp · sweeps · damp · kick(t + Δt)`: a kick adds ½Δt S/a^d to dq/dt, damping multiplies it by e^(−γ|Δt|) (γ is the rate
@@ -26,7 +26,7 @@ use rayon::prelude::*;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// What sources add to momenta at one moment, by rows: (row, column, change of p).
+/// The kicks of sources at one moment, by rows: (row, column, change of p).
 pub(super) type Kicks<T> = Vec<(usize, usize, T)>;
 
 /// e^(−γ|Δt|) per site of the rows that are damped.
@@ -46,7 +46,7 @@ impl<T: Real> Damping<T> {
     }
 
     /// Reads layers and absorbing edges. An edge's layer of width L has γ(ξ) = 9c/L · ξ², ξ = depth/L: a wave that crosses it twice keeps e^(−12) of its energy
-    /// if it runs straight on. Longer waves are turned back by the layer itself.
+    /// if it runs straight on. The layer itself reflects longer waves.
     pub(super) fn new(scenario: &Scenario, layout: &Layout, time_step: f64) -> Self {
         let grid = scenario.grid();
         let medium = scenario.medium();
@@ -112,7 +112,7 @@ fn edge_rate(grid: &Grid, speed: f64, axis: usize, at: usize) -> f64 {
     9.0 * speed / (width as f64 * grid.spacing()) * (depth / width as f64).powi(2)
 }
 
-/// What detectors and listening transducers take of a batch of steps.
+/// The records of detectors and transducers in a batch of steps.
 pub(super) struct Recorder<T> {
     /// Of each detector.
     kept: Vec<Kept>,
@@ -136,7 +136,7 @@ enum Kept {
     Copy(Window),
 }
 
-/// A box of sites: rows and columns, and where their numbers begin: q of all of them, then p or, where somebody asks for energy or flux, Φ⁺.
+/// A box of sites: rows and columns, and where their numbers begin: q of all of them, then p or, where energy or flux is asked for, Φ⁺.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Window {
     pub rows: Range<usize>,
@@ -159,7 +159,7 @@ impl Window {
 const MOST: usize = 1 << 20;
 
 impl<T: Real> Recorder<T> {
-    /// Room for what `taps` take during at most `steps` steps.
+    /// Memory for the records of `taps` in at most `steps` steps.
     pub(super) fn new(grid: &Grid, taps: &Taps, steps: usize) -> Self {
         let heard = taps.transducers().filter(|own| own.act() == Act::Record);
         let mut new = Self {
@@ -244,7 +244,7 @@ impl<T: Real> Recorder<T> {
         [place, place + window.sites()].map(|place| &self.values[place..place + columns])
     }
 
-    /// What transducers heard in `steps` steps, one step after the other.
+    /// What transducers recorded in `steps` steps, one step after the other.
     pub(super) fn heard(&self, steps: usize) -> &[[T; 2]] {
         &self.heard[..steps * self.sites.len()]
     }
@@ -265,15 +265,15 @@ fn window(grid: &Grid, tap: &Tap, first: usize) -> Window {
     Window { rows, columns, first }
 }
 
-/// What transducers play after a step, by rows: (row, column, q, p), to be added or to be put there.
+/// The signals of transducers after a step, by rows: (row, column, q, p), to be added or to be put there.
 pub(super) type Played<T> = Vec<(usize, usize, [T; 2])>;
 
-/// What happens at sites in a batch of steps.
+/// Events at sites in a batch of steps.
 pub(super) struct SiteEvents<'a, T> {
     pub layout: &'a Layout,
     /// At the start of the batch and after each of its steps; empty where nothing plays.
     pub kicks: Vec<Kicks<T>>,
-    /// What transducers play after each step; empty where none does.
+    /// The signals of transducers after each step; empty where there are none.
     pub played: Vec<Played<T>>,
     /// Whether it overwrites q and p.
     pub holds: bool,
@@ -456,7 +456,7 @@ impl<'a, T: Real> SiteEvents<'a, T> {
     /// What is recorded of the columns `core` of a row.
     unsafe fn record(&self, recorder: &Recorder<T>, step: usize, row: Row<T>, stretch: &Stretch, core: &Range<usize>) {
         for kept in &recorder.kept {
-            // SAFETY: the caller's: `core` lies in the stretch and in the grid; every site that is heard has a place
+            // SAFETY: the caller's: `core` lies in the stretch and in the grid; every site that is recorded has a place
             // of its own in every step, and nobody else works on this row's.
             unsafe {
                 match kept {
@@ -474,7 +474,7 @@ impl<'a, T: Real> SiteEvents<'a, T> {
             .take_while(|at| **at < own.end)
             .enumerate()
         {
-            // SAFETY: the caller's: `core` lies in the stretch and in the grid; every site that is heard has a place
+            // SAFETY: the caller's: `core` lies in the stretch and in the grid; every site that is recorded has a place
             // of its own in every step, and nobody else works on this row's.
             unsafe {
                 let site = site(row, stretch, at % nx);

@@ -12,7 +12,7 @@ use crate::grid::Grid;
 /// q and p, or Φ and its rate, of the sites `x` of a row, in doubles: (row, first site, the first, the second).
 pub(super) type Read<'a> = &'a (dyn Fn(usize, usize, &mut [f64], &mut [f64]) + Sync);
 
-/// What formulas read beside the field, kept from row to row.
+/// Scratch rows for formulas, kept from row to row.
 #[derive(Default)]
 pub(super) struct Rows {
     here: Row,
@@ -106,7 +106,7 @@ impl EnergyProbe<'_> {
         rows.below = under;
     }
 
-    /// The energy that flows from a site to the next along `axis`, per a^(d−1) and unit of time, from Φ and its rate. 0 at walls and at the last site but round a ring.
+    /// The energy that flows from a site to the next along `axis`, per a^(d−1) and unit of time, from Φ and its rate. 0 at walls and, unless the axis is periodic, at the last site.
     pub(super) fn flux(&self, rows: &mut Rows, [i, j]: [usize; 2], axis: usize) -> f64 {
         let Some([x, y, _]) = self.grid.next([i, j, 0], axis) else {
             return 0.0;

@@ -10,7 +10,7 @@
 //! - Cost, 2D order 2: 7 sweeps of 5 instructions a site and step; 16 B (single) read and written a pass, and 16 B of coefficients a sweep in a medium.
 //! - An NVIDIA device ([`cuda`]): one kernel a sweep, or several sub-steps a launch in registers. A graphics adapter ([`wgpu`]): the same, in planes of single precision.
 //! - Limits: 1D and 2D; a periodic axis needs an even number of sites. An absorbing edge is a layer of damping, γ = 9c/L·ξ², not a CPML: waves that are long beside its
-//!   width come back. With Δt < 0 what is damped is damped as well.
+//!   width are reflected. Damping acts with Δt < 0 as well.
 //!
 //! H. L. Calvo, E. P. Danieli, H. M. Pastawski, Physica B 398 (2007) 317, cond-mat/0702301; M. Suzuki, Phys. Lett. A 146 (1990) 319.
 

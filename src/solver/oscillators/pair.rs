@@ -6,7 +6,7 @@
 //! p₁ −= κr, p₂ += κr; q₁ += A p₁ + B p₂, q₂ += B p₁ + C p₂; p₁ −= κr, p₂ += κr;
 //! κ = μω tan(ωτ/2), A = τ/M + (M₂/M)² σ, B = τ/M − (M₁M₂/M²) σ, C = τ/M + (M₁/M)² σ, σ = sin(ωτ)/(μω), M = M₁ + M₂.
 //!
-//! 10 instructions a pair, against 13 of turning sums and differences. Kicks and drifts keep volume whatever the rounding, and what one mass of a pair
+//! 10 instructions a pair, against 13 of turning sums and differences. Kicks and drifts conserve volume for any rounding, and what one mass of a pair
 //! gains in a kick the other loses.
 //!
 //! A removed bond has κ = B = 0, A = τ/M₁, C = τ/M₂: both masses drift. A site without a partner in a sweep still owns its share of
@@ -55,7 +55,7 @@ pub(super) fn lone(m: f64, k: f64, tau: f64) -> Lone<f64> {
     [m * omega * (omega * tau / 2.0).tan(), (omega * tau).sin() / (m * omega)]
 }
 
-/// Where some sites' numbers stand.
+/// Pointers to the numbers of some sites.
 pub(super) struct Sites<T> {
     /// Displacements: the pressure.
     pub q: *mut T,

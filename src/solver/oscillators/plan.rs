@@ -1,4 +1,4 @@
-//! The plan for blocks, measured. No choice changes a bit of the result.
+//! The plan for blocks, by measurement. No choice changes a bit of the result.
 
 use super::blocked::Blocked;
 use super::events::{Damping, SiteEvents};

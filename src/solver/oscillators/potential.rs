@@ -10,7 +10,7 @@ use crate::solver::SolverError;
 use crate::solver::acoustic::medium::allocate;
 
 impl<T: Vectors> Oscillators<T> {
-    /// Starts to keep Φ, if nobody did.
+    /// Starts to keep Φ, unless it is kept already.
     pub(super) fn watch_potential(&mut self) -> Result<(), SolverError> {
         if self.potential.is_empty() {
             self.potential = allocate(self.field.q.len(), "the velocity")?;
@@ -19,7 +19,7 @@ impl<T: Vectors> Oscillators<T> {
         Ok(())
     }
 
-    /// v = 0 now.
+    /// Sets v = 0.
     pub(super) fn rest(&mut self) {
         let half = T::of(self.time_step / 2.0);
         for (phi, q) in self.potential.iter_mut().zip(&self.field.q) {
@@ -27,7 +27,7 @@ impl<T: Vectors> Oscillators<T> {
         }
     }
 
-    /// The velocity stays, and time runs on with another Δt.
+    /// Keeps the velocity, with another Δt.
     pub(super) fn shift_potential(&mut self, time_step: f64) {
         let half = T::of((time_step - self.time_step) / 2.0);
         for (phi, q) in self.potential.iter_mut().zip(&self.field.q) {
@@ -35,7 +35,7 @@ impl<T: Vectors> Oscillators<T> {
         }
     }
 
-    /// The velocity changes its sign.
+    /// Changes the sign of the velocity.
     pub(super) fn reverse_potential(&mut self) {
         let step = T::of(self.time_step);
         for (phi, q) in self.potential.iter_mut().zip(&self.field.q) {

@@ -77,7 +77,7 @@ impl<T> Clone for Row<T> {
 }
 impl<T> Copy for Row<T> {}
 
-/// What the sweeps of one sub-step read.
+/// The coefficients of the sweeps of one sub-step.
 pub(super) struct Turns<'a, T> {
     pub layout: &'a Layout,
     pub table: &'a Table<T>,

@@ -1,4 +1,4 @@
-//! The state on the processor: the field, the sweeps, the events at sites, and what they show.
+//! The state on the processor: the field, the sweeps, the events at sites.
 
 use super::blocked::Blocked;
 use super::events::{Damping, Kicks, Recorder, SiteEvents};
@@ -28,7 +28,7 @@ use crate::solver::{FieldImage, ImageRequest, SolverError, Taps};
 use num_complex::Complex64;
 use rayon::prelude::*;
 
-/// How steps are taken.
+/// The schedule of steps.
 pub(super) enum Schedule<T> {
     Naive,
     Blocked(Box<Blocked<T>>),
@@ -46,7 +46,7 @@ fn chosen_plan<T: Vectors>(setup: &Setup, masses: &Masses) -> Option<Plan> {
     (!setup.choice.is("naive")).then(|| fastest::<T>(grid, masses, *order, block, *fused_steps))
 }
 
-/// q and p of one scenario, with the medium as sweeps read it.
+/// q and p of one scenario, with the medium for sweeps.
 pub(super) struct Oscillators<T: Vectors> {
     pub(super) scenario: Scenario,
     pub(super) order: u32,
@@ -58,9 +58,9 @@ pub(super) struct Oscillators<T: Vectors> {
     emitters: Emitters,
     pub(super) schedule: Schedule<T>,
     pub(super) field: Field<T>,
-    /// Largest |p| so far, once somebody asked for it; otherwise empty.
+    /// Largest |p| so far, if it is kept; otherwise empty.
     pub(super) peak: Vec<T>,
-    /// Φ⁺ = ∫q dt up to half a step later, where somebody asks for energy or flux; otherwise empty.
+    /// Φ⁺ = ∫q dt up to half a step later, where energy or flux is asked for; otherwise empty.
     pub(super) potential: Vec<T>,
 }
 
@@ -201,7 +201,7 @@ impl<T: Vectors> Oscillators<T> {
         Ok(())
     }
 
-    /// What sources add to momenta at time `t` in half a step.
+    /// The kicks of sources at time `t` in half a step.
     pub(super) fn kicks(&self, t: f64) -> Kicks<T> {
         let half = self.time_step / 2.0;
         let mut kicks = Vec::new();
@@ -220,7 +220,7 @@ impl<T: Vectors> Oscillators<T> {
         }
     }
 
-    /// Takes a batch of steps, with what transducers play and hear in it.
+    /// Takes a batch of steps, with signals and records of transducers.
     pub(super) fn batch(
         &mut self,
         clock: &RunClock,

@@ -1,4 +1,4 @@
-//! What a run asks of the state on the processor.
+//! The run's interface to the state on the processor.
 
 use super::field::Field;
 use super::run::{Oscillators, Schedule};

@@ -321,7 +321,7 @@ impl Known {
     }
 }
 
-/// Everything that a step reads of the medium, except damping.
+/// The medium for a step, except damping.
 pub(super) struct Springs<T> {
     pub layout: Layout,
     pub scheme: Scheme,

@@ -16,9 +16,9 @@ impl<T: Vectors> Oscillators<T> {
         }
     }
 
-    /// What a source of `value` changes q and p of a site by in one step: q_t = … + Im s, p_t = … + m̂ Re s.
+    /// The change of q and p of a site by a source of `value` in one step: q_t = … + Im s, p_t = … + m̂ Re s.
     ///
-    /// A force alone moves what it kicks only through the next sweep; with a displacement beside it any change of (q, p) can be played, which a filter that shall hold
+    /// A force alone moves what it kicks only through the next sweep; with a displacement beside it any change of (q, p) can be played, which a filter that holds
     /// both needs.
     pub(super) fn pushed(&self, site: usize, value: Complex64) -> [f64; 2] {
         let (_, [i, j]) = self.place(site);
@@ -26,7 +26,7 @@ impl<T: Vectors> Oscillators<T> {
         [time_step * value.im, time_step * value.re * self.masses.mass(i, j)]
     }
 
-    /// What transducers play after each of the next steps, and whether it overwrites; notes that it was played. Walls stay silent.
+    /// The signals of transducers after each of the next steps, and whether they overwrite; notes that it was played. Walls stay silent.
     pub(super) fn played(&self, steps: usize, taps: &mut Taps) -> (Vec<Played<T>>, bool) {
         let Some(own) = taps.transducers_mut().as_mut().filter(|own| own.act() != Act::Record) else {
             return (Vec::new(), false);

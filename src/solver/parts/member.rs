@@ -18,7 +18,7 @@ pub(super) struct Member<S> {
 }
 
 impl<S: Cut> Member<S> {
-    /// What is stepped of some rows along the axis that is cut, of `lines` lines each.
+    /// The state of some rows along the axis that is cut, of `lines` lines each.
     pub(super) fn read(&mut self, rows: Range<usize>, lines: usize) -> Result<Vec<u8>, SolverError> {
         let mut bytes = Vec::new();
         self.stepper
@@ -30,7 +30,7 @@ impl<S: Cut> Member<S> {
         self.stepper.write_rows(rows.start * lines..rows.end * lines, bytes)
     }
 
-    /// Has the next steps make ready what neighbours copy after them.
+    /// Lets the next steps compute first what neighbours copy after them.
     #[cfg(feature = "cuda")]
     pub(super) fn before_copies(&mut self, ghosts: usize) {
         let cut = [self.core.start > 0, self.core.end < self.rows];

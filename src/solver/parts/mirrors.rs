@@ -1,5 +1,5 @@
-//! Transducers of a grid in parts. A part hears in its own rows, so that every site is heard once; it drives those in its ghost rows as well, which are stepped
-//! like their owner's. What all parts heard is joined in the order of sites, whoever owns them.
+//! Transducers of a grid in parts. A part records in its own rows, so that every site is recorded once; it drives those in its ghost rows as well, which are stepped
+//! like their owner's. The records of all parts are joined in the order of sites, whichever part owns them.
 
 use super::Cut;
 use super::whole::Whole;
@@ -11,7 +11,7 @@ use num_complex::Complex64;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// What parts do with transducers until they give them back.
+/// The work of the transducers in the parts.
 pub(super) struct Loan {
     act: Act,
     /// Times that transducers act, while their signal lasts.
@@ -44,7 +44,7 @@ impl<S: Cut> Whole<S> {
         Some(Loan { act, acts })
     }
 
-    /// Takes them back, with what they heard or that they played.
+    /// Takes the transducers back, with their records or the number of rows played.
     pub(super) fn take_transducers(&mut self, loan: Option<Loan>, taps: &mut Taps) {
         let (Some(loan), Some(all)) = (loan, taps.transducers_mut()) else {
             return;

@@ -1,11 +1,11 @@
 //! One run on a grid that is cut along its slowest axis: y in two dimensions, z in three, and a line itself.
 //!
 //! A part is the method itself on a window of the grid ([`Grid::window`](crate::grid::Grid::window)): its own rows (the core), and ghost rows beside
-//! them that are copies of its neighbours'. Steps spoil ghosts from outside inwards, at the rate at which values travel in the scheme; before that
-//! reaches the core the ghosts are copied anew. Since a site is computed from the same numbers by the same instructions in every part, all bits are
-//! those of a run that is not cut. Sums are made of the numbers of single rows, added in the order of rows whoever owns them.
+//! them, copies of its neighbours' rows. Each step invalidates ghost rows from outside inwards, at the rate at which values travel in the scheme; before this
+//! reaches the core the ghost rows are copied again. Since a site is computed from the same numbers by the same instructions in every part, all bits are
+//! those of a run that is not cut. Sums consist of the numbers of single rows, added in the order of rows, whichever part owns them.
 //!
-//! One process may hold several parts, and several processes may share them ([`Ranks`](crate::backend::ranks::Ranks)): each then does the same calls. Parts may stand on
+//! One process may hold several parts, and several processes may share them ([`Ranks`](crate::backend::ranks::Ranks)): each then makes the same calls. Parts may be on
 //! NVIDIA devices, each on one of its own or several on one; neighbours in one process then copy ghost rows from device to device.
 
 mod member;
@@ -30,24 +30,24 @@ pub(super) use whole::Whole;
 
 /// A method that steps windows of a grid. Rows are numbered j + ny·k; on a line every site is a row.
 pub(super) trait Cut: Stepper {
-    /// Appends what is stepped of some rows, bit by bit.
+    /// Appends the state of some rows, bit by bit.
     fn read_rows(&mut self, rows: Range<usize>, out: &mut Vec<u8>) -> Result<(), SolverError>;
 
-    /// Takes such rows over.
+    /// Takes over the state of some rows.
     fn write_rows(&mut self, rows: Range<usize>, bytes: &[u8]) -> Result<(), SolverError>;
 
-    /// Where these rows lie, if that is on an NVIDIA device: neighbours then copy them without the host.
+    /// The pieces of these rows on an NVIDIA device, which neighbours copy without the host; `None` elsewhere.
     #[cfg(feature = "cuda")]
     fn pieces_of_rows(&mut self, _rows: Range<usize>) -> Option<crate::backend::cuda::Pieces> {
         None
     }
 
-    /// Ghost rows are copied at once after the next [`Stepper::advance`], before anything else is asked: who can computes what neighbours need first, and leaves ghosts as they are.
+    /// Announces that ghost rows are copied directly after the next [`Stepper::advance`]: a stepper that can computes what neighbours need first, and leaves ghost rows unchanged.
     /// Counted along the axis that is cut: `core` are the window's own rows, and of these the lowest and highest `sent` are copied.
     #[cfg(feature = "cuda")]
     fn before_copies(&mut self, _core: Range<usize>, _sent: [usize; 2]) {}
 
-    /// Takes the rows of a window that are its own: only there counts what transducers put in ([`Stepper::put_in`]).
+    /// Sets the rows of a window that are its own: what transducers add ([`Stepper::put_in`]) counts only there.
     fn set_core(&mut self, _rows: Range<usize>) {}
 
     /// Whether all sums are of the core as a whole, as one row: then bits depend on where the grid is cut.
@@ -55,12 +55,12 @@ pub(super) trait Cut: Stepper {
         false
     }
 
-    /// Steps after which `ghosts` ghost rows are spent with another Δt, 0 where they are too few for one; `None` where Δt makes no difference.
+    /// Steps after which `ghosts` ghost rows are used up with another Δt, 0 where they are too few for one; `None` where Δt makes no difference.
     fn steps_between(&self, _ghosts: usize, _time_step: f64) -> Option<u64> {
         None
     }
 
-    /// Ends the making of a window's state at t = 0. `weight` is Σ|ψ|² of the whole grid where the state is to be normalised.
+    /// Completes a window's state at t = 0. `weight` is Σ|ψ|² of the whole grid where the state is to be normalised.
     fn begin(&mut self, _weight: Option<f64>) -> Result<(), SolverError> {
         Ok(())
     }

@@ -1,5 +1,5 @@
-//! Pictures of a grid in parts: rows of texels whose sites all stand in one part are drawn there, as that part would draw its own; the few that lie across cuts are
-//! reduced in one place from the rows that the parts give site by site. A texel has the same bits whoever owns its rows.
+//! Pictures of a grid in parts: a row of texels whose sites are all in one part is drawn by that part; the few rows across cuts are
+//! reduced from the sites that the parts give. A texel has the same bits, whichever part owns its rows.
 
 use super::Cut;
 use super::whole::Whole;
@@ -9,7 +9,7 @@ use crate::solver::{FieldImage, ImageRequest, SolverError};
 use num_complex::Complex;
 use std::ops::Range;
 
-/// What a picture shows along the axis that is cut, x or y.
+/// The sites of a picture along the axis that is cut, x or y.
 fn along(axis: usize, request: &ImageRequest) -> &Range<usize> {
     if axis == 0 { &request.x } else { &request.y }
 }
@@ -86,7 +86,7 @@ impl<S: Cut> Whole<S> {
         start..end.max(start)
     }
 
-    /// What a member is asked for so that it draws these rows of texels; of one that draws none a single site, since what a picture has a part keep, e.g. the largest
+    /// The request to a member for these rows of texels; a member that draws none gets a request for a single site, since what a picture makes a part keep, e.g. the largest
     /// pressures, all parts keep.
     fn as_window(&self, member: usize, request: &ImageRequest, texels: &Range<usize>, n: usize) -> ImageRequest {
         let member = &self.members[member];

@@ -9,7 +9,7 @@ use crate::solver::row_numbers::NUMBERS;
 use crate::solver::taps::{RowNumbers, Tap};
 
 impl<S: Cut> Whole<S> {
-    /// Has the parts keep the rows of these detectors, and of the observables where they are asked for.
+    /// Lets the parts keep the rows of these detectors, and of the observables where they are asked for.
     pub(super) fn follow(&mut self, taps: &Taps) {
         for n in 0..self.members.len() {
             let own: Vec<Tap> = taps.taps().iter().map(|tap| self.tap_in(n, tap)).collect();
@@ -22,7 +22,7 @@ impl<S: Cut> Whole<S> {
         }
     }
 
-    /// What a part has of a detector: its own rows of it, and the ghost rows beside them that belong to it as well.
+    /// The part of a detector in a part: its own rows of it, and the ghost rows that belong to it as well.
     fn tap_in(&self, n: usize, tap: &Tap) -> Tap {
         let (axis, member) = (self.plan.axis, &self.members[n]);
         let part = &self.plan.parts[member.place];

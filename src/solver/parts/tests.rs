@@ -74,7 +74,7 @@ fn one_row_fewer_is_too_few() {
     }
 }
 
-/// What an implicit step brings over a cut decays: with few ghost rows it shows.
+/// The influence of an implicit step over a cut decays: with few ghost rows it is visible.
 #[test]
 fn an_implicit_step_reaches_further() {
     let solver = "method = \"crank-nicolson\"";

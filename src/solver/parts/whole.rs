@@ -84,7 +84,7 @@ impl<S: Cut> Whole<S> {
         }
     }
 
-    /// What all processes bring, in their order.
+    /// Gathers values of all processes, in their order.
     pub(super) fn all<N: Pod>(&self, mine: Vec<N>) -> Vec<N> {
         match self.ranks {
             None => mine,
@@ -133,7 +133,7 @@ impl<S: Cut> Whole<S> {
         Ok([down, last.read(last.core.end - ghosts..last.core.end, lines)?])
     }
 
-    /// Copies ghost rows from those who own them.
+    /// Copies ghost rows from the parts that own them.
     fn exchange(&mut self) -> Result<(), SolverError> {
         let outside = match self.ranks {
             None => None,
@@ -156,7 +156,7 @@ impl<S: Cut> Whole<S> {
         Ok([below, above])
     }
 
-    /// What comes from other processes for what this one has given; `meanwhile` runs while it travels.
+    /// Exchanges ghost rows with other processes; `meanwhile` runs during the transfer.
     fn swap(
         &self,
         ranks: &dyn Ranks,
@@ -209,7 +209,7 @@ impl<S: Cut> Whole<S> {
         Ok(())
     }
 
-    /// Steps that can be taken from here, at most `left`; ghosts are copied where they are spent.
+    /// Steps that can be taken from here, at most `left`; ghost rows are copied where they are used up.
     fn ready(&mut self, left: u64) -> Result<u64, SolverError> {
         if self.spent >= self.plan.steps {
             self.exchange()?;
@@ -217,7 +217,7 @@ impl<S: Cut> Whole<S> {
         Ok(left.min(self.plan.steps - self.spent))
     }
 
-    /// Has all parts take some steps, side by side. At the end of a period their ghosts are copied: where a process has more than two parts, what its neighbours need
+    /// Takes some steps in all parts, side by side. At the end of a period their ghosts are copied: where a process has more than two parts, what its neighbours need
     /// travels while the inner ones are stepped.
     fn step(
         &mut self,

@@ -57,7 +57,7 @@ impl<T: Real> Kick<T> {
         }
     }
 
-    /// Fixes the substeps. Absorption takes away forwards and backwards in time alike; with `absorbs` false it is left to [`Self::absorb`].
+    /// Sets the substeps. Absorption decreases ψ forwards and backwards in time; with `absorbs` false it is left to [`Self::absorb`].
     pub fn set_steps(&mut self, taus: &[f64], absorbs: bool) {
         self.taus = taus.to_vec();
         let absorption: &[T] = if absorbs { &self.absorption } else { &[] };
@@ -94,21 +94,21 @@ impl<T: Real> Kick<T> {
         &self.potential
     }
 
-    /// What each drive adds to U at the sites, a unit of it.
+    /// What a unit of each drive adds to U at the sites.
     #[cfg(feature = "cuda")]
     pub fn driven(&self) -> impl Iterator<Item = &[T]> {
         self.driven.iter().map(|(_, part)| part.as_slice())
     }
 
-    /// What the drives are worth at a time.
+    /// The values of the drives at a time.
     pub fn drive_values(&self, time: f64) -> Vec<f64> {
         self.driven.iter().map(|(drive, _)| drive.eval(&[time])).collect()
     }
 
-    /// Whether [`Self::apply`] wants the density that a step began with: imaginary time with an interaction.
+    /// Whether [`Self::apply`] needs the density at the start of the step: imaginary time with an interaction.
     ///
     /// With the same density in both halves a state that a step does not change is an eigenvector of a symmetric product for H[n], so that the ground
-    /// state is off by O(Δt²). Halves that read |ψ|² as it stands see the norm after the kinetic part, which is another, and are off by O(Δt).
+    /// state is off by O(Δt²). Halves that read the present |ψ|² use the norm after the kinetic part, which differs, and are off by O(Δt).
     pub fn has_mean_field(&self) -> bool {
         self.imaginary && self.interacts()
     }

@@ -165,7 +165,7 @@ pub fn largest_hopping(quantum: &Quantum, medium: &Medium) -> f64 {
     quantum.hopping.abs() * factor
 }
 
-/// What a magnetic flux asks of the grid.
+/// Objections to a magnetic flux on this grid.
 pub fn flux_objection(quantum: &Quantum, medium: &Medium) -> Option<Objection> {
     let grid = medium.grid();
     let layer = medium.layers().iter().position(|layer| layer.sets == Sets::Flux);
@@ -211,7 +211,7 @@ pub fn flux_objection(quantum: &Quantum, medium: &Medium) -> Option<Objection> {
     None
 }
 
-/// What a method says that has the same hopping everywhere and no flux in places: the first layer that sets another.
+/// The objection of a method with uniform hopping and flux: the first layer that sets another value.
 pub fn bonds_objection(method: &str, medium: &Medium) -> Option<Objection> {
     if medium.rotation() != 0.0 {
         return Some(Objection::new(
@@ -234,7 +234,7 @@ pub fn bonds_objection(method: &str, medium: &Medium) -> Option<Objection> {
     ))
 }
 
-/// What a method says in which components leave each other alone.
+/// The objection of a method without a cross interaction.
 pub fn components_objection(method: &str, medium: &Medium) -> Option<Objection> {
     (medium.cross_interaction() != 0.0).then(|| {
         Objection::new(
@@ -245,7 +245,7 @@ pub fn components_objection(method: &str, medium: &Medium) -> Option<Objection> 
     })
 }
 
-/// What a method says that has the same interaction everywhere: the first layer that sets another.
+/// The objection of a method with a uniform interaction: the first layer that sets another value.
 pub fn interaction_objection(method: &str, medium: &Medium) -> Option<Objection> {
     let layer = (medium.layers().iter()).position(|layer| layer.sets == Sets::Interaction)?;
     Some(Objection::new(

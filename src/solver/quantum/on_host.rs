@@ -15,7 +15,7 @@ use crate::solver::{FieldImage, ImageRequest, SolverError, Taps};
 use num_complex::{Complex, Complex64};
 use rayon::prelude::*;
 
-/// Takes steps of a field that somebody else keeps; all arrays x fastest.
+/// Takes steps of a field that [`OnHost`] keeps; all arrays x fastest.
 pub trait Propagator<T: Real>: Send + Sync + Sized {
     /// For a scene and its constants; the first step is set by [`Propagator::set_step`].
     fn new(scenario: &Scenario, quantum: &Quantum, order: u32) -> Result<Self, SolverError>;
@@ -26,10 +26,10 @@ pub trait Propagator<T: Real>: Send + Sync + Sized {
     /// A step from `time`.
     fn step(&mut self, psi: &mut [Complex<T>], time: f64);
 
-    /// ⟨H⟩ without what [`Propagator::energy_at`] says, times Σ|ψ|².
+    /// ⟨H⟩ without the part of [`Propagator::energy_at`], times Σ|ψ|².
     fn energy(&mut self, psi: &[Complex<T>]) -> f64;
 
-    /// What H has on the diagonal and in [`Propagator::energy`] not, times |ψ|², at a site and time; `drives` by [`Propagator::drives`].
+    /// The diagonal part of H that [`Propagator::energy`] lacks, times |ψ|², at a site and time; `drives` from [`Propagator::drives`].
     fn energy_at(&self, _drives: &[f64], _site: usize, _density: f64) -> f64 {
         0.0
     }
@@ -39,7 +39,7 @@ pub trait Propagator<T: Real>: Send + Sync + Sized {
         Vec::new()
     }
 
-    /// The variant, and what was chosen, for people.
+    /// The variant, and the choices that were made, for the user.
     fn details(&self) -> (&'static str, String);
 
     /// Bytes held.

@@ -1,6 +1,6 @@
 //! The kinetic half of the split step along one axis: line → Fourier → e^{−iε(k)τ} → back.
 //!
-//! A ring of N sites is transformed as it is. N sites between walls are continued oddly onto a ring of 2(N+1) sites
+//! A ring of N sites is transformed directly. N sites between walls are continued oddly onto a ring of 2(N+1) sites
 //! (0, ψ₀ … ψ_{N−1}, 0, −ψ_{N−1} … −ψ₀): ε is even in k, so the ring stays odd and the walls stay nodes (a sine transform, DST-I).
 //! The factors of the axes commute: doing a line there and back in cache before the next axis is exact, and saves every pass
 //! over memory that a transform of the whole grid would need.

@@ -1,4 +1,4 @@
-//! One detector at its sites, and what it makes of what was taken from them.
+//! One detector at its sites, and its value from theirs.
 
 use crate::field::Real;
 use crate::grid::Grid;
@@ -148,7 +148,7 @@ impl Tap {
         self.shares = shares;
     }
 
-    /// The value from what was taken of its rows, in their order.
+    /// The value from the numbers of its rows, in their order.
     pub(in crate::solver) fn value_of_rows(&self, values: &[f64]) -> f64 {
         if !self.shares.is_empty() {
             return self.interpolated(values.iter().copied());
@@ -268,7 +268,7 @@ impl Tap {
             .collect()
     }
 
-    /// The value of an acoustic detector. `row(j, k, out)` writes, for sites `lo[0]..hi[0]` of row (j, k), what the measure asks for: the pressure,
+    /// The value of an acoustic detector. `row(j, k, out)` writes, for sites `lo[0]..hi[0]` of row (j, k), what the measure needs: the pressure,
     /// the energy per a^d, or for a flux the energy that flows along `across` to the next site per a^(d−1).
     pub fn acoustic(&self, mut row: impl FnMut(usize, usize, &mut [f64])) -> f64 {
         let mut values = vec![0.0; self.hi[0].saturating_sub(self.lo[0])];
@@ -345,7 +345,7 @@ mod tests {
         Tap::new(&Grid::new(size, 0.5), &detector)
     }
 
-    /// A line whose ends stand less than a spacing apart is one column, that of the middle, whatever sites its ends are nearest to.
+    /// A line whose ends stand less than a spacing apart is one column, that of the middle, whichever sites are nearest to its ends.
     #[test]
     fn lines_are_one_site_thick() {
         for measure in [Measure::Flux, Measure::Pressure] {

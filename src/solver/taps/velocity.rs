@@ -2,7 +2,7 @@
 //!
 //! The derivative along each axis is the difference of the pressures half a site to either side, which are interpolated between sites ([`point`]) with the same weights, so that a constant has
 //! none; walls and edges are mirrors. It is sin(ka/2)/(ka/2) of the true one, as the scheme's own. The time integral is the trapezoidal rule over the steps, off by (ωΔt)²/12. v = 0 where it
-//! begins. So every method and every back end that records pressures at points records velocities, and nothing has to be kept at every site. ρ is that of the nearest site: within four sites of
+//! begins. So every method and back end that records pressures at points records velocities, and no array of all sites is needed. ρ is that of the nearest site: within four sites of
 //! a jump of the density the derivative is smeared.
 
 use crate::grid::Grid;
@@ -61,12 +61,12 @@ impl Velocity {
         velocity
     }
 
-    /// What it goes on from; NaN before the first record.
+    /// Its state for a checkpoint; NaN before the first record.
     pub(super) fn numbers(&self) -> [f64; 3] {
         self.last.unwrap_or([f64::NAN; 3])
     }
 
-    /// Goes on from that.
+    /// Continues from such a state.
     pub(super) fn restore(&mut self, numbers: [f64; 3]) {
         self.last = (!numbers[0].is_nan()).then_some(numbers);
     }

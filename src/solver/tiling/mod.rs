@@ -13,7 +13,7 @@ use std::ops::Range;
 /// Columns of a chunk: blocks are cut at multiples of it, and detectors add up whole ones.
 pub(super) const CHUNK: usize = 64;
 
-/// What sweeps over pairs of sites ask of periodic axes.
+/// Objections to periodic axes with an odd number of sites.
 pub(super) fn ring_objections(grid: &Grid) -> Vec<Objection> {
     let odd = |axis: &usize| grid.is_periodic(*axis) && grid.size()[*axis] % 2 == 1;
     let object = |axis: usize| {
@@ -68,7 +68,7 @@ pub(super) struct Axis {
 }
 
 impl Axis {
-    /// Equal spans of at most `most` sites, which begin at multiples of `unit` (even). Where the axis has ends no span is shorter than `halo`, whatever `most` says: a
+    /// Equal spans of at most `most` sites, which begin at multiples of `unit` (even). Where the axis has ends no span is shorter than `halo`, even if `most` is: a
     /// neighbour would read beyond the end, and miss what happens there.
     pub(super) fn new(sites: usize, periodic: bool, most: usize, unit: usize, halo: usize) -> Self {
         let most = most.max(unit) / unit * unit;
@@ -178,7 +178,7 @@ pub(super) fn copy_wrapped<T: Copy + Default>(sites: usize, periodic: bool, row:
 mod tests {
     use super::*;
 
-    /// Whatever is asked for, what a span reads beside itself ends in the span next to it; spans cover the axis and begin at multiples of their unit.
+    /// For all arguments, what a span reads beside itself ends in the span next to it; spans cover the axis and begin at multiples of their unit.
     #[test]
     fn no_span_is_shorter_than_what_its_neighbours_read() {
         for unit in [2, CHUNK] {

@@ -1,4 +1,4 @@
-//! Block sizes and fused steps: what a scene says, else what a short measurement finds fastest.
+//! Block sizes and fused steps: those of the scene, or the fastest by a short measurement.
 
 use super::{Axis, CHUNK, Tiling};
 use crate::backend::simd::Level;
@@ -124,11 +124,11 @@ fn stride(nx: usize) -> usize {
     if lines.is_multiple_of(512) { lines + 16 } else { lines }
 }
 
-/// Smaller grids take so little time that the usual plan serves them.
+/// Below this size the usual plan is taken.
 pub(in crate::solver) const LEAST_MEASURED: usize = 1 << 18;
 /// Sites of the sample that is timed: fields within the caches, and beyond them.
 const SAMPLES: [usize; 2] = [1 << 19, 1 << 21];
-/// No candidate begins to be timed after that.
+/// No candidate is timed after that.
 pub(in crate::solver) const LONGEST: Duration = Duration::from_millis(150);
 /// Bytes of field and phases that a last-level cache may hold.
 const CACHED: usize = 64 << 20;

@@ -1,7 +1,7 @@
 //! Rows of ψ in double precision from rows of φ, for sums.
 //!
 //! The half phase between the two is worked out in double precision, site by site: unlike the factors in the run's precision ([`Media::factors`]) a site's does not depend on those beside
-//! it, so that a row is closed to the same bits in whatever pieces, and loops over sites become vector code. ψ is off by the rounding of φ alone.
+//! it, so that a row is closed to the same bits in any pieces, and loops over sites become vector code. ψ is off by the rounding of φ alone.
 //!
 //! Operations a site: 6 to turn it, 2 for its angle; some 45 for a sine and a cosine where neighbours differ in energy or the interaction turns them, 25 for e^W where it absorbs.
 

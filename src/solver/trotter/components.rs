@@ -1,4 +1,4 @@
-//! Two components that act on each other: ψ₁ has the potential g₁₂|ψ₂|², ψ₂ has g₁₂|ψ₁|².
+//! Two coupled components: ψ₁ has the potential g₁₂|ψ₂|², ψ₂ has g₁₂|ψ₁|².
 //!
 //! They are the two halves of the field, the sites of the last axis. A phase changes neither density, so that e^{−ig₁₂|ψ₂|²τ} of the first and e^{−ig₁₂|ψ₁|²τ} of the second are exact together;
 //! they commute with the phases of the step and stand next to its sweeps, half of them before and half after (all before them at order 1), where absorption has not changed the densities: a

@@ -18,7 +18,7 @@ use rayon::prelude::*;
 use std::ops::Range;
 
 impl<T: Real> Trotter<T> {
-    /// Takes steps, after each of which transducers act and detectors record; none: they do so now.
+    /// Takes steps, after each of which transducers act and detectors record; 0 steps: they act at the present time.
     pub(super) fn record_steps(&mut self, clock: &RunClock, steps: u64, taps: &mut Taps) {
         if self.stepper.device().is_some() {
             self.record_steps_on_device(clock, steps, taps);
@@ -134,7 +134,7 @@ impl<T: Real> Trotter<T> {
         self.stepper.whole_lanes().filter(|_| plain)
     }
 
-    /// Appends what transducers heard in steps that `recorder` has seen.
+    /// Appends what transducers recorded in steps that `recorder` has seen.
     fn hear(&self, steps: Range<usize>, recorder: &Recorder<T>, closing: Option<&HalfPhase>, taps: &mut Taps) {
         let Some(own) = taps.transducers_mut().as_mut().filter(|own| own.act() == Act::Record) else {
             return;
@@ -227,7 +227,7 @@ impl<T: Real> Trotter<T> {
         totals.value(grid, tap)
     }
 
-    /// The same on a device: sums are put in after every step and stay there, and come to the host once a batch, so that steps do not wait for them.
+    /// The same on a device: sums are queued after every step and stay there, and come to the host once a batch, so that steps do not wait for them.
     fn record_steps_on_device(&mut self, clock: &RunClock, steps: u64, taps: &mut Taps) {
         if taps.keeps_rows() {
             self.record_rows_on_device(clock, steps, taps);

@@ -1,4 +1,4 @@
-//! The half phase between ψ, what a scene has, and φ, what is stepped.
+//! The half phase between ψ of the scene and φ, which is stepped.
 
 use super::media::{Exponent, Media};
 use crate::field::Real;

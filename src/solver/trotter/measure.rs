@@ -1,6 +1,6 @@
 //! Sums over regions of the field: observables, and what detectors need amplitudes for.
 //!
-//! All sums run over rows in parallel and add the rows in order, so that the result does not depend on the number of threads; nor does that of a row on who else's is taken.
+//! All sums run over rows in parallel and add the rows in order, so that the result does not depend on the number of threads, nor the sum of a row on which other rows are summed.
 //!
 //! Bytes of a site: φ and the diagonal of H, once; operations: 8 to close it, 8 for its moments, 3 for its energy and 4 a bond. Rows come in blocks (in three dimensions of several planes), so that
 //! the rows next to them, which are read as well, are few.
@@ -18,7 +18,7 @@ use num_complex::{Complex, Complex64};
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// Reads sites of a row of φ: (row, sites, where to).
+/// Reads sites of a row of φ: (row, sites, destination).
 pub(super) type ReadRow<'a, T> = &'a (dyn Fn(usize, Range<usize>, &mut [Complex<T>]) + Sync);
 
 /// Bytes of the rows of ψ that are kept together: they stay in a core's second cache.

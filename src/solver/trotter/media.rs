@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 /// Sites that are turned at once, on the stack.
 const CHUNK: usize = 64;
 
-/// W τ beyond this makes no difference: e^{−20} is below the last bit of a single, and its inverse, which closes a frame, stays finite.
+/// W τ beyond this has no effect: e^{−20} is below the last bit of a single, and its inverse, which closes a frame, stays finite.
 pub(super) const LARGEST_DAMPING: f64 = 20.0;
 
 /// E, W, driven parts of U, and walls; x fastest.
@@ -26,7 +26,7 @@ pub(super) struct Media<T> {
     grid: Grid,
     /// Diagonal of H without drives and interaction.
     pub(super) energy: Vec<T>,
-    /// What each drive multiplies.
+    /// The potential that each drive multiplies.
     pub(super) driven: Vec<(Expression, Vec<T>)>,
     /// Sites of each row between the first and the last that a drive touches.
     driven_sites: Vec<Range<usize>>,
@@ -36,7 +36,7 @@ pub(super) struct Media<T> {
     strengths: Option<Arc<[f64]>>,
     /// Sites that are walls, where the scene has any.
     pub walls: Option<Vec<bool>>,
-    /// Lowest energy: taken off in imaginary time, so that no factor exceeds 1.
+    /// Lowest energy: subtracted in imaginary time, so that no factor exceeds 1.
     pub(super) lowest: f64,
 }
 
@@ -255,7 +255,7 @@ impl<T: Real> Media<T> {
 
     /// Factors of the sites of a row that a drive touches, from their moduli; all others keep theirs, which do not change.
     ///
-    /// They are rounded to the nearest: they are others in every step, and so are their errors.
+    /// They are rounded to the nearest: they change in every step, and so do their errors.
     pub(super) fn driven_factors(&self, row: usize, exponent: &Exponent, moduli: &[f64], out: &mut [Complex<T>]) {
         let start = row * self.grid.size()[0];
         let all = self.driven_sites[row].clone();

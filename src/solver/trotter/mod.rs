@@ -7,7 +7,7 @@
 //! - Order: 1, 2 or 4 in Δt. Unitary and therefore stable for every Δt (without absorption), reversible for orders 2 and 4; the error per unit of time
 //!   grows as J(J Δt)^order.
 //! - Cost, 2D order 2: 6 sweeps and one phase a step.
-//! - Limits: hopping only along axes; where layers set it, a flux or the interaction, in a frame that rotates, and of two components that act on each other ([`components`]), by `naive` and, on the processor, `vector`; a periodic axis needs an even number of sites; order 4 has a
+//! - Limits: hopping only along axes; layers of hopping, flux or interaction, rotation and coupled components ([`components`]) by `naive` and, on the processor, `vector`, layers of hopping and flux on NVIDIA devices also by whole steps; a periodic axis needs an even number of sites; order 4 has a
 //!   backward sub-step, which excludes imaginary time and puts absorption outside the composition, see [`scheme`].
 //!
 //! H. De Raedt, Annu. Rev. Comput. Phys. IV (1996) 107; C. S. Bederián and A. D. Dente, "Boosting quantum evolutions using

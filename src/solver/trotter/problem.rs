@@ -1,4 +1,4 @@
-//! What a scene asks of the method, read off a [`Scenario`]: everything that the solvers need, and why some scenes cannot be
+//! The problem of a [`Scenario`]: everything that the steppers need, and why some scenes cannot be
 //! built.
 
 use crate::field::Real;
@@ -18,7 +18,7 @@ const LARGEST_ANGLE: f64 = 1.2;
 /// Sub-step of Suzuki's fourth-order product, u = 1/(4 − 4^(1/3)).
 pub(super) const SUZUKI_U: f64 = 0.4144907717943757;
 
-/// The scene as the method sees it.
+/// The problem of a scene.
 #[derive(Clone, Debug)]
 pub(super) struct Problem {
     /// The lattice.
@@ -40,7 +40,7 @@ pub(super) struct Problem {
 }
 
 impl Problem {
-    /// What a resolved scenario asks for.
+    /// The problem of a resolved scenario.
     pub(super) fn new(setup: &Setup) -> Result<Self, SolverError> {
         let sound = || SolverError::Unsupported("trotter steps quantum scenes only".into());
         let problem = as_written(&setup.scenario).ok_or_else(sound)?;
@@ -57,7 +57,7 @@ impl Problem {
         self.quantum.flux != 0.0 || self.medium.has(Sets::Wall) || self.medium.sets_bonds()
     }
 
-    /// What most bonds of each axis multiply J by, which whole steps in three dimensions take for alike: 1 where bonds are alike, or most of a sample have no number in common.
+    /// The factor of J of most bonds of each axis, which whole steps in three dimensions take as the common one: 1 where all bonds are alike, or most of a sample have no common factor.
     pub(super) fn alike(&self) -> [f64; 3] {
         let mut alike = [1.0; 3];
         let Some(bonds) = self.bonds.as_deref().filter(|_| self.grid.rank() == 3) else {
@@ -78,7 +78,7 @@ impl Problem {
         alike
     }
 
-    /// Adds to the sites of a row what stands on the diagonal of H beside U.
+    /// Adds to the sites of a row the diagonal of H beside U.
     pub(super) fn add_diagonal(&self, row: usize, values: &mut [f64]) {
         let Some(bonds) = &self.bonds else {
             for value in values {
@@ -113,18 +113,18 @@ impl Problem {
     /// Whether tables carry e^{−g n τ} with the density n that a step begins with, as imaginary time has it.
     ///
     /// With the same n in both half phases a state that a step does not change is an eigenvector of a symmetric product for H[n], so that the ground
-    /// state is off by O(Δt²). Half phases that read |ψ|² as it stands see the norm after the sweeps, which is another, and are off by O(Δt).
+    /// state is off by O(Δt²). Half phases that read the present |ψ|² use the norm after the sweeps, which differs, and are off by O(Δt).
     pub(super) fn has_mean_field(&self) -> bool {
         let cross = self.medium.cross_interaction() != 0.0;
         self.imaginary && (self.quantum.interaction != 0.0 || self.strengths.is_some() || cross)
     }
 
-    /// g at every site of the phases e^{−ig|φ|²τ} that read the field as it stands, where layers set it.
+    /// g at every site of the phases e^{−ig|φ|²τ} that read the present field, where layers set it.
     pub(super) fn phase_strengths(&self) -> Option<Arc<[f64]>> {
         self.strengths.clone().filter(|_| !self.imaginary)
     }
 
-    /// g of the phases e^{−ig|φ|²τ} that read the field as it stands.
+    /// g of the phases e^{−ig|φ|²τ} that read the present field.
     pub(super) fn phase_interaction(&self) -> f64 {
         if self.imaginary { 0.0 } else { self.quantum.interaction }
     }
@@ -151,7 +151,7 @@ impl Problem {
         (0..self.grid.size()[1]).map(phase).collect()
     }
 
-    /// What cannot be done, each with its key and what to change.
+    /// What is not supported, each with its key and a remedy.
     pub(super) fn objections(&self) -> Vec<Objection> {
         let mut found = ring_objections(&self.grid);
         found.extend(quantum::flux_objection(&self.quantum, &self.medium));
@@ -203,7 +203,7 @@ pub(super) fn objections(scenario: &Scenario) -> Vec<Objection> {
     as_written(scenario).map_or_else(sound, |problem| problem.objections())
 }
 
-/// What the scenario asks for, possible or not, with Δt = 0 where it leaves Δt open; `None` for sound.
+/// The problem of a scenario, whether supported or not, with Δt = 0 where the scene sets none; `None` for sound.
 pub(super) fn as_written(scenario: &Scenario) -> Option<Problem> {
     Some(Problem {
         grid: scenario.grid().clone(),

@@ -1,4 +1,4 @@
-//! What detectors read of the field after every step, also while several steps are fused.
+//! Records the values of detectors after every step, also while several steps are fused.
 //!
 //! A stepper hands over rows of φ as they leave a step, piece by piece and in any order; two kinds of reading keep what a record needs of them:
 //!
@@ -53,7 +53,7 @@ struct Heard {
     slots: Vec<AtomicU64>,
 }
 
-/// What is kept of the sites that a tap reads.
+/// The part of the sites of a tap that is kept.
 pub(super) struct Reading<T> {
     tap: usize,
     kept: Kept,
@@ -88,7 +88,7 @@ impl Copies {
 }
 
 impl<T: Real> Recorder<T> {
-    /// Buffers for what `taps` read and hear in at most `fused` steps; `open_damping` is the time of absorption that φ has had and ψ has not. `whole`: the sums over all sites that are asked for as
+    /// Buffers for the records of `taps` in at most `fused` steps; `open_damping` is the time of absorption that φ has had and ψ has not. `whole`: the sums over all sites that are asked for as
     /// well; `summed`: whether an adapter hands over those of regions, of whole steps.
     pub(super) fn new(
         grid: &Grid,
@@ -172,7 +172,7 @@ impl<T: Real> Recorder<T> {
         observes && self.taps == taps.taps() && self.heard.sites == listeners(taps)
     }
 
-    /// Columns from the first to the last that transducers hear among those of a row.
+    /// Columns from the first to the last that transducers record among those of a row.
     #[inline(always)]
     pub(super) fn heard_columns(&self, j: usize, k: usize, x: &Range<usize>) -> Option<Range<usize>> {
         let (first, sites) = self.heard_of(j, k, x);
@@ -181,7 +181,7 @@ impl<T: Real> Recorder<T> {
         Some(self.heard.sites[first] % nx..last % nx + 1)
     }
 
-    /// The number of the first site that is heard among columns `x` of a row, and all of them.
+    /// The number of the first site that is recorded among columns `x` of a row, and all of them.
     fn heard_of(&self, j: usize, k: usize, x: &Range<usize>) -> (usize, &[usize]) {
         let [nx, ny, _] = self.grid.size();
         let row = (j + ny * k) * nx;
@@ -191,7 +191,7 @@ impl<T: Real> Recorder<T> {
         (first, &sites[first..first + count])
     }
 
-    /// Takes what is heard among sites x0.. of row (j, k) of φ after step `step` of a batch.
+    /// Takes what is recorded among sites x0.. of row (j, k) of φ after step `step` of a batch.
     pub(super) fn hear(&self, step: usize, j: usize, k: usize, x0: usize, re: &[T], im: &[T]) {
         let nx = self.grid.size()[0];
         let (first, sites) = self.heard_of(j, k, &(x0..x0 + re.len()));
@@ -203,7 +203,7 @@ impl<T: Real> Recorder<T> {
         }
     }
 
-    /// The sites that are heard, and φ there after step `step` of a batch.
+    /// The sites that are recorded, and φ there after step `step` of a batch.
     pub(super) fn heard(&self, step: usize) -> impl Iterator<Item = (usize, Complex<T>)> {
         let count = 2 * self.heard.sites.len();
         let slots = self.heard.slots[step * count..(step + 1) * count].chunks_exact(2);

@@ -33,7 +33,7 @@ pub(super) struct Beside<'a> {
     pub below: bool,
 }
 
-/// What energy and current need.
+/// The data for energy and current.
 #[derive(Clone, Debug)]
 pub(super) struct Energy<'a, T> {
     /// The diagonal of H without drives; drives and what they multiply.

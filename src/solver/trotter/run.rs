@@ -1,4 +1,4 @@
-//! The state: tables and steps around a [`Sweeper`], which holds the field in a layout of its own and sweeps it.
+//! The state: tables and steps around a [`Sweeper`], which holds the field in its own layout and sweeps it.
 
 use super::closed;
 use super::measure::ReadRow;

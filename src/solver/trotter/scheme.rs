@@ -9,8 +9,8 @@
 //! Order 1 is `P xE xO yE yO zE zO`, order 2 one symmetric sub-step, order 4 five of lengths u, u, 1 − 4u, u, u (Suzuki 1990,
 //! doi 10.1016/0375-9601(90)90962-N).
 //!
-//! Absorption of orders 1 and 2 is part of the phases. The backward sub-step of order 4 would give back what the others took, so there
-//! absorption stands outside the composition, `e^{−WΔt/2} S₄ e^{−WΔt/2}`: of order 4 where nothing absorbs, and of order 2, with an error of the
+//! Absorption of orders 1 and 2 is part of the phases. The backward sub-step of order 4 would amplify, so there
+//! absorption is outside of the composition, `e^{−WΔt/2} S₄ e^{−WΔt/2}`: of order 4 where nothing absorbs, and of order 2, with an error of the
 //! commutators of W with H, where something does.
 //!
 //! The interaction reads |ψ|² next to the sweeps, `e^{−WΔt/2} P½ … P½ e^{−WΔt/2}`, so that a step is a palindrome: half of the phase between two steps has the
@@ -75,7 +75,7 @@ impl Substep {
             && self.excess.to_bits() == other.excess.to_bits()
     }
 
-    /// Its sweeps one by one, in order, without those that turn nothing; for variants that take each over the whole grid.
+    /// Its sweeps one by one, in order, without those of angle 0; for variants that take each over the whole grid.
     pub(super) fn sweeps(&self, rank: usize) -> Vec<Sweep> {
         let sweep = |axis, odd, angle| Sweep { axis, odd, angle };
         let [even, odd, even_again] = self.angles;
@@ -104,7 +104,7 @@ impl Substep {
     }
 }
 
-/// What a phase table holds: e^{−iE·time − W·damping}·fold.
+/// The contents of a phase table: e^{−iE·time − W·damping}·fold.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct PhaseKind {
     /// Time.
@@ -254,7 +254,7 @@ impl Scheme {
         }
     }
 
-    /// What follows sub-step `i` of a step that starts at `time`: times of the middle of this sub-step and of the next one with
+    /// The phase after sub-step `i` of a step that starts at `time`: times of the middle of this sub-step and of the next one with
     /// the phase time that each contributes.
     pub(super) fn phase_after(&self, i: usize, time: f64) -> [(f64, f64); 2] {
         let this = &self.substeps[i];
@@ -275,7 +275,7 @@ impl Scheme {
     }
 }
 
-/// 1/cos (1/cosh) of the angle whose tangent (tanh) is that of `angle` rounded to `T`: what a sweep in tan form really does. With the cosine of
+/// 1/cos (1/cosh) of the angle whose tangent (tanh) is that of `angle` rounded to `T`: the exact factor of a sweep in tan form. With the cosine of
 /// the angle itself a single-precision run would drift by 1e-5 in 1e4 steps.
 pub(super) fn alone<T: Real>(angle: f64, imaginary: bool) -> f64 {
     if imaginary {

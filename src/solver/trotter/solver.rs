@@ -1,4 +1,4 @@
-//! What a run asks of the state.
+//! The run's interface to the state.
 
 use super::half_phase::HalfPhase;
 use super::media::Media;
@@ -271,7 +271,7 @@ impl<T: Real> Cut for Trotter<T> {
 
     #[cfg(feature = "cuda")]
     fn before_copies(&mut self, core: Range<usize>, sent: [usize; 2]) {
-        // Steps that are not put in all at once do more to the field than sweeps and phases.
+        // Steps that are not queued all at once do more to the field than sweeps and phases.
         if let Some(device) = self.stepper.device().filter(|_| self.is_steady()) {
             device.before_copies(core, sent);
         }

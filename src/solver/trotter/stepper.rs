@@ -1,4 +1,4 @@
-//! What a variant offers to a [`Run`](super::run::Run): a field in a layout of its own, and the sweeps over it.
+//! The interface of a variant to a [`Run`](super::run::Run): a field in its own layout, and the sweeps over it.
 
 use super::half_phase::HalfPhase;
 use super::media::{Exponent, Media};
@@ -13,7 +13,7 @@ use num_complex::Complex;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// What changes the sites of a row: (row, sites).
+/// A function that changes the sites of a row: (row, sites).
 pub(super) type RowChange<'a, T> = &'a (dyn Fn(usize, &mut [Complex<T>]) + Sync);
 
 /// Writes the corrections of a row.
@@ -26,7 +26,7 @@ pub(super) type Correction = Box<dyn Fn(usize, &mut [f64]) + Sync>;
 pub(super) trait Sweeper<T: Real>: Send + Sync {
     /// The variant's id.
     fn variant(&self) -> &'static str;
-    /// What was chosen, for people.
+    /// The choices that were made, for the user.
     fn details(&self) -> String;
     /// Bytes held.
     fn memory(&self) -> usize;
@@ -103,7 +103,7 @@ pub(super) trait Sweeper<T: Real>: Send + Sync {
     fn whole_lanes(&self) -> Option<usize> {
         None
     }
-    /// Takes those of `recorder` from the field as it stands, for step `step` of a batch.
+    /// Takes those of `recorder` from the present field, for step `step` of a batch.
     fn add_whole(&self, _step: usize, _recorder: &Recorder<T>) {}
     /// Whole steps, tables as they are.
     fn steps(&mut self, scheme: &Scheme, steps: u64) {
@@ -121,7 +121,7 @@ pub(super) const KEPT: usize = 4096;
 /// Regions of [`OnDevice::begin_sums`] that are summed by one kernel.
 pub(super) const SUMMED: usize = 4;
 
-/// What a device takes after every step of a batch.
+/// The sums and copies that a device takes after every step of a batch.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Watched {
     /// Where |ψ|² is summed.
@@ -132,7 +132,7 @@ pub(super) struct Watched {
     pub copied: Vec<Region>,
 }
 
-/// What a stepper whose field is on a device does without moving it to the host. A failure is kept until [`OnDevice::fault`] is asked.
+/// The operations of a stepper whose field is on a device, without moving it to the host. A failure is kept until [`OnDevice::fault`] is asked.
 pub(super) trait OnDevice<T: Real>: Sync {
     /// Where it runs.
     fn backend(&self) -> Backend;
@@ -140,7 +140,7 @@ pub(super) trait OnDevice<T: Real>: Sync {
     fn units(&self) -> usize;
     /// Takes over energies, absorption, driven parts and walls.
     fn set_media(&self, media: &Media<T>);
-    /// A table from an exponent; a mean field is that of the field as it stands.
+    /// A table from an exponent; a mean field is that of the present field.
     fn refill(&self, table: usize, exponent: &Exponent);
     /// Opens or closes the whole field, or conjugates it; walls become zero.
     fn apply_half_phase(&self, half_phase: Option<&HalfPhase>, conjugate: bool);
@@ -150,7 +150,7 @@ pub(super) trait OnDevice<T: Real>: Sync {
     fn load_transducers(&self, taps: &Taps, steps: usize);
     /// Lets them do it after step `step` of those; `phases` close and open the field at its time, where that is needed.
     fn step_transducers(&self, step: usize, phases: Option<&[HalfPhase; 2]>);
-    /// Hands over what they heard, and notes what they played, in those steps.
+    /// Hands over what they recorded, and notes what they played, in those steps.
     fn take_transducers(&self, taps: &mut Taps);
     /// Steps between two hand-overs at most.
     fn most_transducer_steps(&self, taps: &Taps) -> u64;

@@ -92,7 +92,7 @@ impl Asked {
 }
 
 impl<T: Real> Trotter<T> {
-    /// Steps and records, where detectors are among the taps that the device sees to as it steps; `false` where there are none, and nothing was done.
+    /// Steps and records, where the device serves some of the detectors as it steps; `false` where there are none, and nothing was done.
     pub(super) fn sum_while_stepping(&mut self, clock: &RunClock, steps: u64, taps: &mut Taps) -> bool {
         // In imaginary time the norm is restored after a step.
         let plain = !self.scheme.imaginary && steps > 0 && !taps.transducers_act();

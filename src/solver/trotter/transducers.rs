@@ -1,4 +1,4 @@
-//! Transducers: single sites of ψ, between the field's half phases. On a device they act where the field lies, a batch of steps at a time.
+//! Transducers: single sites of ψ, between the field's half phases. On a device they act there, a batch of steps at a time.
 
 use super::half_phase::HalfPhase;
 use super::run::Trotter;
@@ -31,7 +31,7 @@ impl<T: Real> Trotter<T> {
         taps.apply_transducers(&mut Reached { run: self, phases });
     }
 
-    /// What closes and opens the field at `time`; `None` where it is closed.
+    /// The phases that close and open the field at `time`; `None` where it is closed.
     pub(super) fn phases(&self, time: f64) -> Option<[HalfPhase; 2]> {
         self.last_half_phase(time)
             .map(|closing| [closing, self.first_half_phase(time, 1.0)])

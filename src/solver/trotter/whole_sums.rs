@@ -1,7 +1,7 @@
 //! Sums over all sites of a plane, taken in vectors and in the field's precision while blocks are in cache: norm, moments, the largest |ψ|², energy.
 //!
 //! A row is added up in chunks of [`CHUNK`] columns: lane by lane in T, chunks and rows in double precision, in their order. A chunk has its own sites and the bonds from these to the
-//! right and upwards, also those to the next chunk. Whoever takes it, a block or a pass over memory, takes the same numbers in the same order.
+//! right and upwards, also those to the next chunk. A block and a pass over memory add the same numbers in the same order.
 //!
 //! Layout of the tables: rows of vectors of 2N columns, N the lanes of a vector, each with c, s of its even and odd columns, by which φ is closed to ψ, and their diagonal of H: 6N numbers.
 //! Behind the grid's last column they are 0, up to one whole vector more. Bytes: 3 numbers of T a site, and 8 B a number, row and chunk of each step that is kept.

@@ -1,4 +1,4 @@
-//! ψ on the device, and what looks at it there: sums over regions, pictures, its weight (`kernels/crank_nicolson.cuh`). Interleaved, x fastest.
+//! ψ on the device: sums over regions, pictures, its weight (`kernels/crank_nicolson.cuh`). Interleaved, x fastest.
 
 use super::params;
 use crate::backend::cuda::{Buffer, CudaError, Kernel, Piece, Pieces, Source, Stream};
@@ -36,13 +36,13 @@ struct Kernels {
     picture: Kernel,
 }
 
-/// What the energies of sums are made of.
+/// The diagonal of H for the energies of sums.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Energies {
     /// Planes of the diagonal of H, 0 for none.
     pub still: u64,
     pub driven: u64,
-    /// What is the same at all sites.
+    /// The part that is the same at all sites.
     pub diagonal: f64,
     pub hopping: f64,
     pub interaction: f64,
@@ -115,7 +115,7 @@ impl<T: OnCuda> Field<T> {
             + self.state.as_ref().map_or(0, DeviceState::bytes)
     }
 
-    /// The sums over ψ against `start`; `None` where lines are too long for the device, or it has no room for them.
+    /// The sums over ψ against `start`; `None` where lines are too long for the device, or it has not enough memory for them.
     pub(super) fn state_sums(&mut self, start: &Arc<FieldData>, whole: bool) -> Result<Option<StateSums>, CudaError> {
         if !DeviceState::<T>::reaches(&self.stream, &self.grid, whole) {
             return Ok(None);
@@ -137,12 +137,12 @@ impl<T: OnCuda> Field<T> {
         state.sums(&self.stream, psi, start, whole)
     }
 
-    /// Says that ψ moved on.
+    /// Notes that ψ has changed.
     pub(super) fn changed(&mut self) {
         self.fetched = false;
     }
 
-    /// Makes [`Self::read`] give ψ as it stands.
+    /// Copies the present ψ to the host for [`Self::read`].
     pub(super) fn fetch(&mut self) -> Result<(), CudaError> {
         if !self.fetched {
             self.stream.download("the field", &self.psi, &mut self.host)?;
@@ -158,7 +158,7 @@ impl<T: OnCuda> Field<T> {
         }
     }
 
-    /// Changes what was fetched, and takes it back to the device; walls become zero.
+    /// Changes the fetched ψ, and copies it back to the device; walls become zero.
     pub(super) fn change(
         &mut self,
         is_wall: impl Fn(usize) -> bool + Sync,
@@ -176,7 +176,7 @@ impl<T: OnCuda> Field<T> {
         self.stream.upload("the field", &self.host, &self.psi)
     }
 
-    /// Where some sites lie, for whoever may overwrite them.
+    /// The pieces of some sites, which the caller may overwrite.
     #[allow(unsafe_code, reason = "the addresses of a buffer")]
     pub(super) fn pieces(&mut self, sites: Range<usize>) -> Pieces {
         self.fetched = false;

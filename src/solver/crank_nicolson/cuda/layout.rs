@@ -1,8 +1,8 @@
-//! How the rows of a line are dealt out to threads of the device, and the joints of its blocks.
+//! The distribution of the rows of a line to threads of the device, and the joints of its blocks.
 
 use super::shape::{FEW, PART_THREADS, PARTS, SOLVERS, THREADS};
 
-/// Who solves for the joints of all blocks.
+/// The threads that solve for the joints of all blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Solvers {
     /// Every block of a step by itself, which takes no launch.
@@ -12,7 +12,7 @@ pub(super) enum Solvers {
     Parts,
 }
 
-/// How rows are dealt out to threads.
+/// The distribution of rows to threads.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Layout {
     /// Threads of a block: a power of two, none of a ring's without a row.

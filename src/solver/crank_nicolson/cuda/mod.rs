@@ -2,8 +2,8 @@
 //!
 //! A line: two launches a step: `rs` solves for the joints of all blocks, `line_step` substitutes and eliminates for the next step, so that ψ is read and written once; on a
 //! short line one launch, in which every block solves for all joints. With a driven potential both halves are apart, since the matrix changes between them. A plane: two launches
-//! a step, rows and columns. From compute capability 9.0 on, a launch starts while the one before ends, and waits itself for what that one writes. ψ stays on the device, where
-//! sums and pictures are made; it comes to the host as a whole when somebody asks for the field, and goes back when somebody changed it.
+//! a step, rows and columns. From compute capability 9.0 on, a launch starts while the one before ends, and itself waits for what that one writes. ψ stays on the device, where
+//! sums and pictures are made; it is copied to the host as a whole when the field is read, and copied back after a change.
 //!
 //! Bytes a row and step of a line: 29 in single and 58 in double precision, inverse pivots and joints included.
 

@@ -1,4 +1,4 @@
-//! A propagator on the device, whatever its lines: a [`Scheme`] that steps, and the field where it is summed, drawn, read and changed.
+//! A propagator on the device, for lines and planes: a [`Scheme`] that steps, and the field, which is summed, drawn, read and changed.
 
 use super::super::propagator::Propagator;
 use super::field::{Energies, Field};
@@ -13,9 +13,9 @@ use num_complex::Complex;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// How ψ is stepped.
+/// The stepping of ψ.
 pub(super) trait Scheme<T: OnCuda>: Send + Sync {
-    /// How rows are dealt out, for people.
+    /// The distribution of rows, for the user.
     fn details(&self) -> String;
     /// Bytes on the device beside the field.
     fn bytes(&self) -> usize;
@@ -31,7 +31,7 @@ pub(super) trait Scheme<T: OnCuda>: Send + Sync {
     fn is_wall(&self, site: usize) -> bool;
     /// What energies at `time` are made of; `wanted` if anybody asks for them.
     fn energies(&mut self, field: &Field<T>, time: f64, wanted: bool) -> Result<Energies, CudaError>;
-    /// What the drives are worth at a time.
+    /// The values of the drives at a time.
     fn drives_at(&self, time: f64) -> Vec<f64>;
     /// Diagonal of H at a site, without interaction.
     fn energy_at(&self, site: usize, drives: &[f64]) -> f64;

@@ -4,7 +4,7 @@ use crate::backend::cuda::parameters;
 
 parameters!(Line<T>, Blocks, Solving, Parts, Lines<T>, Look, Picture);
 
-/// What the blocks leave to `rs`, and what it gives them.
+/// Output of the blocks for `rs`, and input from it.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Blocks {
@@ -16,7 +16,7 @@ pub(super) struct Blocks {
     pub y: u64,
 }
 
-/// What solving for the joints of all blocks takes beside them.
+/// Further arguments of the solution for the joints of all blocks.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Solving {

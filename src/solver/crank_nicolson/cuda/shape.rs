@@ -1,4 +1,4 @@
-//! The kernels of lines and planes, and how far each reaches.
+//! The kernels of lines and planes, and the largest line of each.
 
 use crate::backend::cuda::Source;
 use crate::field::Precision;

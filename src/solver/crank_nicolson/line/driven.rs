@@ -1,13 +1,13 @@
 //! Steps of an open line whose diagonal changes in every step: each block is eliminated and solved in two sweeps, and no coefficient is kept for the next step.
 //!
-//! With α = (T's diagonal)/off, q and D as in [`super`], and λ what a row owes to the joint before its block:
+//! With α = (T's diagonal)/off, q and D as in [`super`], and λ the coupling of a row to the joint before its block:
 //!     down: q_k = −1/(α_k + q_{k−1}), D_k = −2/off ψ_k + q_{k−1}D_{k−1}, λ_0 = 1, λ_{k+1} = q_kλ_k, S = Σ λ_{k+1}D_k, T = Σ λ_{k+1}λ_k
 //!     up:   x_k = q_k(D_k + λ_kX_L + x_{k+1}), ψ_k ← x_k − ψ_k
-//! T⁻¹ is symmetric, so that the downward sweep alone says what the first row of a block answers to its right-hand side (S) and to both joints (T, λ_m): the upward elimination of a
+//! T⁻¹ is symmetric, so that the downward sweep alone gives the response of the first row of a block to its right-hand side (S) and to both joints (T, λ_m): the upward elimination of a
 //! static line is not needed. λ decays as B and C do; where it is below rounding it is not computed.
 //! Joints: (−α_w − q_{m−1} − T) X_w − λ_m X_{w−1} − λ′_m X_{w+1} = −2/off ψ_w + q_{m−1}D_{m−1} + S, the block before and the one after; from end to end or in levels.
 //! A pass takes group after group of blocks upwards and at once downwards for the next step, whose drives are known, while ψ is in cache. Lines whose q, D and λ fit the caches keep
-//! them from the one pass to the next; of longer ones the pass makes them anew, in a thread's own memory, before it goes upwards.
+//! them from the one pass to the next; for longer ones the pass computes them again, in a thread's own memory, before it goes upwards.
 //! Work of a row and step: 12 operations and a division downwards, 8 upwards; downwards twice where nothing is kept. Bytes in single (double) with one drive: ψ, the diagonal and
 //! the drive read, ψ written: 24 (48); 56 (112) where q and D are kept.
 
@@ -67,7 +67,7 @@ impl<T: Vectors> Diagonal<T> {
         (numbers + driven) * size_of::<T>() + swept
     }
 
-    /// Forgets what it knows of ψ, which has changed.
+    /// Drops the intermediate results that belong to ψ, which has changed.
     pub(super) fn forget(&mut self) {
         self.ahead = None;
     }

@@ -1,6 +1,6 @@
 //! Which block, vector, lane and row a site of the line is in.
 
-/// Where the rows of a line are.
+/// The places of the rows of a line.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Geometry {
     pub sites: usize,

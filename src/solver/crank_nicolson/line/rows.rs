@@ -1,8 +1,8 @@
-//! The rows of a vector of blocks as their elimination reads and leaves them.
+//! The rows of a vector of blocks before and after their elimination.
 
 use num_complex::Complex64;
 
-/// What a block adds to the rows of its joints.
+/// The contribution of a block to the rows of its joints.
 #[derive(Clone, Copy, Default)]
 pub struct Ends {
     /// Upper coefficient and addition to the diagonal of the joint before.
@@ -13,7 +13,7 @@ pub struct Ends {
     pub below: Complex64,
 }
 
-/// What the elimination of a vector of blocks reads and what it leaves. Kept from step to step where drives change the diagonal.
+/// Input and results of the elimination of a vector of blocks. Kept from step to step where drives change the diagonal.
 pub struct Rows {
     /// T's diagonal without drives, and 1 where a row couples, 0 where it does not: \[row]\[re | im | couples]\[lane].
     pub still: Vec<f64>,

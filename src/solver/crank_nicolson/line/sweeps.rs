@@ -12,7 +12,7 @@ pub(in super::super) const BESIDE: usize = 2;
 /// Rows after which λ is compared with rounding.
 const COMPARED: usize = 8;
 
-/// What the blocks of a vector leave for the joints, lane by lane.
+/// The contribution of the blocks of a vector to the joints, lane by lane.
 #[derive(Clone, Copy)]
 pub(super) struct Ends<T> {
     /// q of the last row, q D of it, λ beyond it, S, T: real and imaginary parts.
@@ -43,7 +43,7 @@ pub(super) const LINK: usize = 2;
 pub(super) const FIRST: usize = 3;
 pub(super) const OWN: usize = 4;
 
-/// What a downward sweep leaves for the upward one: q, D and λ of the rows of up to [`BESIDE`] vectors, \[vector]\[row]\[re | im]\[lane].
+/// Results of a downward sweep for the upward one: q, D and λ of the rows of up to [`BESIDE`] vectors, \[vector]\[row]\[re | im]\[lane].
 pub(super) struct Swept<T> {
     all: Aligned<T>,
     /// Numbers from q to D, and from D to λ.
@@ -73,7 +73,7 @@ pub(super) struct Down<'a, T> {
     pub rows: usize,
     pub drives: &'a [T],
     pub scale: Complex<T>,
-    /// Square of what counts as nothing.
+    /// Square of the negligible size.
     pub negligible: T,
     pub psi: *const T,
     pub real: *const T,

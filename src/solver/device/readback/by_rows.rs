@@ -1,4 +1,4 @@
-//! Sums over single rows, for observables of planes and for parts of a grid: added up in the same order, whoever owns the rows, they have the same bits.
+//! Sums over single rows, for observables of planes and for parts of a grid: added up in the same order, whichever part owns the rows, so that they have the same bits.
 
 use super::{KEPT, ReadbackStream, Region, SUMS, is_kept, observables};
 use crate::backend::cuda::{Buffer, CudaError, DeviceRepr, Stream};
@@ -121,7 +121,7 @@ impl ReadbackStream {
         Ok(numbers_of_rows(&invariant, sound.as_deref()))
     }
 
-    /// Puts in the sums over the rows of a detector of a part of a grid, as [`ReadbackStream::keep`]; `sharing` is that of the whole detector.
+    /// Queues the sums over the rows of a detector of a part of a grid, as [`ReadbackStream::keep`]; `sharing` is that of the whole detector.
     pub(in crate::solver) fn keep_rows<L: DeviceRepr>(
         &mut self,
         stream: &Stream,
@@ -144,7 +144,7 @@ impl ReadbackStream {
         Ok(())
     }
 
-    /// Brings them to the host.
+    /// Copies them to the host.
     fn fetch_rows(&mut self, stream: &Stream) -> Result<(), CudaError> {
         let waiting = std::mem::take(&mut self.waiting_rows) * SUMS;
         let before = self.fetched_rows.len();

@@ -1,6 +1,6 @@
-//! Ends of rows that are damped, as beside walls with an impedance, of rows that are plain otherwise.
+//! Damped ends of rows that are plain otherwise, as beside walls with an impedance.
 //!
-//! Every row of a room with such walls has two of them, so that they are stepped many rows a call; what lies between goes with the kernels of empty grids.
+//! Every row of a room with such walls has two of them, so many rows are stepped a call; the sites between them use the kernels of empty grids.
 
 #![allow(
     unsafe_code,

@@ -1,4 +1,4 @@
-//! A row with anything in it, whatever stands for the rows around it: at soft edges, where layers cross beside walls, in layers of changing density. What it has is looked for at every vector.
+//! Any row, with any images for the rows around it: at soft edges, where layers cross beside walls, in layers of changing density. Its contents are looked up at every vector.
 
 #![allow(
     unsafe_code,
@@ -15,9 +15,9 @@ use super::{Bits, RowLayer, SITE, SMALLEST_SQUARE, inverse};
 use crate::backend::simd::{self, Lanes, Level, Vectors};
 use crate::field::{Precision, Real};
 
-/// A row and what it reads, all pointers at its first site.
+/// A row and its input, all pointers at its first site.
 ///
-/// Everything must reach the sites of all segments; nobody else may write what is read or touch what is written.
+/// All pointers must cover the sites of all segments; no other task may write what is read or access what is written.
 #[derive(Clone, Copy)]
 pub(in super::super) struct LayerBox<'a, T> {
     /// pⁿ.
@@ -36,7 +36,7 @@ pub(in super::super) struct LayerBox<'a, T> {
     pub(in super::super) beyond: Beyond<T>,
 }
 
-/// What a row reads along one axis.
+/// The input of a row along one axis.
 #[derive(Clone, Copy)]
 pub(in super::super) struct Axis<T> {
     /// Neighbours k sites below and above at [k − 1].

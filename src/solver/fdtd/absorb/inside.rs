@@ -160,7 +160,7 @@ impl<T: Real, L: Lanes<Element = T>> Inside<T, L> {
     }
 }
 
-/// Lets the ζ of a site's layers take over what rounding has put into the pressure: `missed` is that over λ². See [`super::super::cpml`].
+/// Corrects the ζ of a site's layers for the rounding of the pressure: `missed` is that rounding over λ². See [`super::super::cpml`].
 ///
 /// # Safety
 /// As for the steps of sites.

@@ -1,4 +1,4 @@
-//! Rows each of which has parts of its own: plain ones, layers, walls in reach, damping, densities that differ.
+//! Rows with parts of their own: plain ones, layers, walls in reach, damping, non-uniform density.
 
 #![allow(
     unsafe_code,
@@ -37,7 +37,7 @@ pub(in super::super) struct MixedRows<'a, T> {
     pub(in super::super) damping: Damping<'a, T>,
     /// For parts with layers alone, and at the grid's edges plain ones.
     pub(in super::super) layered: &'a LayeredKernels<T>,
-    /// For what is rare.
+    /// For rare parts.
     pub(in super::super) general: AbsorbKernel<T>,
 }
 

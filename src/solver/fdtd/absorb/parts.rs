@@ -1,4 +1,4 @@
-//! What rows have beside layers: walls, damping, densities that differ.
+//! Contents of rows beside layers: walls, damping, non-uniform density.
 
 use crate::field::Real;
 
@@ -26,7 +26,7 @@ impl<T: Real> Damping<'_, T> {
     }
 }
 
-/// What a row has beside its layers, at its first site.
+/// Contents of a row beside its layers, at its first site.
 #[derive(Clone, Copy)]
 pub(in super::super) struct Beyond<T> {
     /// The faces of the sites, where walls are in reach, and bytes from those of a distance to those of the next.

@@ -1,4 +1,4 @@
-//! What the vectors do, for one site: those beside walls, whose neighbours are mirrored one by one.
+//! The step of one site, for sites beside walls, whose neighbours are mirrored one by one.
 
 use super::super::stencil::{COEFFICIENTS, FLUX};
 use super::inside::SMALLEST_LOSS;

@@ -36,7 +36,7 @@ impl<L: Lanes> Squares<L> {
     }
 }
 
-/// A box as a loop sees it: all that it multiplies and adds to find its way, in values that nothing else can change.
+/// A box for a loop: copies of its distances, in local values that the compiler can keep in registers.
 #[derive(Clone, Copy)]
 pub(super) struct Walk<T, const H: usize, const D: usize, const X: bool, const Y: bool, const Z: bool> {
     here: *const T,
@@ -345,7 +345,7 @@ impl<T: Vectors, const H: usize, const D: usize, const X: bool, const Y: bool, c
         }
     }
 
-    /// Lets the ζ of the sites' layers take over what rounding has put into the pressure: as [`super::inside::take`].
+    /// Corrects the ζ of the sites' layers for the rounding of the pressure: as [`super::inside::take`].
     #[inline(always)]
     unsafe fn take<L: Lanes<Element = T>>(factors: &[Factors<L>; 3], zetas: &mut [L; 3], mut missed: L) {
         let several = usize::from(X) + usize::from(Y) + usize::from(Z) > 1;

@@ -228,7 +228,7 @@ impl Cut {
     }
 }
 
-/// The kernel, and what a pass needs beside the levels.
+/// The kernel, and the buffers of a pass beside the levels.
 pub(super) struct Blocks<T: OnCuda> {
     cut: Cut,
     kernel: Kernel,
@@ -252,7 +252,7 @@ pub(super) struct Blocks<T: OnCuda> {
     operates: bool,
 }
 
-/// What the two layers of an axis remember: psi below and above sites, then zeta.
+/// The memory variables of the two layers of an axis: psi below and above sites, then zeta.
 pub(super) struct Memories<T: OnCuda> {
     pub psi: Buffer<T>,
     pub zeta: Buffer<T>,
@@ -303,7 +303,7 @@ impl<T: OnCuda> Blocks<T> {
         })
     }
 
-    /// Says what is done at single sites in the next batch.
+    /// Sets the operations on single sites of the next batch.
     pub(super) fn mark(&mut self, stream: &Stream, pitch: usize, done: &Operations) -> Result<(), CudaError> {
         let mut taken = self.medium.clone();
         self.operates = false;
@@ -337,7 +337,7 @@ impl<T: OnCuda> Blocks<T> {
         Ok(())
     }
 
-    /// Addresses of what says tiles what not to write: a flag a block, numbers of columns and of rows.
+    /// Addresses of the flags for sites that tiles must not write: a flag a block, numbers of columns and of rows.
     pub(super) fn flags(&self) -> [u64; 3] {
         [self.flags.address(), self.columns.address(), self.rows.address()]
     }
@@ -374,7 +374,7 @@ impl<T: OnCuda> Blocks<T> {
 }
 
 impl<T: OnCuda> Cuda<T> {
-    /// A pass of the blocks that are taken, from the levels to `[newer, older]`; its first step is step `n` of the batch. Gives whether there are any.
+    /// A pass of the blocks that are taken, from the levels to `[newer, older]`; its first step is step `n` of the batch. Returns whether there are any.
     #[allow(unsafe_code, reason = "a kernel launch")]
     pub(super) fn step_blocks(
         &mut self,

@@ -10,7 +10,7 @@ use crate::solver::resident::Resident;
 use crate::solver::{FieldImage, ImageRequest, SolverError};
 
 impl<T: OnCuda> Cuda<T> {
-    /// What `measure` is given: energies are those of the sound, where the velocity is kept.
+    /// The argument of `measure`: energies are those of the sound, where the velocity is kept.
     pub(super) fn look(&self, region: &Region) -> params::Look<T> {
         params::Look {
             step: self.step_parameters(),
@@ -30,7 +30,7 @@ impl<T: OnCuda> Cuda<T> {
         Region::everywhere(self.host.sweep.lattice.size, energy)
     }
 
-    /// What sums over the whole field are given: for the energy that the scheme conserves, and for the sound's where the velocity is kept.
+    /// Arguments of sums over the whole field: for the energy that the scheme conserves, and for the sound's where the velocity is kept.
     pub(super) fn looks(&self) -> (params::Look<T>, Option<params::Look<T>>) {
         let look = self.look(&self.everywhere(true));
         let sound = self.potential.is_some().then_some(look);
@@ -45,7 +45,7 @@ impl<T: OnCuda> Cuda<T> {
         Ok(())
     }
 
-    /// Starts to keep what the velocity follows from.
+    /// Starts to keep ∫p dt, from which the velocity follows.
     pub(super) fn watch_potential(&mut self) -> Result<(), SolverError> {
         if self.potential.is_none() {
             self.on_host(super::Fdtd::watch_potential)?;

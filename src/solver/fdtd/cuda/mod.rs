@@ -1,14 +1,14 @@
 //! Finite differences on an NVIDIA device.
 //!
-//! The host's run ([`Fdtd`]) reads scenes, starts, changes Δt and medium, and saves; between such events its levels lie on the device, where they are
+//! The host's run ([`Fdtd`]) reads scenes, starts, changes Δt and medium, and saves; between such events its levels are on the device, where they are
 //! stepped, recorded, summed and drawn. States are those of the processor: checkpoints go from one to the other.
 //!
 //! - `stepwise`: one kernel a step (`kernels/fdtd_step.cu`), in place over the older level. Where neither walls, density, absorption nor absorbing
-//!   edges ask for more, a warp walks along z with the planes of its stencil in registers; elsewhere a thread does a site.
+//!   edges ask for more, a warp walks along z with the planes of its stencil in registers; elsewhere a thread takes a site.
 //!
 //! - `diamond-torre`: many steps a launch in three dimensions, in towers of diamonds ([`torre`]). Plain stretches of a tower are straight-line code in
 //!   registers (`kernels/fdtd_torre.cu`), or, at order 8 and with absorbing edges at order 2, lie in shared memory (`kernels/fdtd_torre_shared.cu`);
-//!   at walls, absorption, sources and detectors it goes on site by site. The same bits.
+//!   at walls, absorption, sources and detectors it works site by site. The bits are the same.
 //!
 //! - `tiled`: many steps a launch in two dimensions, strips of columns in registers that overlap ([`tiles`], `kernels/fdtd_tiles.cu`), and around walls,
 //!   absorbing layers, sources and detectors blocks in shared memory ([`blocks`], `kernels/fdtd_blocks.cu`). It holds a second pair of levels. The same bits.
@@ -17,7 +17,7 @@
 //! operations a step. Detectors that read single sites are gathered. Single steps have a kernel for all of it; tiles and towers do it on the way. Regions and energy
 //! are summed on the device between launches, and so are fluxes but for those of single lines in two dimensions ([`follow`]). Records come back once a batch.
 //!
-//! Pictures and sums have a stream of their own, so that a picture that was begun is reduced and copied while stepping goes on; the step that would
+//! Pictures and sums have a stream of their own, so that a picture that was begun is reduced and copied while stepping continues; the step that would
 //! overwrite the level it reads waits on the device.
 //!
 //! Bound: a step moves 12 bytes a site in single precision (pⁿ and pⁿ⁻¹ read, pⁿ⁺¹ written), 16 with a speed per site: 355 G site-steps/s on an H200.

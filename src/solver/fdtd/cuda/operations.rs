@@ -1,4 +1,4 @@
-//! What is done to single sites in a batch of steps, as tiles and towers want to know it: in which rows, and which of the places.
+//! Operations on single sites in a batch of steps, for tiles and towers: by rows and places.
 
 use super::Cuda;
 use super::params::{SEARCHED, SiteOperation};

@@ -1,4 +1,4 @@
-//! Levels on the device as a run sees them.
+//! The run's interface to the levels on the device.
 
 use super::super::run::{BESIDE, EVEN, Fdtd, PEAK, level};
 use super::{Cuda, store, tiles, torre};

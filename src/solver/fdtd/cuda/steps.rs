@@ -1,4 +1,4 @@
-//! Steps on the device, and what is done to single sites after each.
+//! Steps on the device, and operations on single sites after each.
 
 use super::params::{self, whole};
 use super::{Cuda, grid_of};
@@ -22,7 +22,7 @@ const CHUNK: usize = 64;
 /// Columns and rows of such a block.
 const BLOCK: [usize; 2] = [128, 8];
 
-/// Planes that a block of a step walks through where the device holds `resident` of them: so few that all have something to do.
+/// Planes that a block of a step walks through where the device holds `resident` of them: so few that all blocks have work.
 pub(super) fn planes_of_block([nx, ny, nz]: [usize; 3], resident: usize) -> usize {
     let across = nx.div_ceil(BLOCK[0]) * ny.div_ceil(BLOCK[1]);
     let parts = (resident / across.max(1)).max(1);
@@ -46,7 +46,7 @@ impl Ending {
 }
 
 impl<T: OnCuda> Cuda<T> {
-    /// What a step of the two levels is given.
+    /// Arguments of a step of the two levels.
     pub(super) fn step_parameters(&self) -> params::Step<T> {
         params::Step {
             now: self.now.address(),
@@ -165,7 +165,7 @@ impl<T: OnCuda> Cuda<T> {
         (0..sites.len()).filter(is_free).collect()
     }
 
-    /// What is done to single sites in a batch, to the device; says what transducers have played.
+    /// Copies the operations on single sites of a batch to the device; notes what transducers have played.
     fn prepare_sites(
         &mut self,
         clock: &RunClock,
@@ -281,7 +281,7 @@ impl<T: OnCuda> Cuda<T> {
         self.events.send(&self.stream, clocks, values).map(Some)
     }
 
-    /// Puts in what detectors sum at a moment.
+    /// Queues what detectors sum at a moment.
     fn keep_sums(&mut self, (taps, summed): (&Taps, &[bool]), clock: &RunClock) -> Result<(), CudaError> {
         for (n, tap) in taps.taps().iter().enumerate() {
             if let Some(region) = Region::of(tap).filter(|_| summed[n] && taps.is_due(n, clock)) {
@@ -306,7 +306,7 @@ impl<T: OnCuda> Cuda<T> {
         }
     }
 
-    /// What is done to single sites of a level after step `n` of the batch.
+    /// Operations on single sites of a level after step `n` of the batch.
     #[allow(unsafe_code, reason = "a kernel launch")]
     pub(super) fn operate(&self, level: u64, n: usize) -> Result<(), CudaError> {
         if self.events.is_empty() {

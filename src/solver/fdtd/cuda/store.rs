@@ -1,4 +1,4 @@
-//! What a run holds on the device, and how it goes there and back.
+//! The memory of a run on the device, and copies to and from the host.
 //!
 //! Levels are `pitch` × ny × nz numbers, x fastest, pitch = nx rounded up to 32, without ghosts; the layers' memories lie as on the host.
 
@@ -160,7 +160,7 @@ impl Slots {
     }
 }
 
-/// Copies a level into an array that lies as `lattice` says, ghosts included.
+/// Copies a level into an array with the layout of `lattice`, ghosts included.
 pub(super) fn pull_level<T: OnCuda>(
     stream: &Stream,
     what: &str,
@@ -278,7 +278,7 @@ impl<T: OnCuda> Medium<T> {
         })
     }
 
-    /// What the absorbing layers remember, back to the host.
+    /// Copies the memory variables of absorbing layers to the host.
     pub(super) fn pull_layers(&self, stream: &Stream, host: &mut Fdtd<T>) -> Result<(), CudaError> {
         for (layer, there) in host.layers.iter_mut().zip(&self.layers) {
             for (from, blocks, to) in [
@@ -293,7 +293,7 @@ impl<T: OnCuda> Medium<T> {
         Ok(())
     }
 
-    /// Appends where what layers remember of some rows lies: of the rows of a plane all or none, as parts of a grid are cut.
+    /// Appends the pieces of the layers' memory variables of some rows: of the rows of a plane all or none, as parts of a grid are cut.
     pub(super) fn pieces_of_layers(&self, host: &Fdtd<T>, rows: Range<usize>, all: &mut Vec<Piece>) {
         let lattice = &host.sweep.lattice;
         let (size, lines) = (lattice.size, if lattice.rank == 3 { lattice.size[1] } else { 1 });
@@ -337,7 +337,7 @@ impl<T: OnCuda> Medium<T> {
         self.layers.iter().map(|layer| layer.axis)
     }
 
-    /// Another set of what layers remember.
+    /// A second set of memory variables.
     pub(super) fn more_memories(&self, stream: &Stream) -> Result<Vec<Memories<T>>, CudaError> {
         let what = "the absorbing layers";
         let same = |buffer: &Buffer<T>| stream.zeros(what, buffer.bytes() / size_of::<T>());
@@ -350,7 +350,7 @@ impl<T: OnCuda> Medium<T> {
         self.layers.iter().map(of).collect()
     }
 
-    /// Takes over what layers remember from another set.
+    /// Exchanges the memory variables with those of another set.
     pub(super) fn swap_memories(&mut self, others: &mut [Memories<T>]) {
         for (layer, other) in self.layers.iter_mut().zip(others) {
             std::mem::swap(&mut layer.psi, &mut other.psi);
@@ -368,7 +368,7 @@ impl<T: OnCuda> Medium<T> {
         self.damping.is_some()
     }
 
-    /// Whether the plain kernels do.
+    /// Whether the plain kernels suffice.
     pub(super) fn is_plain(&self) -> bool {
         self.is_plain_but_for_layers() && self.layers.is_empty()
     }

@@ -1,7 +1,7 @@
 //! Tiles that overlap, in two dimensions: many steps of a strip of columns in registers (`kernels/fdtd_tiles.cu`).
 //!
-//! A pass reads one pair of levels and writes another. Where the medium holds more than a speed - walls, absorption, absorbing edges - or something is done at
-//! single sites, and as far around as a pass reaches, blocks write the sites ([`blocks`](super::blocks)) and tiles leave them out. Steps that are left over are
+//! A pass reads one pair of levels and writes another. Where the medium has more than a speed (walls, absorption, absorbing edges), or an operation acts on
+//! single sites, and within reach of a pass around them, blocks write the sites ([`blocks`](super::blocks)) and tiles skip them. Steps that are left over are
 //! taken one by one; all give the same bits. The integral of the pressure or its largest size is kept on the way; with both, steps go one by one.
 
 use super::blocks::Blocks;
@@ -209,7 +209,7 @@ impl<T: OnCuda> Tiles<T> {
         self.passes[0].strips.steps
     }
 
-    /// For the report.
+    /// Description for the report.
     pub(super) fn describe(&self) -> String {
         let Pass { cut, blocks, .. } = &self.passes[0];
         let blocks = match blocks.sites() {
@@ -231,7 +231,7 @@ impl<T: OnCuda> Tiles<T> {
         levels + self.passes.iter().map(pass).sum::<usize>()
     }
 
-    /// Says what is done at single sites in the next batch.
+    /// Sets the operations on single sites of the next batch.
     pub(super) fn mark(&mut self, stream: &Stream, pitch: usize, done: Operations) -> Result<(), CudaError> {
         if self.marked.as_ref() == Some(&done) {
             return Ok(());
@@ -247,7 +247,7 @@ impl<T: OnCuda> Tiles<T> {
 /// The tiles for a run's grid and medium.
 ///
 /// # Errors
-/// Why there are none, in words for people.
+/// Why there are none, as a text for the user.
 pub(super) fn fitting<T: OnCuda>(run: &Cuda<T>) -> Result<Tiles<T>, String> {
     let lattice = &run.host.sweep.lattice;
     if lattice.rank != 2 {
@@ -274,7 +274,7 @@ pub(super) fn fitting<T: OnCuda>(run: &Cuda<T>) -> Result<Tiles<T>, String> {
 }
 
 impl<T: OnCuda> Cuda<T> {
-    /// What passes keep beside the levels: the largest pressures or the velocity's potential, not both.
+    /// The per-site array that passes keep beside the levels: the largest pressures or the velocity's potential, not both.
     pub(super) fn kept_beside(&self) -> Option<&Buffer<T>> {
         self.peak.as_ref().or(self.potential.as_ref())
     }

@@ -11,7 +11,7 @@ use std::ops::Range;
 
 /// The kernel's text.
 pub(super) const SOURCE: &str = include_str!("../../../../kernels/fdtd_march.wgsl");
-/// What it is given.
+/// Its arguments.
 pub(super) const BINDINGS: [Binding; 5] = [Uniform, Read, Write, Read, Read];
 /// Columns of a thread; threads of a block along x, and across.
 const COLUMNS: usize = 4;
@@ -94,7 +94,7 @@ impl Core {
         all.into_iter().map(crate::solver::adapter::narrow).collect()
     }
 
-    /// What the kernel is told, and blocks of a launch.
+    /// The constants of the kernel, and the blocks of a launch.
     pub(super) fn launch(&self, host: &Fdtd<f32>) -> (Params, [usize; 3]) {
         let lattice = &host.sweep.lattice;
         let [xs, ys, zs] = &self.0;

@@ -10,13 +10,13 @@ use crate::grid::Edge;
 use crate::solver::adapter::{blocks, whole};
 use bytemuck::{Pod, Zeroable};
 
-/// The text of the kernel, with or without what happens at single sites.
+/// The text of the kernel, with or without operations on single sites.
 pub(super) const SOURCE: &str = concat!(
     include_str!("../../../../kernels/fdtd.wgsl"),
     include_str!("../../../../kernels/fdtd_sites.wgsl"),
     include_str!("../../../../kernels/fdtd_step.wgsl"),
 );
-/// What it is given either way: constants, both levels, speeds, densities, walls, absorption, layers.
+/// Its arguments in both cases: constants, both levels, speeds, densities, walls, absorption, layers.
 pub(super) const STEP: [Binding; 8] = [Uniform, Read, Write, Read, Read, Read, Read, Write];
 /// With a list of sites.
 const BINDINGS: [Binding; 9] = {
@@ -89,7 +89,7 @@ pub(super) fn packed(lattice: &Lattice, all: &[f32]) -> Vec<f32> {
         .collect()
 }
 
-/// The other way round; what lies around follows from the edges.
+/// The inverse; what lies around follows from the edges.
 pub(super) fn unpacked(lattice: &Lattice, from: &[f32], to: &mut [f32]) {
     let nx = lattice.size[0];
     for (row, from) in from.chunks_exact(nx).enumerate() {
@@ -165,7 +165,7 @@ fn walled(host: &Fdtd<f32>, squares: &[f32]) -> Vec<f32> {
         .collect()
 }
 
-/// What kernels call an edge; absorbing ones are closed by rigid ones.
+/// The number of an edge in kernels; absorbing ones are closed by rigid ones.
 pub(super) fn edge_number(edge: Edge) -> i32 {
     match edge {
         Edge::Wall | Edge::Absorb => 0,
@@ -175,7 +175,7 @@ pub(super) fn edge_number(edge: Edge) -> i32 {
 }
 
 impl Medium {
-    /// The medium that `host` has read, with what its layers remember. `steps`: whether it takes steps itself.
+    /// The medium that `host` has read, with the memory variables of its layers. `steps`: whether it takes steps itself.
     pub(super) fn new(
         stream: &Stream,
         host: &Fdtd<f32>,
@@ -309,13 +309,13 @@ impl Medium {
         Ok(())
     }
 
-    /// Puts a step in; `newer`: which level of the pair is pⁿ.
+    /// Queues a step; `newer`: which level of the pair is pⁿ.
     pub(super) fn step(&self, stream: &Stream, [pair, newer]: [usize; 2]) -> Result<(), WgpuError> {
         (self.launches.iter())
             .try_for_each(|launch| stream.launch(&launch.kernel, &launch.binds[pair][newer], None, launch.blocks))
     }
 
-    /// How steps are taken, in words.
+    /// A description of how steps are taken.
     pub(super) fn how(&self) -> &'static str {
         if self.launches.len() > 1 {
             "4 sites a thread in the core, one around it"
@@ -344,7 +344,7 @@ impl Medium {
         &self.planes
     }
 
-    /// Whether tiles do all that there is.
+    /// Whether tiles suffice.
     pub(super) fn is_plain(&self) -> bool {
         self.plain
     }
@@ -354,7 +354,7 @@ impl Medium {
         (self.walled.as_ref().unwrap_or(&self.planes[1]), self.square)
     }
 
-    /// What the absorbing layers remember, back to the host.
+    /// Copies the memory variables of absorbing layers to the host.
     pub(super) fn pull_layers(&self, stream: &Stream, host: &mut Fdtd<f32>) -> Result<(), WgpuError> {
         for (layer, at) in host.layers.iter_mut().zip(&self.memories) {
             stream.download("the absorbing layers", &self.layers, at.psi, &mut layer.psi)?;

@@ -1,17 +1,17 @@
 //! Finite differences on a graphics adapter, in single precision.
 //!
-//! The host's run ([`Fdtd`]) reads scenes, starts, changes Δt and medium, sums energies and saves; between such events its levels lie on the adapter, where they are
+//! The host's run ([`Fdtd`]) reads scenes, starts, changes Δt and medium, sums energies and saves; between such events its levels are on the adapter, where they are
 //! stepped, recorded and drawn. States are those of the processor: checkpoints go from one to the other.
 //!
-//! - `stepwise`: in place over the older level, a thread a site (`kernels/fdtd_step.wgsl`); it does everything. The core of a grid, out of reach of edges, layers and
+//! - `stepwise`: in place over the older level, a thread a site (`kernels/fdtd_step.wgsl`); it supports everything. The core of a grid, out of reach of edges, layers and
 //!   walls, has a kernel of its own, whose threads march along the last axis (`kernels/fdtd_march.wgsl`).
 //!
-//! - `single-launch`: small grids; the same a thread a site, which does what happens at its site too (`single_launch.rs`).
+//! - `single-launch`: small grids; also a thread a site, which does the operations at its site, too (`single_launch.rs`).
 //!
 //! - `tiled`: several steps a launch in two dimensions, of tiles in registers (`kernels/fdtd_block.wgsl`), at orders 2 and 4, where the medium has nothing but speeds,
 //!   and walls at order 2.
 //!
-//! Sources, and detectors that read single sites, are lists of operations on sites that, but in single launches, a kernel works off after each step (`kernels/sound.wgsl`); energies, fluxes and
+//! Sources, and detectors that read single sites, are lists of operations on sites, which, except in single launches, a kernel carries out after each step (`kernels/sound.wgsl`); energies, fluxes and
 //! detectors of more than 65536 sites are summed there when they are due (`kernels/fdtd_sums.wgsl`). Records come back once a batch.
 //!
 //! Bound: a step moves 12 bytes a site (pⁿ and pⁿ⁻¹ read, pⁿ⁺¹ written), 16 with a speed per site.

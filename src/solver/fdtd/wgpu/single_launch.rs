@@ -1,7 +1,7 @@
-//! Small grids: a step in one launch, with what happens at single sites (`kernels/fdtd_step.wgsl`).
+//! Small grids: a step in one launch, with the operations on single sites (`kernels/fdtd_step.wgsl`).
 //!
-//! On a small grid launches wait for one another longer than they compute: one of the core, one of the sites around it, one of a single block that works off sources and
-//! detectors. Here every thread takes a site and does what is to be done there.
+//! On a small grid launches wait for each other longer than they compute: one for the core, one for the sites around it, one of a single block for sources and
+//! detectors. Here every thread steps a site and does its operations.
 
 use super::super::run::Fdtd;
 use super::medium::{Medium, SOURCE, STEP, marks};
@@ -23,7 +23,7 @@ pub(super) fn fits(host: &Fdtd<f32>, choice: &Choice) -> bool {
     !choice.is("stepwise") && host.sweep.lattice.size.iter().product::<usize>() <= MOST_SITES
 }
 
-/// The kernel, and what happens at single sites.
+/// The kernel, and the operations on single sites.
 pub(super) struct SingleLaunch {
     kernel: Kernel,
     blocks: [usize; 3],
@@ -49,7 +49,7 @@ impl SingleLaunch {
         })
     }
 
-    /// What happens at single sites in the batch that follows.
+    /// The operations on single sites in the next batch.
     pub(super) fn places_mut(&mut self) -> &mut Places {
         &mut self.places
     }
@@ -59,7 +59,7 @@ impl SingleLaunch {
         self.places.records(stream, steps)
     }
 
-    /// Puts step `n` of the batch in; `newer`: which level of the pair is pⁿ.
+    /// Queues step `n` of the batch; `newer`: which level of the pair is pⁿ.
     pub(super) fn step(
         &mut self,
         stream: &Stream,

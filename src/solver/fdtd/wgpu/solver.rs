@@ -1,4 +1,4 @@
-//! Levels on the adapter as a run sees them.
+//! The run's interface to the levels on the adapter.
 
 use super::super::run::{BESIDE, EVEN, Fdtd, PEAK, level};
 use super::Wgpu;

@@ -1,4 +1,4 @@
-//! Steps on the adapter, and what is done to single sites after each.
+//! Steps on the adapter, and operations on single sites after each.
 
 use super::Wgpu;
 use super::tiles::Tiles;

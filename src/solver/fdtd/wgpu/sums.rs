@@ -161,7 +161,7 @@ impl Wgpu {
         self.stream.device().bind(kernel, &pairs)
     }
 
-    /// Makes ready what detectors sum.
+    /// Prepares the sums of detectors.
     pub(super) fn prepare_sums(&mut self, taps: &Taps) -> Result<(), WgpuError> {
         if self.sums.are_of(taps) && self.sums.time_step.to_bits() == self.host.time_step.to_bits() {
             return Ok(());
@@ -204,7 +204,7 @@ impl Wgpu {
         Ok(())
     }
 
-    /// Puts in what detectors sum after step `n` of a batch.
+    /// Queues what detectors sum after step `n` of a batch.
     pub(super) fn sum_regions(&mut self, n: usize, is_due: impl Fn(usize) -> bool) -> Result<(), WgpuError> {
         let mut all = std::mem::take(&mut self.sums.all);
         for summed in all.iter_mut().filter(|summed| is_due(summed.tap)) {
@@ -220,7 +220,7 @@ impl Wgpu {
         Ok(())
     }
 
-    /// What detectors have summed in a batch: for each of its steps a value a detector, which is 0 where it does not sum, or not then.
+    /// The sums of detectors in a batch: for each of its steps a value a detector, which is 0 where it does not sum, or not then.
     pub(super) fn take_sums(&mut self, steps: usize) -> Result<Vec<Vec<f64>>, WgpuError> {
         let mut records = vec![vec![0.0; self.sums.taps.len()]; steps];
         for summed in &mut self.sums.all {

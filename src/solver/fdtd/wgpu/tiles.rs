@@ -158,7 +158,7 @@ impl Tiles {
         self.launches.len()
     }
 
-    /// Puts launches of `steps` steps in, with the operations of the batch from its step `n` on, from one pair of levels into the other.
+    /// Queues launches of `steps` steps, with the operations of the batch from its step `n` on, from one pair of levels into the other.
     pub(super) fn launch(&self, run: &Wgpu, n: usize, steps: usize) -> Result<(), WgpuError> {
         let [nx, ny, _] = run.host.sweep.lattice.size;
         let Some(launch) = self.launches.get(steps - 1) else {

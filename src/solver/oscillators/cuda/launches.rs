@@ -1,4 +1,4 @@
-//! How sub-steps are launched: kernels loaded for a scene, and the strips that each of them steps.
+//! Launches of sub-steps: the kernels of a scene, and the strips of each.
 
 use super::params;
 use super::sources::{self, COLUMNS, Shape};
@@ -6,7 +6,7 @@ use crate::backend::cuda::{CudaError, Kernel, Stream};
 use crate::grid::Grid;
 use crate::solver::setup::Choice;
 
-/// How sub-steps are taken.
+/// The launches of sub-steps.
 pub(super) enum Launches {
     /// A kernel a sweep.
     Naive,
@@ -25,7 +25,7 @@ pub(super) struct Fused {
     /// The same with sums over regions.
     pub summing: Kernel,
     pub summing_edge: Option<Kernel>,
-    /// For pieces with sites at which something happens between steps.
+    /// For pieces with sites that have operations between steps.
     pub visiting: Kernel,
     /// Blocks of two warps that the device holds at once.
     pub capacity: u32,
@@ -77,17 +77,17 @@ impl Strips {
     }
 }
 
-/// What a launch of a plane does between the steps that end in it.
+/// The work of a launch of a plane between the steps that end in it.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Between {
     /// Sums over regions.
     pub cells: Option<params::Cells>,
-    /// What happens at single sites.
+    /// Operations on single sites.
     pub visits: Option<params::Visits>,
 }
 
 impl Launches {
-    /// What a scene asks for.
+    /// The launches for a scene.
     pub(super) fn new(
         stream: &Stream,
         grid: &Grid,
@@ -159,7 +159,7 @@ impl Launches {
         }
     }
 
-    /// For the report.
+    /// Description for the report.
     pub(super) fn describe(&self) -> String {
         match self {
             Self::Naive => "one kernel a sweep".to_owned(),

@@ -43,7 +43,7 @@ impl<T: OnCuda> Cuda<T> {
         Region::everywhere(self.host.scenario.grid().size(), energy)
     }
 
-    /// What sums over the whole field are given: for the energy that the scheme conserves, and for the sound's where the velocity is kept.
+    /// Arguments of sums over the whole field: for the energy that the scheme conserves, and for the sound's where the velocity is kept.
     pub(super) fn looks(&self) -> (params::Look, Option<params::Look>) {
         let look = self.look(&self.everywhere(true));
         let sound = self.potential.is_some().then_some(look);
@@ -61,7 +61,7 @@ impl<T: OnCuda> Cuda<T> {
         Ok(())
     }
 
-    /// Starts to keep what the velocity follows from.
+    /// Starts to keep ∫p dt, from which the velocity follows.
     pub(super) fn watch_potential(&mut self) -> Result<(), SolverError> {
         if self.potential.is_none() {
             self.on_host(super::Oscillators::watch_potential)?;

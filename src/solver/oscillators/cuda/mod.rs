@@ -1,15 +1,15 @@
 //! Coupled oscillators on an NVIDIA device.
 //!
-//! The host's run ([`Oscillators`]) reads scenes, changes Δt and medium, and saves; between such events the field and the coefficients lie on the device, where they are
+//! The host's run ([`Oscillators`]) reads scenes, changes Δt and medium, and saves; between such events the field and the coefficients are on the device, where they are
 //! stepped, recorded, summed and drawn. States are those of the processor: checkpoints go from one to the other.
 //!
 //! - `naive`: one kernel a sweep (`kernels/oscillators_sweeps.cu`).
 //! - `fused`: up to 4 equal sub-steps a launch in registers (2 in double precision, `kernels/oscillators_fused.cu`), along a line up to 16 (8, `kernels/oscillators_line.cu`).
 //!   The same bits. Equal sub-steps in a row are all of order 2, and four of five of order 4.
 //!
-//! Sources, and detectors that read single sites, are one list of operations on sites; transducers are another. In a plane, launches step the pieces around them a second time and do what
-//! happens there ([`visits`]), and sum means and peaks of the pressure ([`summing`]). Along a line, and while the largest pressures or a velocity are kept, launches end with each step,
-//! kernels of their own work off the lists in between, and detectors that are summed are so between steps. Damping is part of launches.
+//! Sources, and detectors that read single sites, are one list of operations on sites; transducers are another. In a plane, launches step the pieces around them a second time and do the
+//! operations there ([`visits`]), and sum means and peaks of the pressure ([`summing`]). Along a line, and while the largest pressures or a velocity are kept, launches end with each step,
+//! separate kernels carry out the lists in between, and sums of detectors are taken between steps. Damping is part of launches.
 //!
 //! Bound: a launch of n steps moves 16/n bytes a site and step in single precision: 267 n G site-steps/s on an H200 (4.27 TB/s copied); the sweeps' 39
 //! instructions with both turns of the bonds between lanes: 33.4 T/s / 39 = 850 G. One of order 2 that plays sources: 267 G. In a medium 32 bytes of coefficients

@@ -1,4 +1,4 @@
-//! A state on the device as a run sees it.
+//! The run's interface to the state on the device.
 
 use super::super::events::Damping;
 use super::super::field::Field;

@@ -5,7 +5,7 @@ use crate::backend::cuda::Source;
 use crate::backend::cuda::manifest::{self, Module};
 use crate::field::Precision;
 
-/// What bonds and sites of a run have.
+/// The kind of medium of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Medium {
     /// The same everywhere.
@@ -53,7 +53,7 @@ pub(super) fn sweeps(precision: Precision) -> Source {
     })
 }
 
-/// What adds up the sums of launches.
+/// Kernels that add up the sums of launches.
 pub(super) fn sums(precision: Precision) -> Source {
     Source::embedded(match precision {
         Precision::Single => "oscillators_sums_f32",

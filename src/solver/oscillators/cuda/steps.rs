@@ -111,7 +111,7 @@ impl<T: OnCuda> Cuda<T> {
         self.transducers.finish(&self.stream, taps)
     }
 
-    /// Puts in what detectors sum at a moment.
+    /// Queues what detectors sum at a moment.
     fn keep_sums(&mut self, taps: &Taps, clock: &RunClock) -> Result<(), CudaError> {
         for (n, tap) in taps.taps().iter().enumerate() {
             if let Some(region) = Region::of(tap).filter(|_| is_kept(taps, n, clock)) {
@@ -217,7 +217,7 @@ impl<T: OnCuda> Cuda<T> {
         }
     }
 
-    /// Takes sub-steps of a part, in one launch if they are fused; returns how many. Those of a plane do what is to be done between steps.
+    /// Takes sub-steps of a part, in one launch if they are fused; returns how many. In a plane they also do the work between steps.
     pub(super) fn launch(&mut self, part: Part, between: &Between) -> Result<usize, CudaError> {
         let Some(out) = &self.other else {
             self.sweeps(part)?;

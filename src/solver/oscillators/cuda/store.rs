@@ -1,4 +1,4 @@
-//! What a run holds on the device beside its field.
+//! The memory of a run on the device beside its field.
 //!
 //! Planes are `pitch` × ny numbers, x fastest; coefficients of bonds have a row more before the first, and the last place of a row, which no site has, belongs
 //! to the bond before the next row's first site: ends are bonds to phantoms (`kernels/oscillators.cuh`).
@@ -258,7 +258,7 @@ impl<T: OnCuda> Medium<T> {
         springs
     }
 
-    /// What sums and pictures read of it.
+    /// The arguments of sums and pictures.
     pub(super) fn look(&self, look: params::Look) -> params::Look {
         let (mass, stiffnesses) = match &self.masses {
             Some([mass, x, y]) => (mass.address(), [self.origin(x), self.origin(y)]),

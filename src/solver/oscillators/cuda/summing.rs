@@ -1,4 +1,4 @@
-//! Batches of steps whose launches do what is to be done between steps: what happens at single sites ([`visits`](super::visits)), and sums over regions
+//! Batches of steps whose launches also do the work between steps: operations on single sites ([`visits`](super::visits)), and sums over regions
 //! (`kernels/oscillators_cells.cuh`), of which a launch leaves a number a cell of 4 columns and two rows, which a kernel behind it adds up.
 //!
 //! For means and peaks of the pressure, in a plane, where neither largest pressures nor a velocity are kept.
@@ -21,7 +21,7 @@ use crate::solver::taps::Tap;
 const CELLS: usize = 4096;
 const BLOCKS: usize = 256;
 
-/// What is kept on the device for it.
+/// Its buffers on the device.
 pub(super) struct Summing<T: OnCuda> {
     add_cells: Kernel,
     cells: Buffer<T>,
@@ -97,7 +97,7 @@ impl<T: OnCuda> Cuda<T> {
         (asked.len() <= REGIONS).then_some(asked)
     }
 
-    /// Takes a batch of steps whose launches do what is to be done between them; `kicked`: places of sources. `false` where they cannot, and nothing was done.
+    /// Takes a batch of steps whose launches also do the work between them; `kicked`: places of sources. `false` where they cannot, and nothing was done.
     pub(super) fn fused_batch(
         &mut self,
         clock: &RunClock,

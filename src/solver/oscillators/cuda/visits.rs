@@ -1,6 +1,6 @@
-//! Sites of a plane at which something happens between steps: sources kick, transducers hear or drive, detectors read (`kernels/oscillators_visits.cuh`).
+//! Sites of a plane with operations between steps: sources kick, transducers record or drive, detectors read (`kernels/oscillators_visits.cuh`).
 //!
-//! A launch steps the whole plane as if nothing happened; a second one steps what lies within reach of such sites anew, from the same state, and does it. It is cut into short pieces, so
+//! A launch steps the whole plane without operations; a second one steps the surroundings of such sites again, from the same state, with the operations. It is cut into short pieces, so
 //! that it takes little of the time of the first.
 
 use super::params;
@@ -20,7 +20,7 @@ const KICKED: u8 = 1;
 const GATHERED: u8 = 2;
 const TOUCHED: u8 = 4;
 
-/// The plane as pieces want to know it.
+/// The extent of the plane, for pieces.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Extent {
     pub size: [usize; 2],
@@ -28,7 +28,7 @@ pub(super) struct Extent {
     pub periodic: [bool; 2],
 }
 
-/// What the device knows of the sites.
+/// The data of the sites on the device.
 pub(super) struct Visits {
     /// Places, ascending, with what there is.
     known: Vec<(u32, u8)>,
@@ -44,7 +44,7 @@ pub(super) struct Visits {
 }
 
 impl Visits {
-    /// Nothing yet.
+    /// Without sites.
     pub(super) fn new(stream: &Stream) -> Result<Self, CudaError> {
         const WHAT: &str = "operations on sites";
         Ok(Self {
@@ -109,7 +109,7 @@ impl Visits {
         Ok(())
     }
 
-    /// What a launch of so many sub-steps does, in which step `step` of the batch ends first; nothing where there are no sites.
+    /// Arguments of a launch of so many sub-steps, in which step `step` of the batch ends first; nothing where there are no sites.
     pub(super) fn launch(&self, substeps: usize, step: usize) -> Option<params::Visits> {
         let (_, list, count) = self.pieces.iter().find(|(steps, ..)| *steps == substeps)?;
         (*count > 0).then(|| params::Visits {

@@ -11,7 +11,7 @@ use crate::backend::wgpu::{Buffer, Stream, WgpuError};
 pub(super) struct Medium {
     /// Of each length of sub-step, along x and y: κ, A, B, C of every bond; one number where they are the same everywhere.
     pub bonds: Vec<[Buffer; 2]>,
-    /// What momenta are multiplied by before and after a step; one number where nothing is damped.
+    /// The factors of momenta before and after a step; one number where nothing is damped.
     pub factors: Buffer,
     /// Whether bonds differ.
     pub varies: bool,

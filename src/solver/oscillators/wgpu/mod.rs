@@ -1,15 +1,15 @@
 //! Coupled oscillators on a graphics adapter, in single precision.
 //!
-//! The host's run ([`Oscillators`]) reads scenes, changes Δt and medium, sums and saves; between such events q and p lie on the adapter, x fastest, where they are stepped,
+//! The host's run ([`Oscillators`]) reads scenes, changes Δt and medium, sums and saves; between such events q and p are on the adapter, x fastest, where they are stepped,
 //! recorded and drawn. States are those of the processor: checkpoints go from one to the other.
 //!
 //! - `naive`: one launch a sweep, in place (`kernels/oscillators_sweeps.wgsl`), in one dimension and in two.
 //! - `fused`: several equal sub-steps a launch in two dimensions, of tiles in registers (`kernels/oscillators_block.wgsl`), from one pair of planes into the other.
 //!
-//! Both do everything that a scene may hold. Where something happens between steps, launches end with each.
+//! Both support everything that a scene may contain. Where operations act between steps, launches end with each step.
 //!
-//! Sources, transducers, and detectors that read single sites, are lists of operations on sites that a kernel works off between two steps (`kernels/sound.wgsl`); records come
-//! back once a batch. Sums take the field to the host. While a detector of energy, flux or more than 65536 sites listens, the processor takes the steps.
+//! Sources, transducers, and detectors that read single sites, are lists of operations on sites, which a kernel carries out between two steps (`kernels/sound.wgsl`); records come
+//! back once a batch. Sums take the field to the host. While a detector of energy, flux or more than 65536 sites records, the processor takes the steps.
 //!
 //! Bound: a sweep moves 16 bytes a site (q and p read and written), and 8 of coefficients in a medium; a step of order 2 in two dimensions is seven of them. A launch of tiles moves 16
 //! bytes a site and 32 of coefficients, and the halo.

@@ -1,4 +1,4 @@
-//! A field on the adapter as a run sees it.
+//! The run's interface to the field on the adapter.
 
 use super::super::field::Field;
 use super::super::run::Oscillators;

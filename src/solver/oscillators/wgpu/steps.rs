@@ -1,4 +1,4 @@
-//! Steps on the adapter, and what is done to single sites between them.
+//! Steps on the adapter, and operations on single sites between them.
 
 use super::planes::sites;
 use super::{Pass, Wgpu};
@@ -169,7 +169,7 @@ impl Wgpu {
         Ok(())
     }
 
-    /// Starts to keep what the velocity follows from.
+    /// Starts to keep ∫p dt, from which the velocity follows.
     pub(super) fn watch_potential(&mut self) -> Result<(), SolverError> {
         if self.potential.is_none() {
             self.with_field(super::Oscillators::watch_potential)?;

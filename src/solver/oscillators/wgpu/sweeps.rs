@@ -1,4 +1,4 @@
-//! Single sweeps (`kernels/oscillators_sweeps.wgsl`): the launches of a step, made ready once.
+//! Single sweeps (`kernels/oscillators_sweeps.wgsl`): the launches of a step, prepared once.
 
 use super::super::layout::Layout;
 use super::super::run::Oscillators;
@@ -124,7 +124,7 @@ impl Sweeps {
         Ok(Self { substeps, damps })
     }
 
-    /// Puts a step in, of sub-steps of these lengths.
+    /// Queues a step, of sub-steps of these lengths.
     pub(super) fn step(&self, stream: &Stream, lengths: &[usize]) -> Result<(), WgpuError> {
         put_in(stream, &self.damps)?;
         for length in lengths {

@@ -39,7 +39,7 @@ struct Params {
     ends_of: [[[f32; 2]; 2]; 2],
 }
 
-/// The kernel, and what it is given for launches that were put in once.
+/// The kernel, and the arguments of launches that are prepared once.
 pub(super) struct Tiles {
     kernel: Kernel,
     /// Sub-steps of a launch at most.
@@ -77,7 +77,7 @@ impl Tiles {
         })
     }
 
-    /// Puts whole steps in, from planes number `now` on; returns the number of those that hold the field then.
+    /// Queues whole steps, from planes number `now` on; returns the number of those that hold the field then.
     pub(super) fn steps(
         &mut self,
         stream: &Stream,

@@ -4,7 +4,7 @@ use super::columns::{ACROSS, INSIDE, PLAIN, STREAM, X};
 use crate::grid::Grid;
 use rayon::prelude::*;
 
-/// Bits of sites: of every site, or what columns, rows and slabs say together.
+/// Bits of sites: one a site, or combined from columns, rows and slabs.
 #[derive(Debug, Default)]
 pub(in super::super) struct SiteBits {
     pub sites: Option<Vec<u8>>,

@@ -1,4 +1,4 @@
-//! Vectors of sites, and what a sweep does to them; bits and levels of sites that lack a partner.
+//! Vectors of sites, and sweeps over them; bits and levels of sites that lack a partner.
 
 #![allow(
     unsafe_code,
@@ -32,7 +32,7 @@ pub(super) const ENDS: u8 = 1;
 /// Anything else: multipliers in every sweep.
 pub(super) const ANY: u8 = 2;
 
-/// The level that a site's bits ask for.
+/// The level that a site's bits need.
 pub(super) fn level(bits: u8) -> u8 {
     if bits == PLAIN {
         NONE

@@ -231,10 +231,10 @@ pub(super) unsafe fn phase_row<L: Lanes>(row: *mut L::Element, phases: *const L:
     }
 }
 
-/// Rows that a stage asks for.
+/// Rows that a stage prefetches.
 pub(super) const AHEAD: usize = 2;
 
-/// What a stage does with one row pair. The upper row of a pair stands 4N numbers after the lower.
+/// The data of a stage for one row pair. The upper row of a pair stands 4N numbers after the lower.
 pub(super) struct PairRows<T> {
     /// Rows C and D of the new pair; they leave holding rows A and B of the pair before, done.
     pub new: *mut T,
@@ -246,7 +246,7 @@ pub(super) struct PairRows<T> {
     pub levels: [*const u8; 2],
     /// Phases of A and B.
     pub phases: *const T,
-    /// Rows of memory that will be needed next: asked for along the way, so that they come while this stage computes.
+    /// Rows of memory that are needed next: prefetched while this stage computes.
     pub ahead: [*const T; AHEAD],
 }
 

@@ -1,4 +1,4 @@
-//! The plan for a problem, measured. Blocks of any size give the same bits, and passes others: checkpoints name the variant.
+//! The plan for a problem, by measurement. Blocks of any size give the same bits, passes of `vector` give others: checkpoints name the variant.
 
 use super::super::problem::Problem;
 use super::super::scheme::Scheme;

@@ -1,4 +1,4 @@
-//! Rows of the field, of phases and of bits on their way between memory and a block.
+//! Copies rows of the field, of phases and of bits between memory and a block.
 
 #![allow(unsafe_code, clippy::inline_always, reason = "fills and empties the row buffers")]
 
@@ -187,7 +187,7 @@ impl<L: Lanes> Worker<'_, L> {
         }
     }
 
-    /// Rows of the pair to come that stage `s` asks for: each stage its share.
+    /// Rows of the next pair that stage `s` prefetches: each stage its share.
     #[inline(always)]
     pub(super) fn ahead(&self, s: usize, pair: usize) -> [*const L::Element; AHEAD] {
         let nothing = [self.row.cast_const(); AHEAD];
@@ -335,7 +335,7 @@ impl<L: Lanes> Worker<'_, L> {
         sum_halves(&halves[0], &halves[1])
     }
 
-    /// Shows the core of a pair that stage `s` has finished to whoever watches whole steps.
+    /// Passes the core of a pair that stage `s` has finished to the recorder of whole steps.
     #[inline(always)]
     pub(super) unsafe fn show(&self, s: usize, pair: usize) {
         let Some(recorder) = self.pass.recorder else { return };

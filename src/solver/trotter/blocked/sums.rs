@@ -3,7 +3,7 @@
 //! Operations of a vector of 2N sites: 8 to close it, 4 for |ψ|², 2 for the potential energy, 2 for its bonds inside, 2 and a shift for those to the next, 4 for those to the row above; 8 for the moments
 //! and the peak. Loads: 10 of a row, and 4 of the closed row above.
 //!
-//! A pass of several steps closes rows where they lie in the block. After its last step a block has nothing beside its core: rows are then taken from memory.
+//! A pass of several steps closes rows in the block. After its last step a block is valid on its core only: rows are then read from memory.
 
 #![allow(unsafe_code, clippy::inline_always, reason = "SIMD, on row buffers")]
 
@@ -22,7 +22,7 @@ const PARTS: usize = 4;
 /// The most lanes of a vector.
 const MOST: usize = 16;
 
-/// Where the vectors of a row of φ lie.
+/// The vectors of a row of φ.
 #[derive(Clone, Copy)]
 pub(super) enum Source<T> {
     /// In blocks of a row pair, from the first vector on.

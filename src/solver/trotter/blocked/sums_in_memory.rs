@@ -1,4 +1,4 @@
-//! Sums over all sites of the field as it lies in memory, see [`sums`](super::sums): after the last step of a pass, and between steps.
+//! Sums over all sites of the field in memory, see [`sums`](super::sums): after the last step of a pass, and between steps.
 
 #![allow(unsafe_code, clippy::inline_always, reason = "SIMD, on row buffers")]
 

@@ -138,7 +138,7 @@ pub(super) struct Worker<'a, L: Lanes> {
     carried: *mut L::Element,
     /// Per ring place and table: 2 slabs of phases.
     phases: *mut L::Element,
-    /// What sums over all sites need, see [`sums`](super::sums).
+    /// Buffers for sums over all sites, see [`sums`](super::sums).
     pub(super) sums: *mut L::Element,
     pub(super) row_bits: *mut u8,
     /// Bits of the block's columns, apart.

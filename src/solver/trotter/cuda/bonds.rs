@@ -1,6 +1,6 @@
-//! Bonds that differ from one another, on the device: what turns each of them, beside the field.
+//! Bonds that differ from one another, on the device: the coefficients of each.
 //!
-//! A bond's numbers stand at the place of its lower site in a plane of the field's pitch. Those along x are apart by parity, a half row of bonds of even sites and then one of odd ones, so that
+//! A bond's coefficients are at the place of its lower site in a plane of the field's pitch. Those along x are separated by parity, a half row of bonds of even sites and then one of odd ones, so that
 //! a sweep along any axis reads what it needs without gaps. A plane therefore holds one angle for even bonds and one for odd ones: one plane of tangents an axis for orders 1 and 2, two for order 4.
 //! Bonds that leave the grid or touch a wall turn nothing, exactly, and the sweeps read no walls.
 
@@ -33,7 +33,7 @@ pub(super) struct OwnBonds<T: OnCuda> {
     axes: Vec<AxisBonds<T>>,
 }
 
-/// How planes lie on the device.
+/// The layout of planes on the device.
 #[derive(Clone, Copy)]
 pub(super) struct Layout<'a> {
     pub grid: &'a Grid,
@@ -148,7 +148,7 @@ fn angles_along(sweeps: &[Sweep], axis: usize) -> Vec<Angles> {
 }
 
 impl<T: OnCuda> OwnBonds<T> {
-    /// What single sweeps need, if there are any, and sums.
+    /// The buffers for single sweeps, if there are any, and for sums.
     pub(super) fn new(
         stream: &Stream,
         layout: Layout,

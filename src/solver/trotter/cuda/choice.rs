@@ -1,4 +1,4 @@
-//! Which runs go to the device, and which variant does them there.
+//! Which runs go to the device, and with which variant.
 
 use super::bonds::most_planes;
 use super::params::{MOST_DRIVES, SUMS};
@@ -9,7 +9,7 @@ use crate::solver::device;
 use crate::solver::trotter::differs;
 use crate::solver::trotter::problem::Problem;
 
-/// Whether the device can hold a run, found out before any of it is made: a device shared with others is not filled in vain.
+/// Checks that the device has enough memory for a run, before anything is allocated.
 pub(super) fn check_room(
     problem: &Problem,
     schedule: Schedule,

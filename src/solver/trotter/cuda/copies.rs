@@ -92,7 +92,7 @@ impl<T: OnCuda> Cuda<T> {
         if steps < LEAST { 0 } else { steps }
     }
 
-    /// Room for the copies of `steps` steps, in `copies` if they were for the same regions.
+    /// Memory for the copies of `steps` steps, in `copies` if they were for the same regions.
     pub(super) fn begin_copies(
         &self,
         copies: Option<Copies<T>>,
@@ -217,7 +217,7 @@ impl<T: OnCuda> Cuda<T> {
 }
 
 impl<T: OnCuda> Copies<T> {
-    /// What kernels that copy are told.
+    /// Arguments of kernels that copy.
     pub(super) fn tell(&self, regions: &mut params::Regions) {
         regions.box_count = whole(self.count);
         regions.sites = whole(self.sites);

@@ -14,7 +14,7 @@ use std::time::Instant;
 /// Blocks at most of a kernel that goes through all sites with a stride.
 pub(super) const BLOCKS: u32 = 4096;
 
-/// Blocks of 256 threads of such a kernel for so many sites: no more than have something to do, since each takes its time to start.
+/// Blocks of 256 threads of such a kernel for so many sites: no more than have work, since starting a block takes time.
 pub(super) fn striding(count: u64) -> (u32, u32, u32) {
     let blocks = u32::try_from(count.div_ceil(256)).unwrap_or(u32::MAX);
     (blocks.clamp(1, BLOCKS), 1, 1)
@@ -140,7 +140,7 @@ impl<T: OnCuda> Cuda<T> {
             .min_by(|a, b| seconds(a).total_cmp(&seconds(b)))
     }
 
-    /// Which number of steps a launch is the fastest on this device, for this grid and precision: each candidate steps what is there into the planes that
+    /// Which number of steps a launch is the fastest on this device, for this grid and precision: each candidate steps the present field into the planes that
     /// the next step overwrites in any case. All of them give the same bits, so that it does not matter which one a run takes.
     pub(super) fn compare(&mut self, scheme: &Scheme) -> Result<(), CudaError> {
         if self.schedule != Schedule::Fused || self.asked_steps.is_some() || self.fused.len() + self.space.len() < 2 {
@@ -269,7 +269,7 @@ impl<T: OnCuda> Cuda<T> {
         self.after_launch(launched.is_some(), steps)
     }
 
-    /// Puts in a launch of `fused`, which sums over `regions`.
+    /// Queues a launch of `fused`, which sums over `regions`.
     #[allow(unsafe_code, reason = "a kernel launch")]
     fn launch_fused(
         &self,

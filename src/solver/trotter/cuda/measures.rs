@@ -1,4 +1,4 @@
-//! Sums over regions of the field as it stands.
+//! Sums over regions of the present field.
 
 use super::bonds::OwnBonds;
 use super::launch::addresses;
@@ -11,7 +11,7 @@ use crate::solver::trotter::run::{HalfPhase, Region, Totals};
 const LONG_ROW: usize = 1 << 14;
 
 impl<T: OnCuda> Cuda<T> {
-    /// What sums over the rows of a region are told; these stay in `sums.rows`.
+    /// Arguments of sums over the rows of a region; the sums stay in `sums.rows`.
     pub(super) fn measuring(
         &self,
         sums: &Sums<T>,
@@ -56,7 +56,7 @@ impl<T: OnCuda> Cuda<T> {
         Ok(rows)
     }
 
-    /// Puts in sums over the rows of a region; of copies those of `steps` steps, at most 65535.
+    /// Queues sums over the rows of a region; of copies those of `steps` steps, at most 65535.
     #[allow(unsafe_code, reason = "a kernel launch")]
     pub(super) fn launch_rows(
         &self,
@@ -97,7 +97,7 @@ impl<T: OnCuda> Cuda<T> {
         }
     }
 
-    /// Sums over a region, now.
+    /// Sums over a region of the present field.
     pub(super) fn measure(
         &self,
         stream: &Stream,
@@ -113,7 +113,7 @@ impl<T: OnCuda> Cuda<T> {
     }
 }
 
-/// What `measure_total` gives, by name.
+/// The result of `measure_total`, by name.
 pub(super) fn totals_of([norm, energy, x, xx, y, yy, z, zz, peak, current]: [f64; SUMS]) -> Totals {
     Totals {
         norm,

@@ -11,12 +11,12 @@
 //! - Probabilities of regions are summed inside the launches and their largest values taken, or where kernels take no whole steps by one that follows each ([`summing`]); sites at which
 //!   values and currents are read are copied there ([`copies`]).
 //!
-//! - `naive`: one kernel a sweep (Bederián and Dente 2011, section 4.2). One to three dimensions. Layers of interaction, a frame that rotates, two components that act on each other, and layers of
-//!   hopping and flux but in planes are stepped by it alone, with numbers of each bond and site beside the field ([`bonds`], `kernels/trotter_bonds.cu`).
-//! - Layers of hopping and flux in planes go with the variants of whole steps too: kernels look at single bonds where these are not as all others ([`rungs`]).
+//! - `naive`: one kernel a sweep (Bederián and Dente 2011, section 4.2). One to three dimensions. Layers of interaction, a frame that rotates, and coupled components are stepped by it alone, with numbers of each
+//!   bond and site beside the field ([`bonds`], `kernels/trotter_bonds.cu`).
+//! - Layers of hopping and flux in two and three dimensions, in real time and without interaction, are stepped by the variants of whole steps, too: kernels read single bonds where these differ from the others ([`rungs`]).
 //!
 //! Steps go into one stream; pictures and sums into a second one, so that a picture that was begun ([`begin_picture`](super::run::OnDevice::begin_picture)) is reduced and
-//! copied while stepping goes on. Steps write to the planes that the picture does not read; those that would overwrite it wait on the device.
+//! copied while stepping continues. Steps write to the planes that the picture does not read; those that would overwrite it wait on the device.
 //!
 //! Bound, 2D order 2 single: 16 instructions a site-step, so 2.0 T site-steps/s on an H200; a pass over memory moves 24 B (field in and out, phases),
 //! so 178 G site-steps/s with one step a launch.
@@ -159,10 +159,10 @@ struct Own<T: OnCuda> {
     rungs: Option<rungs::Rungs<T>>,
     /// What the angles of each axis are multiplied by for the bonds that these take for alike.
     alike: [f64; 3],
-    /// Whether sites have their own g, and whether phases read the field with it as it stands.
+    /// Whether sites have their own g, and whether phases read the field with it in its present state.
     strengths: bool,
     phase_strengths: bool,
-    /// g₁₂ of the energy, and that of the phases that read the field as it stands.
+    /// g₁₂ of the energy, and that of the phases that read the present field.
     cross: f64,
     phase_cross: f64,
     /// Entries of `trotter_bonds.cu`, once something differs.
@@ -339,7 +339,7 @@ impl<T: OnCuda> Cuda<T> {
         }
     }
 
-    /// Before something is put in that writes to a plane: a picture under way that reads it comes first. `None`: whatever it reads.
+    /// Before something that writes to a plane is queued: a picture under way that reads it comes first. `None`: whatever it reads.
     fn before_writing(&self, plane: Option<u64>) -> Result<(), CudaError> {
         let mut ahead = self.ahead.lock().unwrap_or_else(PoisonError::into_inner);
         let concerns = |reads: u64| plane.is_none_or(|plane| plane == reads);

@@ -1,4 +1,4 @@
-//! What a run asks of the device: tables, half phases, and what is recorded.
+//! The run's interface to the device: tables, half phases, records.
 
 use super::launch::{addresses, striding};
 use super::measures::totals_of;

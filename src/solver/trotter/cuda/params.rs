@@ -171,7 +171,7 @@ impl Lattice {
     }
 }
 
-/// Where a window stands in its grid: the number of its row 0 there, and that grid's rows j + ny·k.
+/// The place of a window in its grid: the number of its row 0 there, and that grid's rows j + ny·k.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Place {

@@ -11,7 +11,7 @@ use crate::solver::{FieldImage, ImageRequest};
 use std::sync::{MutexGuard, PoisonError};
 
 impl<T: OnCuda> Cuda<T> {
-    /// The stream of pictures and sums, behind every step put in so far.
+    /// The stream of pictures and sums, behind every step queued so far.
     pub(super) fn readback(&self) -> Result<&Stream, CudaError> {
         self.side.wait_for(&self.stream.mark()?)?;
         Ok(&self.side)

@@ -1,6 +1,6 @@
-//! How a plane is cut for `kernels/trotter_fused.cu`: strips of columns, cut along y into pieces that take equally long, one for each warp that the device holds.
+//! The cut of a plane for `kernels/trotter_fused.cu`: strips of columns, cut along y into pieces of equal time, one for each warp of the device.
 //!
-//! All warps of a launch run at once, so that a launch takes as long as its slowest piece. Row pairs near walls are stepped by a body that looks at every bond:
+//! All warps of a launch run at once, so that a launch takes as long as its slowest piece. Row pairs near walls are stepped by a body that reads every bond:
 //! strips with walls are cut into shorter pieces, and so are, beside these, strips that sum over regions. Strips are taken in a few ranges, and pieces of a range
 //! equally long, so that the loop over a piece is the same for all warps of a block.
 

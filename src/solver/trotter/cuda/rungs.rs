@@ -1,8 +1,8 @@
 //! Bonds that differ, for whole steps in a plane (`kernels/trotter_fused.cu` with OWN) and in three dimensions (`kernels/trotter_space.cu` with OWN).
 //!
 //! Where most bonds have the angle θ, the tangent form leaves cos θ to the phases. A bond of angle fθ and phase ϕ then owes its two sites cos fθ/cos θ, and adds t e^{∓iϕ}, t = tan fθ, of the one to
-//! the other. Kept are t cos ϕ, t sin ϕ and d = cos fθ/cos θ − 1, with the cosines that belong to the tangents as they were rounded: what 1 + d would lose to rounding would be lost at
-//! every step, as norm. Bonds that leave the grid or touch a wall have t = 0.
+//! the other. Kept are t cos ϕ, t sin ϕ and d = cos fθ/cos θ − 1, with the cosines of the rounded tangents: rounding of 1 + d would change the norm in
+//! every step. Bonds that leave the grid or touch a wall have t = 0.
 
 use super::OnCuda;
 use super::bonds::Layout;
@@ -27,7 +27,7 @@ pub(super) struct Rungs<T: OnCuda> {
     marks: Option<Buffer<u8>>,
 }
 
-/// What a bond does beside others that turn by `angle` times `alike`: t cos ϕ, t sin ϕ, d; `None`: there is no bond.
+/// t cos ϕ, t sin ϕ and d of a bond whose neighbours turn by `angle` times `alike`; `None`: there is no bond.
 fn turn<T: Real>(angle: f64, alike: f64, coupling: Option<Complex64>) -> [T; 3] {
     let plain = T::of((alike * angle).tan()).wide();
     let (own, [a, b]) = match coupling {

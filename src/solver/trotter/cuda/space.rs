@@ -199,7 +199,7 @@ impl List {
 }
 
 impl<T: OnCuda> Cuda<T> {
-    /// Puts in a launch of `space`, which sums over `regions`.
+    /// Queues a launch of `space`, which sums over `regions`.
     pub(super) fn launch_space(
         &self,
         space: &Loaded,
@@ -211,7 +211,7 @@ impl<T: OnCuda> Cuda<T> {
         self.put_in_space(&self.stream, (space, substep), list.part(0..list.count), regions)
     }
 
-    /// Puts in a launch of `space` for a part of a window: what is sent first where something is.
+    /// Queues a launch of `space` for a part of a window: what is sent first where something is.
     fn launch_window(&self, space: &Loaded, substep: &Substep, work: &Work) -> Result<(), CudaError> {
         let list = space.list(&self.stream, work)?;
         let put = |stream: &Stream, part: Range<usize>| {
@@ -332,7 +332,7 @@ impl<T: OnCuda> Cuda<T> {
             .min_by(|a, b| seconds(a).total_cmp(&seconds(b)))
     }
 
-    /// Once a launch is put in, `field` is what it writes; returns the steps done.
+    /// Once a launch is queued, `field` is what it writes; returns the steps done.
     pub(super) fn after_launch(&mut self, launched: bool, steps: u32) -> u64 {
         if !launched {
             return 0;

@@ -1,8 +1,8 @@
 //! How the tiles of three dimensions are cut along z into the pieces of `kernels/trotter_space.cu`, one a block.
 //!
-//! All tiles are cut at the same planes, into pieces that differ by a pair of planes at most, and the pieces of the same planes follow each other: tiles that lie side by side read a third of
-//! their rows both, and go up the planes together, so that these come from the second-level cache. Fewer pieces of unequal
-//! lengths, with which every place ends at the same time, step up to 8 % less, and were slower by 5 % on an H200.
+//! All tiles are cut at the same planes, into pieces that differ by a pair of planes at most, and the pieces of the same planes follow each other: neighbouring tiles share a third of
+//! the rows that they read, and move through the planes together, so that these rows come from the second-level cache. Fewer pieces of unequal
+//! lengths, with which every multiprocessor would end at the same time, step up to 8 % less, but were slower by 5 % on an H200.
 //! The device starts blocks in their order as places become free; there are so many pieces that the last places end soonest.
 //!
 //! Where planes beside a cut are to be sent while others are still stepped, the pieces that hold such planes come first: [`Stacks::early`] of them.
@@ -19,7 +19,7 @@ const MOST: usize = 64;
 /// The part of a launch's time that sending ten planes takes at most, where devices reach one another.
 const SENDING: usize = 8;
 
-/// What is to be stepped.
+/// The planes to step.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Work {
     /// Pairs of planes that are written.

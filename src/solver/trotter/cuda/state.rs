@@ -8,7 +8,7 @@ use crate::solver::device::state::{DeviceState, Psi};
 use crate::solver::trotter::run::HalfPhase;
 use std::sync::{Arc, PoisonError};
 
-/// What is kept from one row of measures to the next.
+/// Buffers that are kept from one row of measures to the next.
 pub(super) struct Kept<T: OnCuda> {
     device: Option<DeviceState<T>>,
     /// ψ, where no step writes to other planes than it reads.
@@ -32,7 +32,7 @@ impl<T: OnCuda> Cuda<T> {
         closed + kept.device.as_ref().map_or(0, DeviceState::bytes)
     }
 
-    /// The sums over ψ against `start`; `None` where lines are too long for the device, or it has no room for them.
+    /// The sums over ψ against `start`; `None` where lines are too long for the device, or it has not enough memory for them.
     pub(super) fn sum_state(
         &self,
         start: &Arc<FieldData>,

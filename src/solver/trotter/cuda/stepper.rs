@@ -1,4 +1,4 @@
-//! What a run asks of the field on the device.
+//! The run's interface to the field on the device.
 
 use super::bonds::OwnBonds;
 use super::choice::Schedule;

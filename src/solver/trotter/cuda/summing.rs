@@ -23,7 +23,7 @@ type Weights<T> = (Buffer<T>, [[usize; 2]; 3]);
 /// How kernels cut the plane, by their names, for regions, whether largest values are taken of some, and the columns without weights.
 type Cuts = ((Vec<Region>, bool, Option<[usize; 2]>), Vec<(&'static str, Cut)>);
 
-/// What is summed in this batch.
+/// The sums of this batch.
 pub(super) struct Summing<T: OnCuda> {
     regions: Option<Regions>,
     /// Those that launches do not take, in groups.
@@ -114,7 +114,7 @@ impl<T: OnCuda> Cuda<T> {
         self.summing.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What the next launch sums, if something is: after those of its sub-steps of which `ends` has a bit.
+    /// The sums of the next launch, if there are any: after those of its sub-steps of which `ends` has a bit.
     pub(super) fn next_sums(&self, ends: u32) -> Option<Regions> {
         let mut summing = self.summing();
         let regions = summing.regions.as_mut().filter(|_| ends != 0)?;
@@ -123,7 +123,7 @@ impl<T: OnCuda> Cuda<T> {
         Some(now)
     }
 
-    /// Puts in the sums after a sub-step, if it is the last of a step and something is summed; for kernels that do not sum themselves.
+    /// Queues the sums after a sub-step, if it is the last of a step and something is summed; for kernels that do not sum themselves.
     pub(super) fn sum_cells(&self, ends: u32) {
         if let Some(regions) = self.next_sums(ends) {
             self.launch_sums(regions);
@@ -148,7 +148,7 @@ impl<T: OnCuda> Cuda<T> {
         }
     }
 
-    /// Puts in sums over the field as it stands.
+    /// Queues sums over the present field.
     #[allow(unsafe_code, reason = "a kernel launch")]
     fn launch_sums(&self, regions: Regions) {
         let count = usize::try_from(regions.count).unwrap_or(0);

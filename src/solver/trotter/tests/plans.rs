@@ -1,4 +1,4 @@
-//! Which way a problem is stepped, and what blocks take of memory.
+//! The choice of the variant, and the memory of blocks.
 
 use super::Trial;
 use super::case::Case;

@@ -1,4 +1,4 @@
-//! Sums over rows: against the Hamiltonian, and the same bits on any number of threads and whoever takes them.
+//! Sums over rows: against the Hamiltonian, and the same bits on any number of threads and by any caller.
 
 use super::*;
 use crate::physics::Observables;

@@ -26,7 +26,7 @@ pub(super) const IMAGINARY: u8 = 1;
 /// Bonds carry phases.
 pub(super) const FLUX: u8 = 2;
 
-/// What turns a bond.
+/// The coefficients of a bond.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Coupling<T> {
     /// t e^{−iϕ}.
@@ -219,7 +219,7 @@ impl<L: Lanes> Complexes<L> {
     }
 }
 
-/// What turns each bond of a line of places. Bonds that are missing have w = s = 0.
+/// The coefficients of each bond of a line of places. Bonds that are missing have w = s = 0.
 #[derive(Clone, Copy)]
 pub(super) struct Couplings<'a, T> {
     /// w (re, im), s and s/t.

@@ -70,7 +70,7 @@ struct Coefficients<T> {
 }
 
 impl<T: Vectors> Coefficients<T> {
-    /// A stage of a pass; `seen`: the step that its phases end, where somebody reads it.
+    /// A stage of a pass; `seen`: the step that its phases end, where it is read.
     fn work<'a>(&'a self, scheme: &Scheme, stage: &Stage, seen: Option<(usize, &'a Recorder<T>)>) -> Work<'a, T> {
         let bonds = |sweep: &Sweep| Bonds {
             axis: sweep.axis,

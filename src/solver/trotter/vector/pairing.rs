@@ -2,7 +2,7 @@
 
 use super::layout::Layout;
 
-/// How the rows of the grid fall into units for the bonds of one parity along y or z: two rows that are joined, or one that has no partner.
+/// The units of rows of the grid for the bonds of one parity along y or z: two rows that are joined, or one that has no partner.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pairing {
     /// Sites of the axis.

@@ -1,4 +1,4 @@
-//! One pass over the grid: sweeps that find all they need in a pair of rows, or of planes, which stay in cache meanwhile, and the phases.
+//! One pass over the grid: sweeps that need only a pair of rows, or of planes, which stay in cache, and the phases.
 //!
 //! Bonds along y of one parity join rows in pairs, those along z planes; bonds along x stay in a row, those along x and y in a plane. So sweeps before and after one along y or z
 //! go unit by unit with it, in their order. Every bond is turned by the operations that a sweep of its own would turn it by: the bits are the same.
@@ -23,7 +23,7 @@ use num_complex::Complex;
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// Fewest sites of a band, times the sweeps over each: what a thread does in the time that it takes to wake one.
+/// Fewest sites of a band, times the sweeps over each: the work of a thread in the time that it takes to wake one.
 pub(super) const FEWEST_SITES: usize = 1 << 13;
 /// Places of a segment, where rows are too few for the threads.
 const SEGMENT: usize = 4096;
@@ -58,7 +58,7 @@ pub(super) struct Work<'a, T> {
     /// Bonds along x.
     pub after: Vec<Bonds<'a, T>>,
     pub phases: Option<Phases<'a, T>>,
-    /// The step of the batch that these phases end, where somebody reads it.
+    /// The step of the batch that these phases end, where it is read.
     pub seen: Option<(usize, &'a Recorder<T>)>,
 }
 
@@ -127,7 +127,7 @@ impl<'a, T: Vectors> Pass<'a, T> {
         2 * self.layout.places() * self.layout.rows() * sweeps.max(1)
     }
 
-    /// Does it, in bands of units that lie next to one another.
+    /// Runs it, in bands of adjacent units.
     pub(super) fn run(&self, level: Level) {
         let items = self.units.count() * self.segments;
         let bands = (self.work() / FEWEST_SITES).clamp(1, 4 * threads::count()).min(items);
@@ -428,7 +428,7 @@ impl Item {
     }
 }
 
-/// Takes items one after the other, which no other thread has meanwhile.
+/// Takes items one after the other; no other thread may use them at the same time.
 pub(super) fn take<T: Vectors>(passes: &[Pass<'_, T>], items: &[Item], level: Level) {
     level.run(Band { passes, items });
 }

@@ -15,7 +15,7 @@ pub(super) fn are_whole(layout: &Layout) -> bool {
     are_many(layout.planes() / 2) || are_many(layout.rows() / 2)
 }
 
-/// What is done to all sites.
+/// An operation on all sites.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Act {
     Sweep(Sweep),
@@ -36,7 +36,7 @@ impl Stage {
     }
 }
 
-/// The stages of each pass: acts go together as long as what the sweeps among them join, along z where there are planes for all threads, else along y or z, are the same planes or rows.
+/// The stages of each pass: operations are combined as long as their sweeps join the same planes or rows, along z where there are planes for all threads, else along y or z.
 pub(super) fn passes(layout: &Layout, acts: &[Act]) -> Vec<Vec<Stage>> {
     let outer = if are_many(layout.planes() / 2) {
         2

@@ -1,7 +1,7 @@
-//! Several passes over bands of rows or planes that stay in cache meanwhile (split tiling: T. Grosser et al. 2013, doi:10.1145/2458523.2458526).
+//! Several passes over bands of rows or planes that stay in cache (split tiling: T. Grosser et al. 2013, doi:10.1145/2458523.2458526).
 //!
-//! A unit of a pass can be taken as soon as the rows that it joins have had the pass before. The grid is cut into bands. In each of them the passes go one behind the other through what
-//! needs nothing of its neighbours, less by a row at each end with every pass; what is left between two bands, a triangle of rows and passes, comes when both are done. Each bond is
+//! A unit of a pass can be taken as soon as the rows that it joins have had the pass before. The grid is cut into bands. In each of them the passes follow each other over what
+//! does not depend on its neighbours, which shrinks by a row at each end with every pass. The triangle of rows and passes between two bands follows when both are done. Each bond is
 //! turned once in each pass, by the operations of the pass, in place: the bits are those of passes one by one.
 //!
 //! Bytes: field, phases and couplings are read and written once a wave and not once a pass. Threads wait for one another twice a wave.

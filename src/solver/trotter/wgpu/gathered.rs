@@ -42,7 +42,7 @@ pub(super) const STEPS: usize = 64;
 const MOST_SITES: usize = 1 << 22;
 
 impl Gathered {
-    /// For these ranges: (row, first column, columns); `None` if they are so many that the whole field goes to the host all the same.
+    /// For these ranges: (row, first column, columns); `None` if they are so many that the whole field is copied to the host instead.
     pub(super) fn new(
         (stream, kernel): (&Stream, &Kernel),
         (nx, planes): (usize, &[Buffer; 2]),

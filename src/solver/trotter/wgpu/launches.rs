@@ -1,4 +1,4 @@
-//! Launches of `kernels/trotter_sweeps.wgsl`, made ready once and put in again in every step.
+//! Launches of `kernels/trotter_sweeps.wgsl`, prepared once and queued in every step.
 
 use super::Wgpu;
 use super::looks::SOURCE;
@@ -155,7 +155,7 @@ impl Wgpu {
         self.stream.device().bind(kernel, &pairs)
     }
 
-    /// Puts launches in.
+    /// Queues launches.
     pub(super) fn put_in(&self, launches: &Launches) {
         self.attempt(|| put_in(&self.stream, launches));
     }

@@ -1,4 +1,4 @@
-//! What is summed where the field lies: its norm, and pictures of its density.
+//! Reductions on the adapter: the norm, and pictures of the density.
 
 use crate::backend::wgpu::{Binding, Buffer, Kernel, Stream, WgpuError};
 use crate::solver::adapter::frame::Frame;
@@ -87,7 +87,7 @@ impl Looks {
         Self::launch(stream, &self.scale, &whole, [field, &unused], self.sites)
     }
 
-    /// The picture of the density of the field as it lies there.
+    /// The picture of the density of the field.
     pub(super) fn draw(
         &self,
         stream: &Stream,

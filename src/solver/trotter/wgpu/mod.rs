@@ -1,15 +1,15 @@
 //! Trotter–Suzuki on a graphics adapter, in single precision.
 //!
-//! Layout: complex sites, x fastest, as variant `naive` of the processor has it; so are the tables of phases, which the host makes.
+//! Layout: complex sites, x fastest, as in variant `naive` of the processor; so are the tables of phases, which the host computes.
 //!
-//! - `naive`: one launch a sweep (`kernels/trotter_sweeps.wgsl`), in place. It does everything, in one to three dimensions.
+//! - `naive`: one launch a sweep (`kernels/trotter_sweeps.wgsl`), in place. It supports everything, in one to three dimensions.
 //! - `full-step`, `fused`: whole steps, one or several a launch, of tiles in registers (`kernels/trotter_block.wgsl`), in two dimensions, from one plane into another.
-//!   Everything that `naive` does.
-//! - `strips`: whole steps, several a launch, row by row down strips of columns (`kernels/trotter_strips.wgsl`), where nothing but edges stops a bond and lanes of a subgroup
-//!   exchange numbers, which browsers do not let them. Taken where it is faster than `fused`, as measured at the start.
+//!   They support everything that `naive` does.
+//! - `strips`: whole steps, several a launch, row by row down strips of columns (`kernels/trotter_strips.wgsl`), where only edges cut bonds and lanes of a subgroup
+//!   can exchange numbers, which browsers do not allow. Taken where it is faster than `fused`, as measured at the start.
 //!
 //! The norm, pictures of the density, and probabilities and largest values of regions are summed on the adapter; amplitudes that detectors read are gathered there, many steps
-//! between two copies. What the host asks of single rows (other sums and pictures, a new field) goes over a copy there, taken when it is asked for. Drives, and an interaction in imaginary time, make tables in every step, on the host.
+//! between two copies. Other sums and pictures, and a new field, use a copy on the host, which is read back on demand. The host computes the tables of drives, and of an interaction in imaginary time, in every step.
 //!
 //! Bound, 2D order 2: of `naive` 7 passes over the field of 16 B a site and 8 B of phases, 120 B a site-step; of n steps a launch 24 B / n and their halo.
 
@@ -102,7 +102,7 @@ pub(super) struct Wgpu {
 }
 
 impl Wgpu {
-    /// Room for a field.
+    /// Memory for a field.
     ///
     /// `asked`: a variant's id, if the scene names one; `steps`: how many to fuse, if it says so.
     pub(super) fn new(problem: &Problem, asked: Option<&str>, steps: Option<usize>) -> Result<Self, SolverError> {

@@ -1,4 +1,4 @@
-//! What a run asks of the field on the adapter.
+//! The run's interface to the field on the adapter.
 
 use super::Wgpu;
 use super::gathered::{Gathered, STEPS};

@@ -1,4 +1,4 @@
-//! Tiles in registers (`kernels/trotter_block.wgsl`), which take every scene in a plane.
+//! Tiles in registers (`kernels/trotter_block.wgsl`), for every scene in a plane.
 
 use super::shapes::{BINDINGS, HALO, Shape};
 use crate::backend::wgpu::{Device, WgpuError, expanded};

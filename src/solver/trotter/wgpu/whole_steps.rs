@@ -64,7 +64,7 @@ impl Params {
     }
 }
 
-/// Which whole steps may be taken.
+/// The whole steps that are possible.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Ways {
     /// The fastest.

@@ -75,7 +75,7 @@ fn is_quick(shape: Shape, precision: Precision, scenario: &Scenario) -> bool {
 /// Fewer do not fill the device with towers.
 const LEAST_SITES: usize = 1 << 24;
 
-/// The kernel, and what it keeps between launches.
+/// The kernel, and its buffers between launches.
 pub(super) struct Torre {
     pub shape: Shape,
     /// Steps of a pass at most.
@@ -93,7 +93,7 @@ impl Torre {
     /// Loads, or compiles, the kernel of a shape.
     ///
     /// # Errors
-    /// If it is not in the binary and cannot be compiled here, or there is no room.
+    /// If it is not in the binary and cannot be compiled here, or memory is short.
     fn new<T: OnCuda>(run: &Cuda<T>, shape: Shape, steps: usize) -> Result<Self, CudaError> {
         let stream = &run.stream;
         let source = match sources::torre(T::PRECISION, shape) {
@@ -118,7 +118,7 @@ impl Torre {
         })
     }
 
-    /// For the report.
+    /// Description for the report.
     pub(super) fn describe(&self) -> String {
         let Shape { dts, cluster, room, .. } = self.shape;
         let blocks = if cluster > 1 {
@@ -135,7 +135,7 @@ impl Torre {
         self.counter.bytes() + self.special.as_ref().map_or(0, Buffer::bytes)
     }
 
-    /// Says which rows are not plain (empty: all are).
+    /// Sets the rows that are not plain (empty: all are plain).
     pub(super) fn mark(&mut self, stream: &Stream, rows: Vec<u8>) -> Result<(), CudaError> {
         if self.marked == rows {
             return Ok(());
@@ -210,7 +210,7 @@ impl<T: OnCuda> Cuda<T> {
 /// The tower kernel for a scene.
 ///
 /// # Errors
-/// Why there is none, in words for people.
+/// Why there is none, as a text for the user.
 pub(super) fn fitting<T: OnCuda>(run: &Cuda<T>) -> Result<Torre, String> {
     let (stream, scenario, half) = (&run.stream, &run.host.scenario, run.host.sweep.lattice.half);
     let choice = &run.choice;

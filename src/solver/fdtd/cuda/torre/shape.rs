@@ -1,8 +1,8 @@
-//! What a kernel of towers is made for, and how it divides x.
+//! The parameters of a kernel of towers, and its division of x.
 
 use crate::field::Precision;
 
-/// Threads of a block at most where each has a column's diamond in registers: each may have all the registers that there are.
+/// Maximum number of threads of a block where each has a column's diamond in registers: so few that a thread can have the maximum number of registers.
 pub(in super::super) const BLOCK: usize = 256;
 /// Columns of a block that has its diamonds in shared memory (`COLUMNS` of `kernels/fdtd_torre_shared.cu`).
 const COLUMNS: usize = 64;
@@ -18,7 +18,7 @@ pub(in super::super) enum Room {
     Shared,
 }
 
-/// What a kernel is made for.
+/// The parameters of a kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in super::super) struct Shape {
     /// Half the order in space.
@@ -29,7 +29,7 @@ pub(in super::super) struct Shape {
     pub cluster: usize,
     /// Whether the speed differs from site to site.
     pub sites: bool,
-    /// Whether it knows absorbing layers: at order 2, diamonds in shared memory; it takes a speed per site or one for all.
+    /// Whether it supports absorbing layers: at order 2, diamonds in shared memory; it takes a speed per site or one for all.
     pub layers: bool,
     /// Where the diamond is.
     pub room: Room,
@@ -81,7 +81,7 @@ impl Shape {
         }
     }
 
-    /// Why it cannot do nx sites along x; `None` where it can.
+    /// Why it does not support nx sites along x; `None` where it does.
     pub(super) fn objection(self, nx: usize) -> Option<String> {
         let (last, most) = (self.room.last_block(nx, self.cluster), self.room.most_sites());
         if nx > most {
