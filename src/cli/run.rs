@@ -292,7 +292,9 @@ fn steps_to_take(args: &RunArgs, scenario: &Scenario, engine: &Engine) -> anyhow
 fn note_end(scenario: &Scenario, engine: &Engine, (asked, steps): (f64, u64)) {
     let clock = engine.clock();
     let end = clock.time + steps as f64 * clock.time_step;
-    if scenario.mirror().is_none() && (end - asked).abs() > 1e-3 * clock.time_step.abs() {
+    // With a mirror a step that is written leads to the focus rather than to the end.
+    let counts = scenario.mirror().is_none() || scenario.time().step.is_none();
+    if counts && (end - asked).abs() > 1e-3 * clock.time_step.abs() {
         tell!(
             "note: no whole number of steps of Δt = {} leads to t = {}: the run ends at t = {}, and so does what is judged there",
             short(clock.time_step),
