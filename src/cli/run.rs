@@ -33,7 +33,7 @@ pub struct RunArgs {
     #[arg(long, value_name = "T", conflicts_with = "steps")]
     until: Option<f64>,
     /// Take this many steps instead
-    #[arg(long, value_name = "N", value_parser = parse_steps)]
+    #[arg(long, value_name = "N", value_parser = whole)]
     steps: Option<u64>,
     /// Write the field at the end (NPY, C order)
     #[arg(long, value_name = "F.npy")]
@@ -533,7 +533,8 @@ fn print_verdicts(engine: &Engine) -> usize {
     unsure
 }
 
-fn parse_steps(text: &str) -> Result<u64, String> {
+/// A whole number.
+pub(super) fn whole(text: &str) -> Result<u64, String> {
     text.parse().map_err(|_| "write a whole number from 0".to_owned())
 }
 
