@@ -166,7 +166,11 @@ fn sources(scenario: &Scenario, law: Law) -> Option<String> {
     let (
         Model::Acoustic(acoustic),
         Law::Sound {
-            order, step, spacing, ..
+            order,
+            step,
+            spacing,
+            paired,
+            ..
         },
     ) = (scenario.model(), law)
     else {
@@ -193,6 +197,7 @@ fn sources(scenario: &Scenario, law: Law) -> Option<String> {
         spacing,
         order,
         step,
+        paired,
     };
     let carried = slow.lattice(PI / spacing).map_or(f64::INFINITY, |omega| omega / TAU);
     if highest > carried {

@@ -170,7 +170,11 @@ fn what_is_not_known_is_told_with_what_is() {
     for (line, words) in [
         (
             "check small.toml --set xyzzyx=1",
-            &["xyzzyx: there is no such key", "possible here are format, title", "packet"][..],
+            &[
+                "xyzzyx: there is no such key",
+                "possible here are format, title",
+                "packet",
+            ][..],
         ),
         (
             "check small.toml --set end=2",
