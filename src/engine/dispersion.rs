@@ -110,7 +110,7 @@ fn unlike_the_law(scenario: &Scenario) -> Option<String> {
 }
 
 /// The lowest and the highest static potential, 0 included.
-fn potential(scenario: &Scenario) -> [f64; 2] {
+pub(super) fn potential(scenario: &Scenario) -> [f64; 2] {
     let (grid, medium) = (scenario.grid(), scenario.medium());
     if !medium.has(Sets::Potential) {
         return [0.0; 2];

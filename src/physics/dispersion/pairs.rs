@@ -84,7 +84,10 @@ mod tests {
                 #[allow(clippy::cast_precision_loss, reason = "1 or 2")]
                 let excess = angle * angle / (24.0 * axes as f64);
                 let found = turn(kappa, axes, 2, angle).unwrap_or(f64::NAN) / (kappa * angle) - 1.0;
-                assert!((found - excess).abs() < 4.0 * excess * excess + 1e-5, "{axes}: {found} for {excess}");
+                assert!(
+                    (found - excess).abs() < 4.0 * excess * excess + 1e-5,
+                    "{axes}: {found} for {excess}"
+                );
                 let found = turn(kappa, axes, 4, angle).unwrap_or(f64::NAN) / (kappa * angle) - 1.0;
                 assert!(found.abs() < 5e-4, "{axes}: {found}");
             }
