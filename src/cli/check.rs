@@ -129,11 +129,6 @@ fn medium_attenuates(scenario: &Scenario) -> Option<String> {
     });
     let value = set.fold(law.value, f64::max);
     let made = law.relaxations();
-    let off = |f: f64| plane_wave(&made, acoustic.speed, value, f)[0] / law.wanted(value, f) - 1.0;
-    let most = law
-        .frequencies(65)
-        .map(off)
-        .fold(0.0, |most: f64, off| most.max(off.abs()));
     let [low, high] = law.band;
     let speed = |f: f64| plane_wave(&made, acoustic.speed, value, f)[1];
     Some(format!(
@@ -144,7 +139,7 @@ fn medium_attenuates(scenario: &Scenario) -> Option<String> {
         short(law.exponent),
         units::si(low),
         units::si(high),
-        100.0 * if value > 0.0 { most } else { 0.0 },
+        100.0 * law.missed(&made, acoustic.speed, value),
         speed(low),
         speed(high)
     ))

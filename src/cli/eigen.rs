@@ -165,6 +165,7 @@ fn of_autocorrelation(args: &EigenArgs, scenario: Arc<Scenario>) -> anyhow::Resu
         error => error.into(),
     })?;
     say!("{}", summary(&found));
+    note_range(&found);
     let most = args.levels as usize;
     for (n, line) in found.lines.iter().enumerate().take(most) {
         say!("{n:>5}  E = {:<16.8}  weight {:.6}", line.energy, line.weight);
@@ -182,14 +183,33 @@ fn of_autocorrelation(args: &EigenArgs, scenario: Arc<Scenario>) -> anyhow::Resu
     Ok(())
 }
 
+/// Says which lines may be others, or are none of the scene's.
+fn note_range(found: &Autocorrelation) {
+    let Some([low, high]) = found.range.map(|range| range.map(short)) else {
+        return;
+    };
+    let span = std::f64::consts::TAU / found.time_step;
+    let outside = found.outside().count();
+    if found.folds() {
+        tell!(
+            "note: the scene can have energies from {low} to {high}, and steps of Δt = {} tell them apart modulo 2π/Δt = {}: lines may stand at others; take a shorter step with --set time.step=…",
+            short(found.time_step),
+            short(span)
+        );
+    } else if outside > 0 {
+        tell!(
+            "note: {outside} of the lines lie beyond {low} to {high}, the energies that the scene can have: steps of Δt make them, or rounding"
+        );
+    }
+}
+
 fn summary(found: &Autocorrelation) -> String {
+    let [low, high] = found.shown().map(short);
     format!(
-        "{} lines in {} steps of the autocorrelation, T = {}: Hann's window, lines {} wide at half their height (what is nearer is not told apart), energies from {} to {}",
+        "{} lines in {} steps of the autocorrelation, T = {}: Hann's window, lines {} wide at half their height (what is nearer is not told apart), energies from {low} to {high}",
         found.lines.len(),
         found.overlap.len() - 1,
         short(found.time()),
-        short(found.resolution()),
-        short(-found.highest()),
-        short(found.highest())
+        short(found.resolution())
     )
 }

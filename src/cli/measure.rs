@@ -1,6 +1,6 @@
 //! `ripplon measure`: where the particle of a scene is found, again and again.
 
-use super::run::short;
+use super::run::{short, whole};
 use super::terminal::{all_told, say};
 use super::{InputError, Interrupt, SceneArgs, named, scene};
 use crate::engine::Engine;
@@ -34,7 +34,7 @@ pub struct MeasureArgs {
     #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
     runs: u32,
     /// The seed of chance: the same seed gives the same places
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = whole)]
     seed: u64,
     /// Write the places, a row a run (empty where nothing was found)
     #[arg(long, value_name = "F.csv")]

@@ -138,7 +138,10 @@ pub fn main() -> ExitCode {
         return ExitCode::from(2);
     }
     crate::backend::threads::limit_others();
-    name_adapter(cli.adapter.as_deref());
+    if let Err(reason) = name_adapter(cli.adapter.as_deref(), cli.command.as_ref()) {
+        terminal::error(format_args!("error: {reason}"));
+        return ExitCode::from(2);
+    }
     // The files of a run, and who works at a distance, do not depend on the log.
     let logs = matches!(
         &cli.command,
@@ -225,17 +228,22 @@ fn end_all(error: &anyhow::Error, code: u8) -> ExitCode {
     ranks.end(i32::from(code))
 }
 
-/// Uses the adapter with this number or part of a name.
+/// Uses the adapter with this number or part of a name, which must be there: `auto` may never ask for it. Those of another machine are not known here, and `info` lists those of this one.
 #[cfg(feature = "gui")]
-fn name_adapter(word: Option<&str>) {
-    if let Some(word) = word {
-        crate::backend::wgpu::name_adapter(word);
+fn name_adapter(word: Option<&str>, command: Option<&Command>) -> Result<(), String> {
+    let Some(word) = word else { return Ok(()) };
+    crate::backend::wgpu::name_adapter(word);
+    if matches!(command, Some(Command::Connect(_) | Command::Info(_))) {
+        return Ok(());
     }
+    crate::backend::wgpu::available().map_err(|reason| format!("--adapter {word}: {reason}"))
 }
 
 /// This build steps on none.
 #[cfg(not(feature = "gui"))]
-fn name_adapter(_word: Option<&str>) {}
+fn name_adapter(_word: Option<&str>, _command: Option<&Command>) -> Result<(), String> {
+    Ok(())
+}
 
 /// Whoever tests or measures the back end of adapters by its name may mean a software adapter.
 fn allow_software(backend: Option<&str>) {

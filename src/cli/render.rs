@@ -134,6 +134,13 @@ pub(super) fn run(args: &RenderArgs) -> anyhow::Result<()> {
     let scenario = Arc::new(scenario);
     if format != Format::Sequence {
         named::check(&[("OUT", &args.out)], &named::inputs(&args.scene, &scenario))?;
+    } else if let Some(file) = Some(args.out.components().as_path()).filter(|path| path.is_file()) {
+        let file = file.display();
+        return Err(InputError(format!(
+            "{}: numbered pictures go into a directory, and {file} is a file; name another directory, or leave the slash out",
+            args.out.display()
+        ))
+        .into());
     }
     let look = look(args, &scenario)?;
     let mut engine = Engine::new(Arc::clone(&scenario))?;

@@ -33,7 +33,7 @@ pub struct RunArgs {
     #[arg(long, value_name = "T", conflicts_with = "steps")]
     until: Option<f64>,
     /// Take this many steps instead
-    #[arg(long, value_name = "N", value_parser = parse_steps)]
+    #[arg(long, value_name = "N", value_parser = whole)]
     steps: Option<u64>,
     /// Write the field at the end (NPY, C order)
     #[arg(long, value_name = "F.npy")]
@@ -292,7 +292,9 @@ fn steps_to_take(args: &RunArgs, scenario: &Scenario, engine: &Engine) -> anyhow
 fn note_end(scenario: &Scenario, engine: &Engine, (asked, steps): (f64, u64)) {
     let clock = engine.clock();
     let end = clock.time + steps as f64 * clock.time_step;
-    if scenario.mirror().is_none() && (end - asked).abs() > 1e-3 * clock.time_step.abs() {
+    // With a mirror a step that is written leads to the focus rather than to the end.
+    let counts = scenario.mirror().is_none() || scenario.time().step.is_none();
+    if counts && (end - asked).abs() > 1e-3 * clock.time_step.abs() {
         tell!(
             "note: no whole number of steps of Δt = {} leads to t = {}: the run ends at t = {}, and so does what is judged there",
             short(clock.time_step),
@@ -531,7 +533,8 @@ fn print_verdicts(engine: &Engine) -> usize {
     unsure
 }
 
-fn parse_steps(text: &str) -> Result<u64, String> {
+/// A whole number.
+pub(super) fn whole(text: &str) -> Result<u64, String> {
     text.parse().map_err(|_| "write a whole number from 0".to_owned())
 }
 

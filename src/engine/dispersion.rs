@@ -76,16 +76,12 @@ pub fn law(scenario: &Scenario, time_step: f64) -> Law {
         }
         Model::Acoustic(acoustic) => {
             let solver = scenario.solver();
-            let leaps = solver.method == "fdtd";
             Law::Sound {
                 speed: acoustic.speed,
                 spacing: grid.spacing(),
-                order: if leaps {
-                    u32::try_from(solver.integer("order", 2)).unwrap_or(2)
-                } else {
-                    2
-                },
-                step: if leaps { time_step.abs() } else { 0.0 },
+                order: u32::try_from(solver.integer("order", 2)).unwrap_or(2),
+                step: time_step.abs(),
+                paired: (solver.method == "oscillators").then(|| grid.rank()),
             }
         }
     }
@@ -114,7 +110,7 @@ fn unlike_the_law(scenario: &Scenario) -> Option<String> {
 }
 
 /// The lowest and the highest static potential, 0 included.
-fn potential(scenario: &Scenario) -> [f64; 2] {
+pub(super) fn potential(scenario: &Scenario) -> [f64; 2] {
     let (grid, medium) = (scenario.grid(), scenario.medium());
     if !medium.has(Sets::Potential) {
         return [0.0; 2];

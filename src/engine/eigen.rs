@@ -1,9 +1,11 @@
 //! The spectrum of a scene: its lowest levels, or the energies that its own wave contains.
 
+use super::dispersion::potential;
 use super::{Engine, EngineError};
 use crate::physics::Autocorrelation;
 use crate::physics::eigen::{self, EigenError, Hamiltonian, Levels, Round};
 use crate::scene::Scenario;
+use std::f64::consts::PI;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
@@ -44,6 +46,24 @@ fn swings_freely(scenario: &Scenario) -> Result<(), EngineError> {
     Ok(())
 }
 
+/// The lowest and the highest energy that H of a scene can have: the lattice's band, of `split-step-fourier` with a mass the continuum's as far as the grid carries it, and the potential. `None` where there is more in H than
+/// those, or where it changes in time.
+#[expect(clippy::cast_precision_loss, reason = "1 to 3")]
+fn energies(scenario: &Scenario) -> Option<[f64; 2]> {
+    let quantum = scenario.model().quantum()?;
+    let medium = scenario.medium();
+    let interacts = quantum.interaction != 0.0 || medium.sets_interaction() || medium.cross_interaction() != 0.0;
+    if interacts || medium.sets_bonds() || medium.rotation() != 0.0 || !medium.drives().is_empty() {
+        return None;
+    }
+    let rank = scenario.grid().rank() as f64;
+    let rest = quantum.diagonal - 2.0 * rank * quantum.hopping;
+    let is_continuum = scenario.solver().method == "split-step-fourier" && quantum.mass.is_some();
+    let band = if is_continuum { PI * PI } else { 4.0 };
+    let [deep, tall] = potential(scenario);
+    Some([rest + deep, rest + band * rank * quantum.hopping + tall])
+}
+
 /// Runs a scene to `end` with its overlap with the start taken after every step; `watch` is told of the steps done and may break it off.
 ///
 /// # Errors
@@ -54,6 +74,7 @@ pub fn autocorrelation(
     watch: &mut dyn FnMut(u64, u64) -> ControlFlow<()>,
 ) -> Result<Autocorrelation, EngineError> {
     swings_freely(&scenario)?;
+    let range = energies(&scenario);
     let mut engine = Engine::new(scenario)?;
     let steps = engine.steps_until(end)?;
     let mut overlap = Vec::new();
@@ -66,5 +87,9 @@ pub fn autocorrelation(
             return Err(EngineError::Cancelled("the autocorrelation"));
         }
     }
-    Ok(Autocorrelation::of(overlap, engine.clock().time_step))
+    let found = Autocorrelation::of(overlap, engine.clock().time_step);
+    Ok(match range {
+        Some(range) => found.within(range),
+        None => found,
+    })
 }

@@ -335,6 +335,13 @@ impl Engine {
         self.phase() == Some(Phase::Replay) && medium(&self.scenario) != medium(scenario)
     }
 
+    /// Whether another scene has another Δt, its own or an automatic one: ways there and back are as many steps, of one length.
+    #[expect(clippy::float_cmp, reason = "whether the number is another one")]
+    fn steps_otherwise(&self, scenario: &Scenario) -> Result<bool, EngineError> {
+        let method = super::build::method(scenario)?;
+        Ok(method.time_step(&self.scenario) != method.time_step(scenario))
+    }
+
     /// What an edited scene means for a run with a mirror; `None` if nothing of it concerns the mirror.
     pub(super) fn update_mirror(&mut self, scenario: &Arc<Scenario>) -> Result<Option<Change>, EngineError> {
         let old = Arc::clone(&self.scenario);
@@ -350,7 +357,7 @@ impl Engine {
             || (was.at != is.at && !ahead)
             || old.time().imaginary != scenario.time().imaginary
             || !(old.solver() == scenario.solver() || differ_in_parts_only(&old, scenario))
-            || old.time().step != scenario.time().step;
+            || self.steps_otherwise(scenario)?;
         if again {
             return Ok(Some(Change::Restarted));
         }

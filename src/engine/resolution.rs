@@ -1,8 +1,10 @@
-//! Warnings about waves for which the grid of a scene is too coarse.
+//! Warnings about waves for which the grid of a scene is too coarse, and about what its model does not cover.
 
 use super::dispersion;
+use crate::grid::{Edge, Grid};
+use crate::physics::attenuation::plane_wave;
 use crate::physics::dispersion::Law;
-use crate::physics::{Initial, Model, Sets, Value};
+use crate::physics::{Initial, Model, Pulse, Sets, Value};
 use crate::scene::Scenario;
 use crate::scene::file::SignalFile;
 use crate::units;
@@ -13,13 +15,27 @@ const SITES_PER_WAVELENGTH: f64 = 8.0;
 /// Fewest sites of a pulse's width: a Gaussian of width w holds waves down to about 2πw/3.
 const SITES_PER_PULSE: f64 = 2.0;
 
+/// By how much a medium may miss its law of attenuation, of 1.
+const MOST_MISSED: f64 = 0.05;
+/// Which part of a pulse may begin in absorbing layers: sums of energy know nothing of it.
+const MOST_UNCOUNTED: f64 = 0.01;
+
+/// A positive number with four digits, or in exponents where it is small.
+fn figure(value: f64) -> String {
+    if value < 0.1 {
+        format!("{value:.3e}")
+    } else {
+        format!("{value:.4}")
+    }
+}
+
 /// A number of sites that is below the fewest: two digits.
 fn sites(count: f64) -> String {
     format!("{count:.1}")
 }
 
 /// What a scene holds of waves that its grid slows down or does not carry, with steps of `time_step`, each with a remedy. The slowest speed of sound that a layer sets by a number counts;
-/// speeds by formula, and what a recording plays, are not checked.
+/// speeds by formula, and what a recording plays, are not checked. What the scene's model does not cover follows ([`not_covered`]).
 #[must_use]
 pub fn too_coarse(scenario: &Scenario, time_step: f64) -> Vec<String> {
     let law = dispersion::law(scenario, time_step);
@@ -31,7 +47,98 @@ pub fn too_coarse(scenario: &Scenario, time_step: f64) -> Vec<String> {
             out.extend(pulses(scenario));
         }
     }
+    out.extend(not_covered(scenario));
     out
+}
+
+/// What a scene asks for beyond what its model is good for, with value, limit and remedy: losses that relaxations do not follow, and sound whose energy is not counted.
+#[must_use]
+pub fn not_covered(scenario: &Scenario) -> Vec<String> {
+    losses(scenario).into_iter().chain(uncounted(scenario)).collect()
+}
+
+/// The numbers of layers that set something.
+fn numbers(scenario: &Scenario, sets: Sets) -> impl Iterator<Item = f64> {
+    let layers = scenario.medium().layers().iter();
+    layers.filter_map(move |layer| match layer.value {
+        Value::Number(number) if layer.sets == sets => Some(number),
+        _ => None,
+    })
+}
+
+/// An attenuation that is too strong for the law that it is to follow, in the medium that attenuates most and is fastest: there a wavelength loses most.
+fn losses(scenario: &Scenario) -> Option<String> {
+    let Model::Acoustic(acoustic) = scenario.model() else {
+        return None;
+    };
+    let law = acoustic.attenuation?;
+    let value = numbers(scenario, Sets::Attenuation).fold(law.value, f64::max);
+    let speed = numbers(scenario, Sets::Speed).fold(acoustic.speed, f64::max);
+    let made = law.relaxations();
+    let missed = law.missed(&made, speed, value);
+    if missed <= MOST_MISSED {
+        return None;
+    }
+    // What is missed falls with the value.
+    let (mut least, mut most) = (0.0, value);
+    for _ in 0..20 {
+        let middle = f64::midpoint(least, most);
+        if law.missed(&made, speed, middle) <= MOST_MISSED {
+            least = middle;
+        } else {
+            most = middle;
+        }
+    }
+    let a_wave = |value: f64| {
+        let of = |f: f64| plane_wave(&made, speed, value, f)[0] * speed / f;
+        law.band.map(of).into_iter().fold(0.0, f64::max)
+    };
+    Some(format!(
+        "The medium attenuates by up to {:.2} dB a wavelength ({} dB/m at {}Hz), more than its relaxations are made for: they miss the law by {:.0} %. \
+         Within {:.0} % they follow it up to {:.2} dB a wavelength: use at most {} dB/m, or a narrower band.",
+        a_wave(value),
+        figure(value),
+        units::si(law.at),
+        100.0 * missed,
+        100.0 * MOST_MISSED,
+        a_wave(least),
+        figure(least)
+    ))
+}
+
+/// Pulses that begin in absorbing layers, whose energy is not counted.
+fn uncounted(scenario: &Scenario) -> Option<String> {
+    let Initial::Pulses(pulses) = scenario.initial() else {
+        return None;
+    };
+    let shares = pulses.iter().map(|pulse| in_layers(scenario.grid(), pulse));
+    let most = shares.fold(0.0, f64::max);
+    (most > MOST_UNCOUNTED).then(|| {
+        format!(
+            "{:.0} % of a pulse begins in absorbing layers, whose energy is not counted: energies, and what is said of them relative to the start, are those of the rest. \
+             At most {:.0} % may: move the pulse inwards, or use a larger grid or a smaller grid.absorb_width.",
+            100.0 * most,
+            100.0 * MOST_UNCOUNTED
+        )
+    })
+}
+
+/// The part of p² of a pulse that lies in absorbing layers.
+#[expect(clippy::cast_precision_loss, reason = "sites are far below 2^52")]
+fn in_layers(grid: &Grid, pulse: &Pulse) -> f64 {
+    let inside = |axis: usize| {
+        let sites = grid.size()[axis];
+        let square = |site: usize| {
+            let way = site as f64 * grid.spacing() - pulse.center[axis];
+            (-(way / pulse.width).powi(2)).exp()
+        };
+        let width = grid.absorb_width();
+        let all: f64 = (0..sites).map(square).sum();
+        let own: f64 = (width..sites.saturating_sub(width)).map(square).sum();
+        if all > 0.0 { own / all } else { 1.0 }
+    };
+    let absorbing = (0..grid.rank()).filter(|axis| grid.edges()[*axis] == Edge::Absorb);
+    1.0 - absorbing.map(inside).product::<f64>()
 }
 
 /// Packets with few sites per wavelength.
@@ -59,16 +166,17 @@ fn sources(scenario: &Scenario, law: Law) -> Option<String> {
     let (
         Model::Acoustic(acoustic),
         Law::Sound {
-            order, step, spacing, ..
+            order,
+            step,
+            spacing,
+            paired,
+            ..
         },
     ) = (scenario.model(), law)
     else {
         return None;
     };
-    let set = scenario.medium().layers().iter().filter_map(|layer| match layer.value {
-        Value::Number(speed) if layer.sets == Sets::Speed && speed > 0.0 => Some(speed),
-        _ => None,
-    });
+    let set = numbers(scenario, Sets::Speed).filter(|speed| *speed > 0.0);
     // The slowest medium has the shortest waves.
     let speed = set.fold(acoustic.speed, f64::min);
     let played = scenario.file().sources.iter().filter_map(|source| match source.signal {
@@ -89,6 +197,7 @@ fn sources(scenario: &Scenario, law: Law) -> Option<String> {
         spacing,
         order,
         step,
+        paired,
     };
     let carried = slow.lattice(PI / spacing).map_or(f64::INFINITY, |omega| omega / TAU);
     if highest > carried {
@@ -152,6 +261,32 @@ mod tests {
         assert!(sound(40.0, slow).starts_with("The grid carries no waves above 27"));
     }
 
+    /// Half a decibel a wavelength is followed; some decibels are not, which is said with the most that is.
+    #[test]
+    fn losses_are_held_against_the_law() {
+        // 340 m/s, 20 sites at 17 Hz, 20 m: as many decibels a wavelength as 20 times those a metre.
+        let lossy = |value: f64| {
+            said(&format!(
+                "format = 1\n[grid]\nsize = [64]\nspacing = 1.0\n[acoustic]\nspeed = 340.0\nattenuation = {{ at = 17.0, value = {value}, band = [8.5, 17.0] }}\n\
+                 [[pulse]]\ncenter = [30.0]\nwidth = 6.0\n"
+            ))
+        };
+        assert_eq!(lossy(0.02), "");
+        let strong = lossy(0.3);
+        assert!(
+            strong.starts_with("The medium attenuates by up to") && strong.contains("use at most "),
+            "{strong}"
+        );
+        let most: f64 = strong
+            .split("use at most ")
+            .nth(1)
+            .and_then(|rest| rest.split(' ').next())
+            .unwrap()
+            .parse()
+            .unwrap();
+        assert_eq!(lossy(0.95 * most), "");
+    }
+
     #[test]
     fn packets_and_pulses_are_held_against_the_grid() {
         let packet = |momentum: f64| {
@@ -168,6 +303,18 @@ mod tests {
             ))
         };
         assert_eq!(pulse(3.0), "");
+        // A pulse that begins in the middle of a layer's border is half uncounted, and one three widths away not.
+        let layered = |center: f64| {
+            said(&format!(
+                "format = 1\n[grid]\nsize = [201]\nspacing = 1.0\nedges = \"absorb\"\nabsorb_width = 20\n[acoustic]\n[[pulse]]\ncenter = [{center}]\nwidth = 4.0\n"
+            ))
+        };
+        assert!(
+            layered(19.5).starts_with("50 % of a pulse begins in absorbing layers"),
+            "{}",
+            layered(19.5)
+        );
+        assert_eq!(layered(31.5), "");
         assert!(pulse(1.5).starts_with("A pulse is only 1.5 sites wide"));
     }
 }

@@ -94,6 +94,19 @@ impl Attenuation {
     }
 }
 
+impl Attenuation {
+    /// By how much, of 1, a medium of speed c∞ with `value` dB/m at f₁ misses the law within the band at most: relaxations are fitted to weak losses.
+    #[must_use]
+    pub fn missed(&self, relaxations: &[Relaxation], speed: f64, value: f64) -> f64 {
+        if value == 0.0 {
+            return 0.0;
+        }
+        let off = |f: f64| plane_wave(relaxations, speed, value, f)[0] / self.wanted(value, f) - 1.0;
+        let all = self.frequencies(65).map(off);
+        all.fold(0.0, |most: f64, off| most.max(off.abs()))
+    }
+}
+
 /// Attenuation in dB/m and phase speed in m/s of a plane wave of `frequency` Hz in a medium of `speed` c∞ with `value` dB/m at f₁; exact, of any strength.
 #[must_use]
 pub fn plane_wave(relaxations: &[Relaxation], speed: f64, value: f64, frequency: f64) -> [f64; 2] {

@@ -5,7 +5,8 @@
 //! strongest first, and after each all are fitted anew to what the others leave, so that neither the window's side lobes (3 % of a line beside it) are taken for lines nor neighbours shift each other.
 //!
 //! Limits: energies nearer than 2π/T, the width of W at half its height, are not told apart; what lies beside a line nearer than a few of those is told if its weight is above 1 % of it over the square of
-//! their distance in widths. Energies beyond ±π/Δt appear at others.
+//! their distance in widths, and if it is twice what all lines together leave of the spectrum: rounding, or a continuum. A record tells energies apart modulo 2π/Δt: those of a known
+//! [range](Autocorrelation::within) that is no wider stand where they are, of others those beyond ±π/Δt at others.
 //!
 //! References: Feit, Fleck & Steiger 1982, doi:10.1016/0021-9991(82)90091-2 (energies from the autocorrelation, Hann's window); Högbom 1974, Astron. Astrophys. Suppl. 15, 417 (taking lines away).
 
@@ -21,6 +22,9 @@ const WEAKEST: f64 = 1e-4;
 
 /// Beside a line, a weaker one needs this share of it, over the square of their distance in widths.
 const BESIDE: f64 = 1e-2;
+
+/// How many times what all lines leave a line needs: noise has no sign, and what of it stands up may be somewhat more than what hangs down and is left.
+const ABOVE: f64 = 2.0;
 
 /// Widths beyond which a line leaves nothing: 64⁻³ of it.
 const FAR: f64 = 64.0;
@@ -46,6 +50,8 @@ pub struct Autocorrelation {
     pub time_step: f64,
     /// The lines, by rising energy.
     pub lines: Vec<SpectralLine>,
+    /// The energies that H can have, where they are known: [`Autocorrelation::within`].
+    pub range: Option<[f64; 2]>,
 }
 
 /// D, and its limit at 0.
@@ -72,6 +78,7 @@ impl Autocorrelation {
             overlap,
             time_step,
             lines: Vec::new(),
+            range: None,
         };
         if found.steps() >= 4 {
             found.lines = found.find();
@@ -101,10 +108,37 @@ impl Autocorrelation {
         TAU / self.time()
     }
 
-    /// Energies beyond ±π/Δt appear at others.
+    /// The energies that are told apart: from the least that H can have, or −π/Δt, over 2π/Δt. Others appear at these.
     #[must_use]
-    pub fn highest(&self) -> f64 {
-        PI / self.time_step
+    pub fn shown(&self) -> [f64; 2] {
+        let least = self
+            .range
+            .map_or(-PI / self.time_step, |[low, _]| low - self.resolution());
+        [least, least + TAU / self.time_step]
+    }
+
+    /// Whether H can have energies that the steps do not tell apart.
+    #[must_use]
+    pub fn folds(&self) -> bool {
+        self.range.is_some_and(|[_, high]| high > self.shown()[1])
+    }
+
+    /// Lines at energies that H cannot have.
+    pub fn outside(&self) -> impl Iterator<Item = &SpectralLine> {
+        let high = self.range.map_or(f64::INFINITY, |[_, high]| high + self.resolution());
+        self.lines.iter().filter(move |line| line.energy > high)
+    }
+
+    /// The same where H has energies from the first to the second of `range` alone: lines stand at those of them that they may be.
+    #[must_use]
+    pub fn within(mut self, range: [f64; 2]) -> Self {
+        self.range = Some(range);
+        let [least, end] = self.shown();
+        for line in &mut self.lines {
+            line.energy = least + (line.energy - least).rem_euclid(end - least);
+        }
+        self.lines.sort_by(|a, b| a.energy.total_cmp(&b.energy));
+        self
     }
 
     /// The windowed record, the half of t ≥ 0; its real part counts twice.
@@ -144,7 +178,7 @@ impl Autocorrelation {
     }
 
     fn find(&self) -> Vec<SpectralLine> {
-        let grid = self.grid();
+        let mut grid = self.grid();
         #[expect(clippy::cast_precision_loss, reason = "numbers of steps")]
         let bin = TAU / grid.len() as f64;
         let weakest = WEAKEST * grid.iter().copied().fold(0.0, f64::max);
@@ -182,7 +216,9 @@ impl Autocorrelation {
             lines.fit(0.25 * bin, |theta| theta, |theta| self.at(theta));
         }
         lines.merge();
-        lines.tell(weakest, self.time_step)
+        lines.take_away(&mut grid);
+        let rest = grid.iter().fold(0.0f64, |most, value| most.max(value.abs()));
+        lines.tell(weakest.max(ABOVE * rest), self.time_step)
     }
 }
 
@@ -367,6 +403,45 @@ mod tests {
             assert!((line.energy - energy).abs() < 1e-2 * found.resolution(), "{line:?}");
             assert!((line.weight - weight).abs() < 1e-2, "{line:?}");
         }
+    }
+
+    /// Noise of a hundredth makes no lines, of which there were dozens above 1e-4 of the strongest.
+    #[test]
+    fn what_noise_leaves_is_no_line() {
+        let mut noise = Noise::new(11);
+        let mut noise = || 1e-2 * noise.signed();
+        let mut record = record(&[(0.7, 0.6), (1.9, 0.4)], 0.05, 2000);
+        for value in &mut record {
+            *value += Complex64::new(noise(), noise());
+        }
+        let found = Autocorrelation::of(record, 0.05);
+        assert_eq!(found.lines.len(), 2, "{:?}", found.lines);
+        for (line, (energy, weight)) in found.lines.iter().zip([(0.7, 0.6), (1.9, 0.4)]) {
+            // The mean of 4000 values of 6e-3 each, with a window of ¾: some 1e-4.
+            assert!(
+                (line.energy - energy).abs() < 1e-3 && (line.weight - weight).abs() < 1e-3,
+                "{line:?}"
+            );
+        }
+    }
+
+    /// Steps of 1 tell energies apart modulo 2π: those of a band from 0 to 6 stand where they are, of a wider one they may be others, and what the band does not hold is told.
+    #[test]
+    fn energies_stand_within_their_range() {
+        let exact = [(0.4, 0.2), (2.9, 0.3), (5.7, 0.5)];
+        let found = || Autocorrelation::of(record(&exact, 1.0, 800), 1.0);
+        assert!(found().lines[0].energy < 0.0, "beyond π");
+        let known = found().within([0.0, 6.0]);
+        assert!(!known.folds() && known.outside().next().is_none());
+        for (line, (energy, _)) in known.lines.iter().zip(exact) {
+            assert!((line.energy - energy).abs() < 1e-3 * known.resolution(), "{line:?}");
+        }
+        assert!(found().within([0.0, 7.0]).folds());
+        let outside = found().within([0.0, 4.0]);
+        let [line] = outside.outside().copied().collect::<Vec<_>>()[..] else {
+            panic!("{:?}", outside.lines)
+        };
+        assert!((line.energy - 5.7).abs() < 1e-3, "{line:?}");
     }
 
     /// Rounding of single precision makes no lines; nor does a wave of one energy have side lobes.

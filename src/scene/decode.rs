@@ -370,7 +370,6 @@ impl<'a> Section<'a> {
             let (message, remedy) = reason(&self, &entry.key).unwrap_or_else(|| {
                 let remedy = match nearest(&entry.key, self.asked.iter().copied()) {
                     Some(near) => format!("did you mean `{near}`?"),
-                    None if self.asked.len() > 24 => "remove it".to_owned(),
                     None => format!("possible here are {}", self.asked.join(", ")),
                 };
                 ("there is no such key".to_owned(), remedy)

@@ -32,7 +32,7 @@ pub const FORMAT: i64 = 1;
 section! {
     /// A whole scene.
     #[derive(Clone, Debug, Default, PartialEq)]
-    pub struct SceneFile, unknown = plural {
+    pub struct SceneFile, unknown = misplaced {
         /// shown in lists and in the window
         title: String = empty "none";
         /// Markdown, shown beside the picture
@@ -84,19 +84,30 @@ section! {
     }
 }
 
-/// A section's name in the plural.
-fn plural(_: &Section<'_>, key: &str) -> Option<(String, String)> {
-    let singular = key.strip_suffix('s')?;
+/// A section's name in the plural, or a key that belongs into a section.
+fn misplaced(_: &Section<'_>, key: &str) -> Option<(String, String)> {
+    let rows = SceneFile::rows();
     let is_list = |kind: &Kind| matches!(kind, Kind::Tables(_));
-    let known = SceneFile::rows()
-        .iter()
-        .any(|row| row.key == singular && is_list(&row.kind));
-    known.then(|| {
-        (
-            "there is no such section".to_owned(),
-            format!("write [[{singular}]], once for each"),
-        )
-    })
+    let singular = key.strip_suffix('s').unwrap_or_default();
+    if rows.iter().any(|row| row.key == singular && is_list(&row.kind)) {
+        let remedy = format!("write [[{singular}]], once for each");
+        return Some(("there is no such section".to_owned(), remedy));
+    }
+    let places = rows.iter().filter_map(|row| {
+        let (own, number) = match &row.kind {
+            Kind::Table(own) => (own(), ""),
+            Kind::Tables(own) => (own(), ".0"),
+            _ => return None,
+        };
+        let is_there = own.iter().any(|own| own.key == key);
+        is_there.then(|| format!("`{}{number}.{key}`", row.key))
+    });
+    let places: Vec<String> = places.collect();
+    if places.is_empty() {
+        return None;
+    }
+    let remedy = format!("did you mean {}?", places.join(" or "));
+    Some(("it stands in no section".to_owned(), remedy))
 }
 
 /// Notes a fault unless exactly one (or, without an example, at most one) of several ways was taken.

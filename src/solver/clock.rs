@@ -23,9 +23,13 @@ impl RunClock {
         }
     }
 
-    /// Goes on from `clock`, whose time was counted from `base` (time, steps) where that is known.
+    /// Goes on from `clock`, whose time was counted from `base` (time, steps) where that is known; else from t = 0, if all its steps may have been as long as its Δt, so that the times to come are those of the run it is
+    /// taken from to the bit.
     pub(super) fn from_saved(clock: Clock, base: Option<(f64, u64)>) -> Self {
-        let (base_time, base_steps) = base.unwrap_or((clock.time, clock.steps));
+        let start = Self::new(clock.time_step).after(clock.steps);
+        let counted = start.time().to_bits() == clock.time.to_bits();
+        let here = if counted { (0.0, 0) } else { (clock.time, clock.steps) };
+        let (base_time, base_steps) = base.unwrap_or(here);
         Self {
             steps: clock.steps,
             base_steps: base_steps.min(clock.steps),
@@ -99,5 +103,13 @@ mod tests {
         assert!(back.time().abs() < 1e-13 && back.steps() == 2000);
         let saved = RunClock::from_saved(back.public(), Some(back.base()));
         assert_eq!(saved, back);
+        // Without the base: of steps of one length it is the start, else here.
+        let carried = RunClock::from_saved(later.public(), None);
+        assert_eq!(carried, later);
+        let other = Clock {
+            time_step: 0.2,
+            ..later.public()
+        };
+        assert_eq!(RunClock::from_saved(other, None).base(), (later.time(), 1000));
     }
 }

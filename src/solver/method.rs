@@ -309,12 +309,23 @@ pub struct Method {
 /// Number of steps above which an automatic Δt is not fitted to the end of the run: a part of a step is then below rounding.
 const COUNTED: f64 = 1e12;
 
+/// How many times as many steps lead to the turn of a mirror, at most, so that whole steps lead to the scene's end too.
+const MORE_STEPS: f64 = 1.25;
+
+/// The fewest steps from `least` on of which `times` as many are a whole number too; `least` where [`MORE_STEPS`] have none, or the first thousands of them.
+fn whole_steps(least: f64, times: f64) -> f64 {
+    let all = (0..4096).map(|more| least + f64::from(more));
+    let few = all.take_while(|steps| *steps <= MORE_STEPS * least);
+    let mut both = few.filter(|steps| (steps * times - (steps * times).round()).abs() < 1e-6);
+    both.next().unwrap_or(least)
+}
+
 /// Steps for which drives are followed in a scene without an end.
 const UNENDING: f64 = 1000.0;
 
 impl Method {
     /// Δt of a scenario, always positive: its own, or the advice, halved until steps resolve the drives, and shortened so that a whole number of steps leads to the reversal of a
-    /// mirror or to the scene's end, at which predictions are then measured exactly.
+    /// mirror, to the scene's end, and where [`MORE_STEPS`] allow it to both. Predictions for the end are then measured exactly there.
     #[must_use]
     pub fn time_step(&self, scenario: &Scenario) -> f64 {
         let time = scenario.time();
@@ -326,7 +337,10 @@ impl Method {
                 drives => drives::followed(drives, until.unwrap_or(UNENDING * advised), advised),
             };
             match until.map(|until| (until, until / auto)) {
-                Some((until, steps)) if steps > 0.0 && steps < COUNTED => until / (steps - 1e-9).ceil().max(1.0),
+                Some((until, steps)) if steps > 0.0 && steps < COUNTED => {
+                    let least = (steps - 1e-9).ceil().max(1.0);
+                    until / time.end.map_or(least, |end| whole_steps(least, end / until))
+                }
                 _ => auto,
             }
         })

@@ -161,3 +161,37 @@ fn a_step_beyond_the_sensible_is_told() {
         assert!(!run.expect(0, &[]).err().contains("sensible"), "{line}");
     }
 }
+
+/// What is not known is refused with what is: keys, a seed, an adapter that no step asks for, and a directory that is a file.
+#[test]
+fn what_is_not_known_is_told_with_what_is() {
+    let place = Place::new();
+    std::fs::write(place.path("taken"), "").unwrap();
+    for (line, words) in [
+        (
+            "check small.toml --set xyzzyx=1",
+            &[
+                "xyzzyx: there is no such key",
+                "possible here are format, title",
+                "packet",
+            ][..],
+        ),
+        (
+            "check small.toml --set end=2",
+            &["end: it stands in no section", "`time.end`"],
+        ),
+        ("check small.toml --set momentum=[1,0]", &["`packet.0.momentum`"]),
+        (
+            "measure small.toml --seed -1",
+            &["invalid value '-1' for '--seed <N>': write a whole number from 0"],
+        ),
+        ("run small.toml --steps 1 --adapter 99", &["--adapter 99: no"]),
+        (
+            "render small.toml taken/ --frames 2",
+            &["numbered pictures go into a directory, and taken is a file"],
+        ),
+    ] {
+        place.ripplon(line).expect(2, words);
+    }
+    assert_eq!(place.files(), ["small.toml", "taken"]);
+}

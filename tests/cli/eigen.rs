@@ -93,6 +93,31 @@ fn a_run_contains_the_energies_that_it_began_with() {
     }
 }
 
+/// Δt = 0.3 tells energies apart modulo 20.9: the band of this box from 0 to 16 fits in, and a level beyond π/Δt = 10.5 stands where it is. In 0.5 it does not fit, which is said.
+#[test]
+fn energies_beyond_half_a_turn_a_step_stand_where_they_are() {
+    let place = Place::new();
+    let text = BOX
+        .replace("[30, 20]", "[30, 4]")
+        .replace("hopping = 1.0", "mass = 1.0")
+        .replace("step = 0.25", "step = 0.3")
+        .replace("level = 2\n", "level = 110\n");
+    fs::write(place.path("high.toml"), text).unwrap();
+    let run = place.ripplon("eigen high.toml --from autocorrelation --csv a.csv");
+    assert!(!run.expect(0, &["2 lines"]).err().contains("note"), "{}", run.err());
+    // J = 1/(2a²) = 2.
+    let along = |sites: u32| (1..=sites).map(move |n| 4.0 - 4.0 * (PI * f64::from(n) / f64::from(sites + 1)).cos());
+    let mut all: Vec<f64> = along(30).flat_map(|x| along(4).map(move |y| x + y)).collect();
+    all.sort_by(f64::total_cmp);
+    assert!(all[110] > 11.0);
+    for (found, exact) in column(&place.text("a.csv"), 0).iter().zip([all[0], all[110]]) {
+        assert!((found - exact).abs() < 2e-4, "{found} {exact}");
+    }
+    place
+        .ripplon("eigen high.toml --from autocorrelation --set time.step=0.5")
+        .expect(0, &["energies from 0 to 16", "modulo 2π/Δt = 12.566371"]);
+}
+
 #[test]
 fn a_scene_that_begins_with_eigenstates_beats() {
     let place = place();

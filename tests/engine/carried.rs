@@ -4,7 +4,7 @@ use super::{SCENE, largest_difference, same_bits, scene_from};
 use ripplon::engine::{Change, CheckpointError, Engine, EngineError};
 
 /// Two pulses that run apart on a line, reflected at its ends; the energy of all is recorded.
-const SOUND: &str = "format = 1\n[grid]\nsize = [240]\nspacing = 1.0\n[acoustic]\nspeed = 1.0\n[time]\nstep = 0.25\nend = 200.0\n[solver]\nmethod = \"fdtd\"\nprecision = \"double\"\n\
+pub const SOUND: &str = "format = 1\n[grid]\nsize = [240]\nspacing = 1.0\n[acoustic]\nspeed = 1.0\n[time]\nstep = 0.25\nend = 200.0\n[solver]\nmethod = \"fdtd\"\nprecision = \"double\"\n\
     [[pulse]]\ncenter = [100.0]\nwidth = 7.0\n[[detector]]\nname = \"all\"\nmeasure = \"energy\"\nregion = { min = [0.0], max = [239.0] }\n";
 
 /// What sound is doing goes over to another method with its pressure: a wave that runs to the right goes on to the right. What may differ is what the methods themselves differ by on the way:

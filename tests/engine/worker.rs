@@ -270,3 +270,31 @@ fn a_long_task_within_a_step_is_told_of_and_can_be_broken_off() {
     assert!(matches!(frame.status, Status::Paused), "{:?}", frame.status);
     assert!(frame.mirror.is_some());
 }
+
+/// A second run by another method for sound begins where the first one is, at its time and with its motion: half of a pulse on a line runs on to the right in both. Without the motion it would part again, and
+/// half of the field would be elsewhere; what the methods themselves differ by is bounded in [`super::carried`].
+#[test]
+fn a_second_method_for_sound_goes_on_with_the_motion() {
+    let mut worker = Worker::spawn(None, || ()).unwrap();
+    let own = |method: &str| super::scene_from(super::carried::SOUND, &[&format!("solver.method={method}")]);
+    for [first, second] in [["fdtd", "oscillators"], ["oscillators", "fdtd"]] {
+        worker.send(Command::Load(own(first)));
+        worker.send(Command::Step(160));
+        wait(&mut worker, |frame| frame.clock.steps == 160);
+        worker.send(Command::Compare(Some(own(second))));
+        let frame = wait(&mut worker, |frame| frame.compared.is_some());
+        assert_eq!(frame.clock.steps, 160, "{first}: the first run begins anew");
+        worker.send(Command::Step(40));
+        let frame = wait(&mut worker, |frame| {
+            let compared = frame.compared.as_ref();
+            let apart = compared.and_then(|compared| compared.difference);
+            frame.status == Status::Paused && apart.is_some_and(|(step, ..)| step == 200)
+        });
+        let compared = frame.compared.unwrap();
+        assert_eq!(compared.report.method, second);
+        // 200 steps of 1/4, which is exact.
+        assert_eq!(compared.clock.time.to_bits(), 50.0f64.to_bits());
+        let (.., apart) = compared.difference.unwrap();
+        assert!(apart < 0.05, "{first} and {second}: {apart}");
+    }
+}

@@ -1,7 +1,7 @@
 //! The timeline of a mirror: cut anywhere, kept, taken again; silence; refusals.
 
 use super::{chain, engine, epsilon, oscillators, points, reached, read, there_and_back};
-use ripplon::engine::Engine;
+use ripplon::engine::{Change, Engine};
 use ripplon::field::Precision;
 use ripplon::physics::Equation;
 use ripplon::scene::scenario::Quantity;
@@ -218,4 +218,38 @@ fn a_norm_that_transducers_or_noise_changed_stays_so() {
             "{mirror}: {apart:e}"
         );
     }
+}
+
+/// An echo in a chain whose Δt is left to the program.
+fn automatic(at: f64, end: f64) -> String {
+    let text = chain(50.0, 5.0, 1.0, &[], at, "method = \"echo\"");
+    text.replace(&format!("step = 0.2\nend = {:?}", 2.0 * at), &format!("end = {end:?}"))
+}
+
+/// Whole steps lead to the turn, and to the end too where a quarter more are enough for that: 2.2 times as many are whole for every fifth number, 75 from 71 on, π times for none.
+#[test]
+fn automatic_steps_lead_to_the_turn_and_to_the_end() {
+    let off = |time: f64, step: f64| (time / step - (time / step).round()).abs();
+    let step = |end: f64| {
+        let scenario = read(&automatic(7.1, end));
+        let method = solver::find("trotter").unwrap();
+        (method.time_step(&scenario), (method.step_advice)(&scenario).auto)
+    };
+    for end in [14.2, 15.62, 17.75, 5.68] {
+        let (step, advised) = step(end);
+        assert!(step <= advised && step > advised / 1.3, "{step} of {advised}");
+        assert!(off(7.1, step) < 1e-6 && off(end, step) < 1e-5, "{end}: {step}");
+    }
+    let (step, advised) = step(7.1 * std::f64::consts::PI);
+    assert!(off(7.1, step) < 1e-6 && step > advised / 1.02, "{step} of {advised}");
+}
+
+/// A turn that is moved while an automatic Δt is another one with it begins the run anew: steps of two lengths on the way there are not those of the way back.
+#[test]
+fn a_moved_turn_changes_no_step_on_the_way() {
+    let mut engine = engine(&automatic(7.0, 14.0));
+    engine.advance(10).unwrap();
+    let moved = engine.update(Arc::new(read(&automatic(6.95, 13.9)))).unwrap();
+    assert_eq!(moved, Change::Restarted);
+    assert!(there_and_back(&mut engine).error < 1e-9);
 }

@@ -7,7 +7,6 @@ use crate::engine::mirror::signal::Watch;
 use crate::engine::pacing::{Meter, TimeBudget};
 use crate::engine::spectra::Spectra;
 use crate::engine::{Change, Command, Engine, EngineError};
-use crate::physics::Equation;
 use crate::scene::Scenario;
 use crate::solver::{Backend, FieldImage};
 use std::sync::Arc;
@@ -217,15 +216,6 @@ impl Runner {
             self.with_companion(|_, _| done);
             return;
         }
-        let sound = scenario.model().equation() == Equation::Acoustic;
-        if sound && scenario.solver().method != engine.scenario().solver().method && engine.clock().steps > 0 {
-            self.say(
-                false,
-                "Two methods keep the motion of sound in different ways: both runs start at t = 0".to_owned(),
-            );
-            self.reset();
-        }
-        let Some(engine) = &mut self.engine else { return };
         match ComparisonRun::new(engine, scenario) {
             Ok(companion) => self.companion = Some(companion),
             Err(error) => self.say(true, format!("the other run cannot start: {error}")),

@@ -175,7 +175,7 @@ impl Table for Attenuation {}
 
 section! {
     for TimeSpec {
-        /// Δt; `"auto"` is the method's advice, halved until steps follow what drives do within 2 %, and shortened so that a whole number of steps leads to `end` or to a mirror's `at`
+        /// Δt; `"auto"` is the method's advice, halved until steps follow what drives do within 2 %, and shortened so that a whole number of steps leads to `end`, or to a mirror's `at` and, where a quarter more steps are enough, to `end` as well
         step: Option<f64> = with (number_or_auto, "`\"auto\"`"), "> 0; for sound below the stability limit";
         /// when `run` and `render` stop; the window goes on
         end: Option<f64> = maybe "none", "> 0";

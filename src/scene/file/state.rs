@@ -83,7 +83,8 @@ section! {
     pub struct ExpectFile {
         /// a detector's name; this or `observable`
         detector: Option<String> = maybe "";
-        /// a whole-field quantity: `norm`, `energy`, `x`, `y`, `z`, `spread_x`, `spread_y`, `spread_z`, `peak`; of ψ also [those
+        /// a whole-field quantity: `norm`, `energy`, `x`, `y`, `z`, `spread_x`, `spread_y`, `spread_z`, `peak`; `x` and
+        /// `spread_x` are those of coordinates, and jump where a wave crosses the seam of a periodic axis; of ψ also [those
         /// below](#observables-of-psi-that-need-its-phases), and the coordinates of a [`[[trajectory]]`](#trajectory-quantum), e.g.
         /// `upper.y`
         observable: Option<String> = maybe "";

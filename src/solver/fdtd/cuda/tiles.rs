@@ -189,7 +189,10 @@ impl<T: OnCuda> Tiles<T> {
         tiles.mark(stream, pitch, Operations::default())?;
         #[expect(clippy::cast_precision_loss, reason = "a share")]
         let share = tiles.passes[0].blocks.sites() as f64 / (nx * ny) as f64;
-        if let Some(most) = std::env::var("RIPPLON_MIDDLE").ok().and_then(|most| most.parse::<f64>().ok()) {
+        if let Some(most) = std::env::var("RIPPLON_MIDDLE")
+            .ok()
+            .and_then(|most| most.parse::<f64>().ok())
+        {
             eprintln!("share {share:.3}");
             if share > most && tiles.passes.len() > 2 {
                 tiles.passes.remove(0);
