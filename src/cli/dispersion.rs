@@ -166,6 +166,7 @@ fn draw(path: &Path, scenario: &Scenario, report: &DispersionReport) -> anyhow::
             named("continuum", curve(x, y, |k| Some(law.continuum(k))), Shown::Line, 1),
             named("lattice", curve(x, y, |k| law.lattice(k)), Shown::Dashed, 2),
         ],
+        ..Plot::default()
     };
     let about = About {
         title: scenario.title().to_owned(),
