@@ -131,11 +131,8 @@ impl Painter {
     /// What theory says of the graph, dashed, with its labels.
     fn theory(&mut self, scenario: &Scenario, quantity: Quantity, t: f64, (range, span): ([f32; 2], [f64; 2])) {
         let (field, words) = (self.field, (self.unit, self.theme));
-        let mut taken = Vec::new();
-        for theory in scenario.theories() {
-            let Some(value) = theory.over_cut(0, quantity, 0.0, t) else {
-                continue;
-            };
+        let drawn = scenario.theories().iter().filter_map(|theory| {
+            let value = theory.over_cut(0, quantity, 0.0, t)?;
             let column = |x: usize| {
                 let part = (index(x) + 0.5) / index(field.width);
                 let value = value(span[0] + part * (span[1] - span[0]));
@@ -145,9 +142,9 @@ impl Painter {
                 [overlay::pixel(field.x + x) + 0.5, y]
             };
             let points: Vec<[f32; 2]> = (0..field.width).map(column).filter(|[_, y]| y.is_finite()).collect();
-            super::theory::dashed(&mut self.picture, field, &points, words);
-            super::theory::label(&mut self.picture, field, (&points, &theory.label), words, &mut taken);
-        }
+            Some((points, theory.label.as_str()))
+        });
+        super::theory::lines(&mut self.picture, field, &drawn.collect::<Vec<_>>(), words);
     }
 
     fn along(&self) -> String {
