@@ -92,6 +92,7 @@ impl Painter {
         };
         graph.draw(&mut self.picture, field, self.unit, self.theme);
         let (range, span) = (graph.range, graph.span.map(|at| at / unit.per));
+        let title = graph.title_width(field, self.unit, self.theme);
         if !momenta {
             self.path_marks(span);
         }
@@ -106,7 +107,7 @@ impl Painter {
             let base = overlay::pixel(field.y) - 2.75 * self.unit;
             legend.head(&mut self.picture, field, base, self.unit, self.theme);
             if hues {
-                self.hue_strip();
+                self.hue_strip(title);
             }
         }
     }
@@ -157,11 +158,16 @@ impl Painter {
         }
     }
 
-    /// A strip of hues with its phases, in the middle above a graph.
-    fn hue_strip(&mut self) {
+    /// A strip of hues with its phases, in the middle above a graph, where it has room beside the `title` of so many pixels at its left.
+    fn hue_strip(&mut self, title: f32) {
         let unit = self.unit;
         let field = self.field;
         let width = overlay::ceil(STRIP * unit).min(field.width / 2);
+        let style = self.theme.label(0.85 * unit);
+        let room = overlay::pixel(field.width - width) / 2.0 - title - unit;
+        let Some(low) = ["arg ψ  −π", "−π"].into_iter().find(|name| style.width(name) <= room) else {
+            return;
+        };
         let strip = Rect {
             x: field.x + (field.width - width) / 2,
             y: field.y - overlay::ceil(1.25 * unit),
@@ -182,10 +188,9 @@ impl Painter {
                 1.0,
             );
         }
-        let style = self.theme.label(0.85 * unit);
         let base = overlay::pixel(strip.y + strip.height);
         let (left, right) = (overlay::pixel(strip.x), overlay::pixel(strip.x + width));
-        style.draw(&mut self.picture, left - 0.4 * unit, base, Align::Right, "arg ψ  −π");
+        style.draw(&mut self.picture, left - 0.4 * unit, base, Align::Right, low);
         style.draw(&mut self.picture, right + 0.4 * unit, base, Align::Left, "π");
     }
 

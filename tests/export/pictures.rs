@@ -357,3 +357,22 @@ fn numbers_of_edges_beyond_the_picture_are_left_out() {
     let inked = beside.chain(below).filter(|(x, y)| picture.at(*x, *y) != ground);
     assert_eq!(inked.count(), 0);
 }
+
+/// The strip of hues above a graph stands clear of what the curve is, or is left out.
+#[test]
+fn a_narrow_graph_has_no_strip_of_hues() {
+    let scene = scene("50");
+    let colored = |size: [usize; 2]| {
+        let look = Look {
+            size: Some(size),
+            overlay: true,
+            ..Look::of(&scene)
+        };
+        let (picture, painter) = painted(&scene, &look);
+        let above = picture.rgb.chunks(3).take(picture.width * (painter.field().y - 2));
+        let spread = |pixel: &[u8]| pixel.iter().max().unwrap() - pixel.iter().min().unwrap();
+        above.filter(|pixel| spread(pixel) > 80).count()
+    };
+    assert!(colored([640, 400]) > 300);
+    assert_eq!(colored([160, 400]), 0);
+}
