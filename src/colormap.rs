@@ -3,7 +3,7 @@
 //! A map is a table of 256 sRGB entries. A [`Mapping`] turns a value into an entry: `floor(offset + scale·value + 1/2)`,
 //! clamped to the table. The window's shader gets the two numbers and the table and does the same, so that window and export
 //! agree. Sequential maps spend all entries on low…high. Diverging maps use entries 1…255, symmetric about entry 128, which is
-//! neutral: a value of exactly zero has exactly the neutral colour.
+//! neutral: a value of exactly zero has exactly the neutral colour, also where low and high are not equally far from it.
 //!
 //! Phase pictures take the hue from a cyclic map and multiply its linear light by b³, where b in 0…1 is the
 //! brightness. Oklab (B. Ottosson, 2020, <https://bottosson.github.io/posts/oklab/>) takes cube roots of linear light, so this
@@ -312,7 +312,8 @@ pub struct Mapping {
 
 impl Levels {
     /// The mapping of these levels to a map of this kind. Equal levels (an empty field) map everything to the lower end, or to
-    /// the middle of a diverging map.
+    /// the middle of a diverging map. That middle is zero wherever the levels hold zero: of uneven ones the end that is nearer to it has
+    /// a fainter colour. Levels that lie on one side of zero spread over the whole map.
     #[must_use]
     pub fn mapping(self, kind: Kind) -> Mapping {
         let (first, entries) = match kind {
@@ -323,6 +324,10 @@ impl Levels {
         if span <= 0.0 || !span.is_finite() {
             let offset = if kind == Kind::Diverging { 128.0 } else { 0.0 };
             return Mapping { offset, scale: 0.0 };
+        }
+        if kind == Kind::Diverging && self.low <= 0.0 && self.high >= 0.0 {
+            let scale = 127.0 / self.high.max(-self.low);
+            return Mapping { offset: 128.0, scale };
         }
         let scale = entries / span;
         Mapping {

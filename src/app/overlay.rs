@@ -348,16 +348,21 @@ fn bar(painter: &Painter, plate: Rect, height: f32, legend: &Legend<'_>) {
     let title = painter.layout_no_wrap(legend.title.to_owned(), FontId::proportional(TEXT), over_picture());
     painter.galley(plate.min + vec2(8.0, 6.0), title.clone(), over_picture());
     let bar = Rect::from_min_size(plate.min + vec2(8.0, title.size().y + 16.0), vec2(12.0, height));
-    // The texture runs along x; turned by its corners' coordinates so that the top is its end.
+    // The texture runs along x; turned by its corners' coordinates so that the top is its end. Of a map with two sides uneven levels
+    // show a part.
+    let Levels { low, high } = legend.levels;
+    let mapping = legend.levels.mapping(legend.map.kind);
+    let ends = [low, high].map(|value| mapping.entry(value) as f32);
+    let [first, last] = if mapping.scale > 0.0 { ends } else { [0.0, 255.0] };
     let mut mesh = egui::Mesh::with_texture(legend.texture);
     for (corner, u) in [
-        (bar.left_bottom(), 0.0),
-        (bar.right_bottom(), 0.0),
-        (bar.left_top(), 1.0),
-        (bar.right_top(), 1.0),
+        (bar.left_bottom(), first),
+        (bar.right_bottom(), first),
+        (bar.left_top(), last),
+        (bar.right_top(), last),
     ] {
-        // Half an entry in from the ends, where the outermost colours are.
-        let u = 0.5 / 256.0 + u * 255.0 / 256.0;
+        // The middle of an entry has its colour.
+        let u = (u + 0.5) / 256.0;
         mesh.vertices.push(egui::epaint::Vertex {
             pos: corner,
             uv: pos2(u, 0.5),

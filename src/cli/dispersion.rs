@@ -56,7 +56,7 @@ pub(super) fn run(args: &DispersionArgs) -> anyhow::Result<()> {
     print(&scenario, &report);
     let mut failed = Vec::new();
     if let Some(path) = &args.csv {
-        failed.extend(table(path, &report).err());
+        failed.extend(table(path, &scenario, &report).err());
     }
     if let Some(path) = &args.plot {
         failed.extend(draw(path, &scenario, &report).err());
@@ -110,8 +110,19 @@ fn every(stride: u64) -> String {
     }
 }
 
-fn table(path: &Path, report: &DispersionReport) -> anyhow::Result<()> {
-    let mut csv = CsvWriter::create(path, &["k", "omega", "power", "lattice", "continuum"])?;
+fn table(path: &Path, scenario: &Scenario, report: &DispersionReport) -> anyhow::Result<()> {
+    let columns = if scenario.model().equation() == Equation::Acoustic {
+        [
+            "k (rad/m)",
+            "omega (rad/s)",
+            "power",
+            "lattice (rad/s)",
+            "continuum (rad/s)",
+        ]
+    } else {
+        ["k", "omega", "power", "lattice", "continuum"]
+    };
+    let mut csv = CsvWriter::create(path, &columns)?;
     for [k, omega, power] in report.dispersion.ridge(COUNTED) {
         let lattice = report.law.lattice(k).unwrap_or(f64::NAN);
         csv.row(&[k, omega, power, lattice, report.law.continuum(k)])?;
@@ -166,6 +177,7 @@ fn draw(path: &Path, scenario: &Scenario, report: &DispersionReport) -> anyhow::
             named("continuum", curve(x, y, |k| Some(law.continuum(k))), Shown::Line, 1),
             named("lattice", curve(x, y, |k| law.lattice(k)), Shown::Dashed, 2),
         ],
+        ..Plot::default()
     };
     let about = About {
         title: scenario.title().to_owned(),

@@ -5,7 +5,7 @@ use super::{InputError, Interrupt, SceneArgs, scene};
 use crate::engine::mirror::gain::law;
 use crate::engine::{Engine, Phase};
 use crate::export::csv::CsvWriter;
-use crate::physics::MirrorMethod;
+use crate::physics::{Equation, MirrorMethod};
 use crate::scene::Scenario;
 use anyhow::bail;
 use std::path::Path;
@@ -67,7 +67,11 @@ pub(super) fn write(path: &Path, args: &SceneArgs, engine: &mut Engine) -> anyho
         }
         playing /= 2;
     }
-    let mut csv = CsvWriter::create(path, &["transducers", "record", "contrast", "law"])?;
+    let record = match engine.scenario().model().equation() {
+        Equation::Acoustic => "record (s)",
+        Equation::Schrodinger => "record",
+    };
+    let mut csv = CsvWriter::create(path, &["transducers", record, "contrast", "law"])?;
     let a = law(engine.replays()).unwrap_or(0.0);
     for replay in engine.replays() {
         let share = replay.playing as f64 * replay.record;

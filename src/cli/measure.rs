@@ -302,7 +302,6 @@ fn draw(
         title: title.clone(),
         along: "x".to_owned(),
         up: "probability / length".to_owned(),
-        ground: None,
         curves: vec![
             curve("found", steps.collect(), Shown::Line),
             curve(
@@ -315,6 +314,7 @@ fn draw(
                 Shown::Dashed,
             ),
         ],
+        ..Plot::default()
     };
     let about = About {
         title,

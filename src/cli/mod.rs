@@ -147,6 +147,7 @@ pub fn main() -> ExitCode {
         &cli.command,
         None | Some(Command::Run(_) | Command::Serve(_) | Command::Connect(_))
     );
+    let is_window = cli.command.is_none();
     let done = match cli.command {
         None => window(&cli.window),
         Some(Command::Run(args)) => run::run(&args),
@@ -167,6 +168,12 @@ pub fn main() -> ExitCode {
         Some(Command::Selftest(args)) => selftest::run(&args),
         Some(Command::Info(args)) => info::run(&args),
     };
+    let lacking = crate::export::system_font::lacking();
+    if !is_window && !lacking.is_empty() {
+        terminal::tell!(
+            "warning: no font of this machine has {lacking}: pictures show boxes in their place; install a font with these letters (Noto Sans has most), or write other words"
+        );
+    }
     let done = if logs {
         done
     } else {

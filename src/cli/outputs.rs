@@ -80,7 +80,15 @@ impl Outputs {
                 let headers = Observables::headers(scenario.model().equation(), scenario.grid().rank());
                 columns.extend(headers.iter().map(String::as_str));
                 if scenario.mirror().is_some() {
-                    columns.extend(Refocus::COLUMNS);
+                    let sound = scenario.model().equation() == Equation::Acoustic;
+                    let header = |name| {
+                        if sound && name == "focus_width" {
+                            "focus_width (m)"
+                        } else {
+                            name
+                        }
+                    };
+                    columns.extend(Refocus::COLUMNS.map(header));
                 }
                 if args.state {
                     columns.extend(StateMeasures::columns(scenario.grid().rank()));

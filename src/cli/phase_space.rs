@@ -5,6 +5,7 @@ use super::named::{self, Output};
 use crate::engine::Engine;
 use crate::export::csv::CsvWriter;
 use crate::export::plot::{Ground, Plot};
+use crate::export::ticks::number;
 use crate::export::{self, About, npy};
 use crate::field::FieldData;
 use crate::grid::Grid;
@@ -133,9 +134,7 @@ fn save(path: &Path, scenario: &Scenario, found: &PhaseSpace, what: &str, signed
     let step = found.momentum(1) - found.momentum(0);
     let lowest = found.momentum(0) - step / 2.0;
     let plot = Plot {
-        title: format!("{}  {what}, from {low:.4} to {high:.4}", scenario.title())
-            .trim()
-            .to_owned(),
+        title: title(scenario.title(), what, [low, high]),
         along: "x".to_owned(),
         up: "k".to_owned(),
         ground: Some(Ground {
@@ -147,7 +146,7 @@ fn save(path: &Path, scenario: &Scenario, found: &PhaseSpace, what: &str, signed
             largest: high.max(-low).clamp(1e-300, 1.0 / PI),
             signed,
         }),
-        curves: Vec::new(),
+        ..Plot::default()
     };
     let about = About {
         title: scenario.title().to_owned(),
@@ -155,6 +154,12 @@ fn save(path: &Path, scenario: &Scenario, found: &PhaseSpace, what: &str, signed
         comment: what.to_owned(),
     };
     Ok(export::png::save(path, &plot.draw(1200, 1000), &about)?)
+}
+
+/// The line above a picture, with the least and the greatest value.
+fn title(scene: &str, what: &str, range: [f64; 2]) -> String {
+    let [low, high] = range.map(|value| number(value, 4));
+    format!("{scene}  {what}, from {low} to {high}").trim().to_owned()
 }
 
 /// Columns x, P(x), y, P(y), …; those of shorter axes end before the others.
@@ -175,4 +180,16 @@ fn marginals(path: &Path, grid: &Grid, field: &FieldData) -> anyhow::Result<()> 
         csv.row(&row)?;
     }
     Ok(csv.finish()?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// As along the axes: the sign of a negative number is a minus, not a hyphen.
+    #[test]
+    fn negative_values_have_a_minus() {
+        let line = title("", "W(x, k) at t = 1.0000", [-0.25, 0.318_31]);
+        assert_eq!(line, "W(x, k) at t = 1.0000, from −0.2500 to 0.3183");
+    }
 }

@@ -338,14 +338,22 @@ fn script(args: &RenderArgs, scenario: &Scenario, format: Format, time_step: f64
         return Err(InputError(message).into());
     }
     let card = |wanted: bool| if wanted { CARD } else { 0.0 };
-    Ok(Script {
+    let script = Script {
         from: 0.0,
         to,
         pictures,
         fps: args.fps,
         title: card(args.title_card),
         end: card(args.end_card),
-    })
+    };
+    if format == Format::Mp4 && script.all_pictures() < 2 {
+        let message = format!(
+            "{}: one picture is no film; name a file that ends in .png, or take --frames 2 or more and a later --at",
+            args.out.display()
+        );
+        return Err(InputError(message).into());
+    }
+    Ok(script)
 }
 
 fn progress_bar(progress: &Progress) -> ProgressBar {

@@ -293,8 +293,8 @@ fn draw(path: &Path, scenario: &Scenario, report: &RoomReport) -> anyhow::Result
         title: title.clone(),
         along: "t / s".to_owned(),
         up: "level / dB".to_owned(),
-        ground: None,
         curves,
+        ..Plot::default()
     };
     let about = About {
         title,

@@ -2,6 +2,7 @@
 
 use super::InputError;
 use super::named::Output;
+use super::run::short;
 use super::terminal::tell;
 use crate::atomic_file::AtomicFile;
 use crate::backend::ranks;
@@ -133,8 +134,8 @@ impl Series {
         }
         let free = free_space(&self.path).unwrap_or(u64::MAX);
         // Of several processes one writes, and all end.
-        let [short] = ranks::agree([f64::from(u8::from(free < self.bytes.saturating_add(LEFT_FREE)))]);
-        if short != 0.0 {
+        let [lacks] = ranks::agree([f64::from(u8::from(free < self.bytes.saturating_add(LEFT_FREE)))]);
+        if lacks != 0.0 {
             anyhow::bail!(
                 "--series {}: {} are free there, and a snapshot takes {}; the run ends here, with the snapshots so far",
                 self.path.display(),
@@ -143,12 +144,17 @@ impl Series {
             );
         }
         let field = engine.field()?;
-        Ok(self.writer.push(engine.scenario().grid(), &clock, &field)?)
+        let written = self.writer.push(engine.scenario().grid(), &clock, &field);
+        written.map_err(|error| {
+            let (steps, time) = (clock.steps, short(clock.time));
+            anyhow::anyhow!("--series {error}; the run ends at step {steps}, t = {time}")
+        })
     }
 
-    /// Completes the file.
+    /// Completes the file, also where it could not take a snapshot: with those before it.
     pub(super) fn finish(self) -> anyhow::Result<()> {
-        Ok(self.writer.finish()?)
+        let finished = self.writer.finish();
+        finished.map_err(|error| anyhow::anyhow!("--series {error}; its snapshots are lost"))
     }
 }
 

@@ -40,7 +40,7 @@ pub struct SweepArgs {
     /// Write the table as CSV, a row a run; runs that a table there has already, of the same scene, are not run again
     #[arg(long, value_name = "F.csv")]
     csv: Option<PathBuf>,
-    /// Draw the quantities over the first key, theory dashed
+    /// Draw the quantities over the first key, theory dashed; with even ratios along the axis where its values have them
     #[arg(long, value_name = "F.png")]
     plot: Option<PathBuf>,
 }
@@ -297,13 +297,14 @@ fn draw(path: &Path, plan: &SweepPlan, points: &[SweepPoint], title: &str) -> an
     let plot = Plot {
         title: title.to_owned(),
         along: sweep.axes[0].key.clone(),
+        has_ratios: sweep.axes[0].is_logarithmic(),
         up: if sweep.measures.len() == 1 {
             sweep.measures[0].text()
         } else {
             String::new()
         },
-        ground: None,
         curves,
+        ..Plot::default()
     };
     let about = About {
         title: title.to_owned(),

@@ -173,6 +173,15 @@ fn entries_at_the_ends_and_at_zero() {
         [-9.0, -2.0, 0.0, 2.0, 9.0].map(|v| signed.entry(v)),
         [0, 1, 128, 255, 255]
     );
+    // Zero stays neutral where the ends are not equally far from it, and equal sizes have colours of equal strength.
+    for (low, high, ends) in [(-1.0, 3.0, [86, 255]), (-4.0, 1.0, [1, 160]), (0.0, 2.0, [128, 255])] {
+        let uneven = Levels { low, high }.mapping(Kind::Diverging);
+        assert_eq!([low, high].map(|v| uneven.entry(v)), ends);
+        assert_eq!(uneven.entry(0.0), 128);
+        assert_eq!(uneven.entry(0.5) - 128, 128 - uneven.entry(-0.5));
+    }
+    let above = Levels { low: 10.0, high: 90.0 }.mapping(Kind::Diverging);
+    assert_eq!([10.0, 50.0, 90.0].map(|v| above.entry(v)), [1, 128, 255]);
     let plain = Levels { low: 0.0, high: 2.0 }.mapping(Kind::Sequential);
     assert_eq!(
         [-1.0, 0.0, 2.0, 3.0, f32::NAN].map(|v| plain.entry(v)),

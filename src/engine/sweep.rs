@@ -186,9 +186,14 @@ impl SweepPlan {
         let places: Vec<f64> = if whole || ends.0 >= ends.1 {
             first.values.clone()
         } else {
-            (0..=PIECES)
-                .map(|n| ends.0 + (ends.1 - ends.0) * n as f64 / PIECES as f64)
-                .collect()
+            let at = |part: f64| {
+                if first.is_logarithmic() {
+                    ends.0 * (ends.1 / ends.0).powf(part)
+                } else {
+                    ends.0 + (ends.1 - ends.0) * part
+                }
+            };
+            (0..=PIECES).map(|n| at(n as f64 / PIECES as f64)).collect()
         };
         let others = axes
             .get(1)

@@ -104,6 +104,11 @@ impl Graph<'_> {
         title.trim().to_owned()
     }
 
+    /// How wide what the curve is stands above its upper left corner, pixels.
+    pub(super) fn title_width(&self, rect: Rect, unit: f32, theme: &Theme) -> f32 {
+        theme.label(unit).width(&self.title(&self.upright(rect, unit)))
+    }
+
     fn grid(&self, picture: &mut Picture, rect: Rect, unit: f32, theme: &Theme, to_y: &dyn Fn(f32) -> f32) {
         let style = theme.label(unit * 0.85);
         let upright = self.upright(rect, unit);
@@ -171,11 +176,10 @@ impl Graph<'_> {
             .collect();
         let labels = labels.join(", ");
         // What the curve is stands on the same line, on the left, and hues in the middle.
-        let title = theme.label(unit).width(&self.title(&self.upright(rect, unit)));
         let room = if self.hues {
             (pixel(rect.width) - STRIP * unit) / 2.0 - 2.0 * unit
         } else {
-            pixel(rect.width) - title - unit
+            pixel(rect.width) - self.title_width(rect, unit, theme) - unit
         };
         let size = 0.85 * (room / theme.label(0.85 * unit).width(&labels).max(1.0)).clamp(0.65, 1.0);
         let style = theme.label(size * unit);

@@ -92,6 +92,7 @@ impl Painter {
         };
         graph.draw(&mut self.picture, field, self.unit, self.theme);
         let (range, span) = (graph.range, graph.span.map(|at| at / unit.per));
+        let title = graph.title_width(field, self.unit, self.theme);
         if !momenta {
             self.path_marks(span);
         }
@@ -106,7 +107,7 @@ impl Painter {
             let base = overlay::pixel(field.y) - 2.75 * self.unit;
             legend.head(&mut self.picture, field, base, self.unit, self.theme);
             if hues {
-                self.hue_strip();
+                self.hue_strip(title);
             }
         }
     }
@@ -131,11 +132,8 @@ impl Painter {
     /// What theory says of the graph, dashed, with its labels.
     fn theory(&mut self, scenario: &Scenario, quantity: Quantity, t: f64, (range, span): ([f32; 2], [f64; 2])) {
         let (field, words) = (self.field, (self.unit, self.theme));
-        let mut taken = Vec::new();
-        for theory in scenario.theories() {
-            let Some(value) = theory.over_cut(0, quantity, 0.0, t) else {
-                continue;
-            };
+        let drawn = scenario.theories().iter().filter_map(|theory| {
+            let value = theory.over_cut(0, quantity, 0.0, t)?;
             let column = |x: usize| {
                 let part = (index(x) + 0.5) / index(field.width);
                 let value = value(span[0] + part * (span[1] - span[0]));
@@ -145,9 +143,9 @@ impl Painter {
                 [overlay::pixel(field.x + x) + 0.5, y]
             };
             let points: Vec<[f32; 2]> = (0..field.width).map(column).filter(|[_, y]| y.is_finite()).collect();
-            super::theory::dashed(&mut self.picture, field, &points, words);
-            super::theory::label(&mut self.picture, field, (&points, &theory.label), words, &mut taken);
-        }
+            Some((points, theory.label.as_str()))
+        });
+        super::theory::lines(&mut self.picture, field, &drawn.collect::<Vec<_>>(), words);
     }
 
     fn along(&self) -> String {
@@ -160,11 +158,16 @@ impl Painter {
         }
     }
 
-    /// A strip of hues with its phases, in the middle above a graph.
-    fn hue_strip(&mut self) {
+    /// A strip of hues with its phases, in the middle above a graph, where it has room beside the `title` of so many pixels at its left.
+    fn hue_strip(&mut self, title: f32) {
         let unit = self.unit;
         let field = self.field;
         let width = overlay::ceil(STRIP * unit).min(field.width / 2);
+        let style = self.theme.label(0.85 * unit);
+        let room = overlay::pixel(field.width - width) / 2.0 - title - unit;
+        let Some(low) = ["arg ψ  −π", "−π"].into_iter().find(|name| style.width(name) <= room) else {
+            return;
+        };
         let strip = Rect {
             x: field.x + (field.width - width) / 2,
             y: field.y - overlay::ceil(1.25 * unit),
@@ -185,10 +188,9 @@ impl Painter {
                 1.0,
             );
         }
-        let style = self.theme.label(0.85 * unit);
         let base = overlay::pixel(strip.y + strip.height);
         let (left, right) = (overlay::pixel(strip.x), overlay::pixel(strip.x + width));
-        style.draw(&mut self.picture, left - 0.4 * unit, base, Align::Right, "arg ψ  −π");
+        style.draw(&mut self.picture, left - 0.4 * unit, base, Align::Right, low);
         style.draw(&mut self.picture, right + 0.4 * unit, base, Align::Left, "π");
     }
 

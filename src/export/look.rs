@@ -226,7 +226,9 @@ pub(super) fn layout(
         }
         return Ok(([width, height], field, unit));
     }
-    let unit = unit_of([width, height]);
+    // Where one side is far longer than the other, words that fit its length would fill the shorter one.
+    let most = overlay::pixel(width.min(height)) / 20.0;
+    let unit = unit_of([width, height]).min(most.max(9.0));
     let room = margins(unit, None, width);
     let least = if line || look.overlay { upright::LEAST } else { 16 };
     if width.min(height) < least {

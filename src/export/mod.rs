@@ -44,6 +44,7 @@ pub mod series;
 pub mod shade;
 pub mod space;
 mod strokes;
+pub mod system_font;
 pub mod text;
 pub mod theme;
 pub mod theory;

@@ -77,6 +77,8 @@ pub struct Mp4Writer {
     shape: Shape,
     matrix: Matrix,
     planes: Planes,
+    /// Pictures that went to the encoder.
+    pushed: u32,
     /// Pictures that came back from the encoder.
     written: u32,
     scene: Option<String>,
@@ -126,6 +128,7 @@ impl Mp4Writer {
             shape,
             matrix: if shape.is_small() { Matrix::BT601 } else { Matrix::BT709 },
             planes: Planes::default(),
+            pushed: 0,
             written: 0,
             scene: about.scene.clone(),
         })
@@ -142,6 +145,22 @@ impl Mp4Writer {
         Ok(())
     }
 
+    fn encode(&mut self) -> Result<(), ExportError> {
+        self.encoder.encode(&self.planes).map_err(failed)?;
+        self.pushed += 1;
+        self.write_coded()
+    }
+
+    /// A single picture stands for two seconds: its own time is the way to the next one, and players show nothing of a film that takes none.
+    fn hold(&mut self) -> Result<(), ExportError> {
+        let still = if self.pushed == 1 {
+            self.shape.key_every().max(2)
+        } else {
+            1
+        };
+        (1..still).try_for_each(|_| self.encode())
+    }
+
     fn muxed(&self, error: MuxerError) -> ExportError {
         match error {
             MuxerError::Io(source) => ExportError::io(&self.path)(source),
@@ -154,8 +173,7 @@ impl FilmWriter for Mp4Writer {
     fn push(&mut self, picture: &Picture) -> Result<(), ExportError> {
         let [width, height] = self.shape.size;
         self.planes.fill(picture, width, height, self.matrix);
-        self.encoder.encode(&self.planes).map_err(failed)?;
-        self.write_coded()
+        self.encode()
     }
 
     fn is_busy(&mut self) -> Result<bool, ExportError> {
@@ -164,12 +182,14 @@ impl FilmWriter for Mp4Writer {
     }
 
     fn flush(&mut self) -> Result<bool, ExportError> {
+        self.hold()?;
         let flushed = self.encoder.flush();
         self.write_coded()?;
         Ok(flushed)
     }
 
     fn finish(mut self: Box<Self>) -> Result<(), ExportError> {
+        self.hold()?;
         let finished = self.muxer.finish_in_place();
         finished.map_err(|error| self.muxed(error))?;
         let mut file = self.muxer.into_writer();

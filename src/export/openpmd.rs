@@ -7,7 +7,8 @@
 //!                       complex or real numbers, C order: (nx,), (ny, nx) or (nz, ny, nx); axisLabels, gridSpacing, gridGlobalOffset, …
 //! ```
 //!
-//! A snapshot is written as it comes; what stays in memory is some hundred bytes a snapshot. A file that is not [finished](Snapshots::finish) cannot be read.
+//! A snapshot is written as it comes; what stays in memory is some hundred bytes a snapshot. A file that is not [finished](Snapshots::finish) cannot be read;
+//! one that could not take a snapshot can be finished with those before it.
 //! Source: A. Huebl et al. 2015, openPMD 1.1.0, doi:10.5281/zenodo.1167843.
 
 use crate::field::FieldData;
@@ -84,8 +85,20 @@ impl Snapshots {
     /// Writes the field of a step: the sites of the mesh, x fastest.
     ///
     /// # Errors
-    /// If there are not as many as the mesh has, or the disk is full.
+    /// If there are not as many as the mesh has, or the disk is full; the file then holds nothing of this step.
     pub fn push(&mut self, step: u64, time: f64, time_step: f64, field: &FieldData) -> Result<(), Hdf5Error> {
+        // What the library keeps back is written now, so that what fails is what this snapshot takes.
+        let done = self
+            .append(step, time, time_step, field)
+            .and_then(|()| self.file.flush());
+        if done.is_err() {
+            // It would be read as one that is whole, and its room serves what the file ends with.
+            let _ = self.file.delete_group(&format!("data/{step}"));
+        }
+        done
+    }
+
+    fn append(&self, step: u64, time: f64, time_step: f64, field: &FieldData) -> Result<(), Hdf5Error> {
         let iteration = self.data.create_group(&step.to_string())?;
         iteration.set_attr_numeric("time", &time)?;
         iteration.set_attr_numeric("dt", &time_step)?;

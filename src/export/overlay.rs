@@ -188,11 +188,13 @@ impl Legend<'_> {
     }
 
     fn bar(&self, picture: &mut Picture, field: Rect, unit: f32, theme: &Theme) {
+        // Beside a field of few rows it has room for its numbers, where the picture has.
+        let below = picture.height.saturating_sub(field.y + ceil(unit));
         let bar = Rect {
             x: field.x + field.width + ceil(unit * 0.9),
             y: field.y,
             width: ceil(unit * 0.75),
-            height: field.height,
+            height: field.height.max(ceil(5.0 * unit).min(below)),
         };
         let mapping = self.levels.mapping(self.map.kind);
         let (low, high) = (f64::from(self.levels.low), f64::from(self.levels.high));
@@ -391,6 +393,39 @@ mod tests {
             let inked = right.filter(|(x, y)| picture.at(*x, *y) != theme.ground).count();
             assert_eq!(inked, 0, "{sign}");
         }
+    }
+
+    /// Beside a field of two rows the numbers of the bar stand one above the other, not on each other.
+    #[test]
+    fn bars_beside_low_fields_have_room_for_their_numbers() {
+        let theme = Theme::light();
+        let unit = 10.0;
+        let field = Rect {
+            x: 12,
+            y: 26,
+            width: 300,
+            height: 4,
+        };
+        let mut picture = Picture::filled(380, 100, theme.ground);
+        let legend = Legend {
+            title: "",
+            time: 0.0,
+            decimals: 0,
+            sign: "",
+            map: colormap::auto(Kind::Sequential),
+            levels: Levels { low: 0.0, high: 1.0 },
+            gamma: 1.0,
+            length: 1.0,
+            length_unit: String::new(),
+            time_unit: String::new(),
+        };
+        legend.draw(&mut picture, field, unit, theme);
+        let first = field.x + field.width + ceil(2.2 * unit);
+        let inked: Vec<bool> = (field.y - 4..100)
+            .map(|y| (first..380).any(|x| picture.at(x, y) != theme.ground))
+            .collect();
+        let lines = inked.windows(2).filter(|rows| !rows[0] && rows[1]).count();
+        assert!(lines >= 2, "{inked:?}");
     }
 
     #[test]

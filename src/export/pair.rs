@@ -275,12 +275,18 @@ impl Shot for Pair {
     }
 
     fn title_card(&mut self, engine: &Engine) {
-        self.first.title_card(engine);
+        self.second.title_card(&self.other);
+        if self.show == Show::Beside {
+            self.first.title_card(engine);
+        }
         self.join_cards();
     }
 
     fn end_card(&mut self, engine: &Engine) {
-        self.first.end_card(engine);
+        self.second.end_card(&self.other);
+        if self.show == Show::Beside {
+            self.first.end_card(engine);
+        }
         self.join_cards();
     }
 
@@ -296,13 +302,12 @@ impl Shot for Pair {
 }
 
 impl Pair {
-    /// A card of the first run alone.
+    /// Each card where the pictures of its run stand; of a difference that of the second run, whose title says what differs.
     fn join_cards(&mut self) {
-        let [width, height] = [self.picture.width, self.picture.height];
-        self.picture = Picture::filled(width, height, self.first.theme.ground);
-        let [across, down] = self.first.size();
-        let corner = [(width - across) / 2, (height - down) / 2];
-        lay(&mut self.picture, self.first.picture(), corner);
+        match self.show {
+            Show::Beside => self.join(),
+            Show::Difference => self.picture.clone_from(self.second.picture()),
+        }
     }
 }
 

@@ -81,13 +81,12 @@ impl Painter {
     fn outlines(&mut self, t: f64) {
         let (field, words) = (self.field, (self.unit, self.theme));
         let scenario = Arc::clone(&self.scenario);
-        let mut taken = Vec::new();
-        for theory in scenario.theories() {
-            let Some(points) = theory.outline(t) else { continue };
-            let points: Vec<[f32; 2]> = points.into_iter().map(|at| self.place(at)).collect();
-            super::theory::dashed(&mut self.picture, field, &points, words);
-            super::theory::label(&mut self.picture, field, (&points, &theory.label), words, &mut taken);
-        }
+        let drawn = scenario.theories().iter().filter_map(|theory| {
+            let points = theory.outline(t)?.into_iter().map(|at| self.place(at));
+            Some((points.collect(), theory.label.as_str()))
+        });
+        let drawn: Vec<(Vec<[f32; 2]>, &str)> = drawn.collect();
+        super::theory::lines(&mut self.picture, field, &drawn, words);
     }
 
     /// Colours the pixels of the field.

@@ -1,4 +1,4 @@
-//! A plot over two linear axes: measured points, lines, and theory drawn with gaps.
+//! A plot over two axes: measured points, lines, and theory drawn with gaps.
 
 use super::Picture;
 use super::overlay::{ceil, floor, frame, pixel, shortened};
@@ -6,7 +6,7 @@ use super::picture::Rect;
 use super::strokes::{COLORS, Dashes, Scale, line};
 use super::text::{Align, Style};
 use super::theme::Theme;
-use super::ticks::{power_of_ten, ticks};
+use super::ticks::{power_of_ten, ratio_ticks, ticks};
 use crate::colormap::{self, Kind, Levels};
 
 /// How the points of a set are shown.
@@ -50,13 +50,15 @@ pub struct Ground {
     pub signed: bool,
 }
 
-/// A plot over two linear axes.
-#[derive(Clone, Debug, PartialEq)]
+/// A plot over two axes.
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Plot {
     /// The line above it.
     pub title: String,
     /// What x is.
     pub along: String,
+    /// Whether even ratios of x are equally far apart, rather than even differences; x is above 0 then.
+    pub has_ratios: bool,
     /// What y is.
     pub up: String,
     /// What lies below the curves, which the axes then fit.
@@ -101,8 +103,12 @@ impl Plot {
         let title = theme.title(unit * 1.2);
         title.draw(&mut picture, pixel(left), unit * 1.9, Align::Left, &self.title);
         let points = || self.curves.iter().flat_map(|curve| &curve.points);
-        let x =
-            (self.ground.as_ref()).map_or_else(|| range(points().map(|point| point[0]), 0.03), |ground| Some(ground.x));
+        let place = |[x, _]: &[f64; 2]| if self.has_ratios { x.ln() } else { *x };
+        let value = |place: f64| if self.has_ratios { place.exp() } else { place };
+        let x = match &self.ground {
+            Some(ground) => Some(ground.x),
+            None => range(points().map(place), 0.03).map(|ends| ends.map(value)),
+        };
         let y =
             (self.ground.as_ref()).map_or_else(|| range(points().map(|point| point[1]), 0.06), |ground| Some(ground.y));
         if let Some(ground) = &self.ground {
@@ -114,7 +120,7 @@ impl Plot {
                 high: x[1],
                 from: pixel(rect.x),
                 to: pixel(rect.x + rect.width),
-                is_logarithmic: false,
+                is_logarithmic: self.has_ratios,
             };
             let y = Scale {
                 low: y[0],
@@ -135,7 +141,12 @@ impl Plot {
         let theme = Theme::light();
         let style = theme.label(unit * 0.9);
         let below = pixel(rect.y + rect.height);
-        let across = ticks(x.low, x.high, (rect.width / ceil(unit * 6.0)).clamp(2, 10));
+        let count = (rect.width / ceil(unit * 6.0)).clamp(2, 10);
+        let across = if self.has_ratios {
+            ratio_ticks(x.low, x.high, count)
+        } else {
+            ticks(x.low, x.high, count)
+        };
         for (value, label) in &across.marks {
             let at = x.at(*value);
             let mark = Rect {
@@ -175,11 +186,8 @@ impl Plot {
     fn curves(&self, picture: &mut Picture, unit: f32, (x, y): (Scale, Scale)) {
         for curve in &self.curves {
             let color = COLORS[curve.color % COLORS.len()];
-            let finite = curve
-                .points
-                .iter()
-                .filter(|point| point.iter().all(|value| value.is_finite()));
-            let places: Vec<(f32, f32)> = finite.map(|point| (x.at(point[0]), y.at(point[1]))).collect();
+            let places = curve.points.iter().map(|point| (x.at(point[0]), y.at(point[1])));
+            let places: Vec<(f32, f32)> = places.filter(|(x, y)| x.is_finite() && y.is_finite()).collect();
             match curve.shown {
                 Shown::Points => {
                     for place in &places {
@@ -333,11 +341,11 @@ mod tests {
             title: "T".to_owned(),
             along: "k".to_owned(),
             up: "T".to_owned(),
-            ground: None,
             curves: vec![
                 curve(vec![[0.0, 0.0], [1.0, f64::NAN], [2.0, 1.0]], Shown::Points, 0),
                 curve(vec![[0.0, 0.5], [1.0, 0.5], [2.0, 0.5]], Shown::Dashed, 1),
             ],
+            ..Plot::default()
         };
         let picture = plot.draw(800, 500);
         let points = colored(&picture, COLORS[0]);
@@ -372,7 +380,7 @@ mod tests {
                 largest: 1.0,
                 signed: true,
             }),
-            curves: Vec::new(),
+            ..Plot::default()
         };
         let picture = plot.draw(600, 400);
         let table = colormap::auto_on_paper(Kind::Diverging).table();
@@ -401,8 +409,8 @@ mod tests {
             title: "T".to_owned(),
             along: "k".to_owned(),
             up: "probability".to_owned(),
-            ground: None,
             curves: (0..7).map(curve).collect(),
+            ..Plot::default()
         };
         let unit = 760.0 / 42.0;
         let across = 1360.0 - 8.5 * unit;
@@ -421,16 +429,36 @@ mod tests {
         assert!(rows[0].len() == 1 && rows[0][0].1.ends_with('…'), "{rows:?}");
     }
 
+    /// 1, 10, 100 are equally far apart; a place that has no ratio to others is left out.
+    #[test]
+    fn even_ratios_are_equally_far_apart() {
+        let plot = Plot {
+            has_ratios: true,
+            curves: vec![Curve {
+                label: String::new(),
+                points: [0.0, 1.0, 10.0, 100.0].map(|x| [x, 1.0]).to_vec(),
+                shown: Shown::Points,
+                color: 0,
+            }],
+            ..Plot::default()
+        };
+        let mut columns: Vec<usize> = colored(&plot.draw(800, 500), COLORS[0])
+            .iter()
+            .map(|(x, _)| *x)
+            .collect();
+        columns.sort_unstable();
+        columns.dedup();
+        let discs = columns.chunk_by(|a, b| a + 1 == *b);
+        let middles: Vec<usize> = discs
+            .map(|disc| usize::midpoint(disc[0], disc[disc.len() - 1]))
+            .collect();
+        assert_eq!(middles.len(), 3, "{columns:?}");
+        assert!((2 * middles[1]).abs_diff(middles[0] + middles[2]) <= 2, "{middles:?}");
+    }
+
     #[test]
     fn nothing_to_draw_is_no_fault() {
-        let plot = Plot {
-            title: String::new(),
-            along: String::new(),
-            up: String::new(),
-            ground: None,
-            curves: Vec::new(),
-        };
-        assert_eq!(plot.draw(300, 200).width, 300);
+        assert_eq!(Plot::default().draw(300, 200).width, 300);
         assert_eq!(range([3.0].into_iter(), 0.1), Some([3.0 - 0.3, 3.0 + 0.3]));
         assert_eq!(range([f64::NAN].into_iter(), 0.1), None);
     }

@@ -4,7 +4,7 @@ use super::overlay::{ceil, floor, pixel, plain};
 use super::picture::{Picture, Rect};
 use super::plane::parts;
 use super::resample::{Axis, resample};
-use super::space::segment;
+use super::space::{is_in, segment};
 use super::text::Align;
 use super::theme::Theme;
 use super::units::Unit;
@@ -118,7 +118,9 @@ pub fn axes(
             unit_name => format!("{name} / {unit_name}"),
         };
         let words = [(end(0.0), 0.85), (end(last), 0.85), (title, 0.95)];
-        for (at, (text, size)) in projection.labels(axis, 1.4 * unit).into_iter().zip(words) {
+        // Words whose place is not shown are left out.
+        let places = projection.labels(axis, 1.4 * unit).into_iter().zip(words);
+        for (at, (text, size)) in places.filter(|(at, _)| is_in(rect, *at)) {
             let style = theme.label(size * unit);
             let (x, y) = (pixel(rect.x) + at[0], pixel(rect.y) + at[1] + 0.3 * unit);
             // A wave that is negative hangs down before the ground: words are nearer, and have a shade to be read on.

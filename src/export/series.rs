@@ -8,6 +8,7 @@ use crate::grid::Grid;
 use crate::physics::Equation;
 use crate::scene::Scenario;
 use crate::solver::Clock;
+use std::io;
 use std::path::{Path, PathBuf};
 
 /// Most snapshots of a file: the time to add one grows with those that are there, to some milliseconds.
@@ -140,8 +141,8 @@ fn inside(grid: &Grid, axis: usize, [from, to]: [f64; 2]) -> Result<(usize, usiz
 pub struct SeriesWriter {
     path: PathBuf,
     selection: Selection,
-    /// The file that HDF5 writes by its name, and the library's own view of it; `None` where this process writes no files.
-    open: Option<(AtomicFile, Snapshots)>,
+    /// The file, the name by which HDF5 writes it, and the library's own view of it; `None` where this process writes no files.
+    open: Option<(AtomicFile, PathBuf, Snapshots)>,
 }
 
 impl SeriesWriter {
@@ -160,7 +161,7 @@ impl SeriesWriter {
                     scene: &scene,
                 };
                 let snapshots = Snapshots::create(&part, &head, selection.mesh(scenario)).map_err(failed(path))?;
-                Some((file, snapshots))
+                Some((file, part, snapshots))
             }
             None => None,
         };
@@ -174,11 +175,15 @@ impl SeriesWriter {
     /// Adds a field of the whole grid as it was at a step.
     ///
     /// # Errors
-    /// If the disk is full.
+    /// If the disk is full, or the folder has been removed, with the file in it.
     pub fn push(&mut self, grid: &Grid, clock: &Clock, field: &FieldData) -> Result<(), ExportError> {
-        let Some((_, snapshots)) = &mut self.open else {
+        let Some((_, part, snapshots)) = &mut self.open else {
             return Ok(());
         };
+        if matches!(part.try_exists(), Ok(false)) {
+            let reason = io::Error::from(io::ErrorKind::NotFound);
+            return Err(ExportError::io(&self.path)(reason));
+        }
         let field = self.selection.of(grid, field);
         snapshots
             .push(clock.steps, clock.time, clock.time_step, &field)
@@ -190,7 +195,7 @@ impl SeriesWriter {
     /// # Errors
     /// If the disk is full.
     pub fn finish(self) -> Result<(), ExportError> {
-        let Some((file, snapshots)) = self.open else {
+        let Some((file, _, snapshots)) = self.open else {
             return Ok(());
         };
         snapshots.finish().map_err(failed(&self.path))?;
@@ -201,13 +206,26 @@ impl SeriesWriter {
 /// For `map_err` on a path.
 fn failed(path: &Path) -> impl FnOnce(rust_hdf5::Hdf5Error) -> ExportError + use<> {
     let path = path.to_owned();
-    move |error| match error {
-        rust_hdf5::Hdf5Error::Io(reason) => ExportError::Io { path, reason },
-        other => ExportError::Encoder {
+    move |error| match of_system(error) {
+        Ok(reason) => ExportError::Io { path, reason },
+        Err(other) => ExportError::Encoder {
             format: "HDF5",
             message: format!("{}: {other}", path.display()),
         },
     }
+}
+
+/// What the system said, for which there are remedies. The library keeps some of it within an error of its own that it shows to nobody but in its words: `… (os error 28)`.
+fn of_system(error: rust_hdf5::Hdf5Error) -> Result<io::Error, rust_hdf5::Hdf5Error> {
+    if let rust_hdf5::Hdf5Error::Io(reason) = error {
+        return Ok(reason);
+    }
+    let words = error.to_string();
+    let code = words
+        .rsplit_once("(os error ")
+        .and_then(|(_, rest)| rest.split_once(')'));
+    let code = code.and_then(|(code, _)| code.parse().ok());
+    code.map(io::Error::from_raw_os_error).ok_or(error)
 }
 
 #[cfg(test)]
@@ -279,6 +297,42 @@ mod tests {
             let im = f32::from(step);
             assert_eq!(parts, [[10.0, im], [12.0, im], [26.0, im], [28.0, im]]);
         }
+    }
+
+    /// Where the folder goes while snapshots are written, the next one says so.
+    #[test]
+    #[cfg(unix)]
+    fn a_folder_that_is_removed_is_missed() {
+        let scenario = scene(
+            "format = 1\n[grid]\nsize = [8]\nspacing = 1.0\n[acoustic]\nspeed = 343.0\n[[pulse]]\ncenter = 4.0\nwidth = 1.0\n",
+        );
+        let folder = tempfile::tempdir().unwrap();
+        let inner = folder.path().join("runs");
+        std::fs::create_dir(&inner).unwrap();
+        let (path, grid) = (inner.join("s.h5"), scenario.grid());
+        let all = Selection::new(grid, None, &[]).unwrap();
+        let mut writer = SeriesWriter::create(&path, &scenario, all).unwrap();
+        let mut push = |steps| {
+            let clock = Clock {
+                steps,
+                time: 0.0,
+                time_step: 0.1,
+            };
+            writer.push(grid, &clock, &FieldData::Float32(vec![0.0; 8]))
+        };
+        push(0).unwrap();
+        std::fs::remove_dir_all(&inner).unwrap();
+        let said = push(1).unwrap_err().to_string();
+        assert!(said.contains("s.h5: the directory does not exist"), "{said}");
+        assert!(writer.finish().is_err());
+    }
+
+    #[test]
+    fn what_the_system_says_is_found_in_words() {
+        let of = |text: &str| of_system(rust_hdf5::Hdf5Error::InvalidState(text.to_owned()));
+        let full = of("I/O error: No space left on device (os error 28)").unwrap();
+        assert_eq!(full.raw_os_error(), Some(28));
+        assert!(of("the file is closed").is_err());
     }
 
     #[test]

@@ -155,6 +155,9 @@ impl Space {
         let right = super::overlay::pixel(picture.width) - 0.3 * unit;
         // Where a text of this width begins and ends within the picture.
         let within = |x: f32, width: f32| x.min(right - 0.5 * width).max(0.3 * unit + 0.5 * width);
+        let bottom = super::overlay::pixel(picture.height) - 0.3 * unit;
+        // Of a box that is larger than what is shown, places beyond are not seen.
+        let is_seen = |at: [f32; 2]| is_in(rect, at);
         for scale in scales(&self.shape, camera, self.length.per, (4.0 * unit).min(shorter / 7.0)) {
             let [u, v] = scale.outward;
             let mut widest = 0.0f32;
@@ -166,25 +169,36 @@ impl Space {
                     origin[1] + at[1] + v * reach + 0.36 * height,
                 ]
             };
-            for (at, value) in &scale.ticks {
+            let seen: Vec<&([f32; 2], f64)> = scale.ticks.iter().filter(|(at, _)| is_seen(*at)).collect();
+            for (at, value) in &seen {
                 let end = [at[0] + 0.3 * unit * u, at[1] + 0.3 * unit * v];
                 segment(picture, rect, [*at, end], theme.quiet, ((unit / 16.0).max(1.0), 0.9));
                 let text = super::overlay::plain(*value);
                 let width = style.width(&text);
                 widest = widest.max(u.abs() * width + v.abs() * 0.8 * unit);
                 let [x, y] = beside(*at, width, 0.8 * unit, 0.5 * unit);
-                style.draw(picture, within(x, width), y, Align::Center, &text);
+                style.draw(picture, within(x, width), y.min(bottom), Align::Center, &text);
             }
+            let amid = || seen.get(seen.len() / 2).map(|(at, _)| *at);
+            let Some(middle) = Some(scale.middle).filter(|at| is_seen(*at)).or_else(amid) else {
+                continue;
+            };
             let title = match self.length.name {
                 "" => AXES[scale.axis].to_owned(),
                 name => format!("{} / {name}", AXES[scale.axis]),
             };
             let style = theme.label(unit * 0.95);
             let width = style.width(&title);
-            let [x, y] = beside(scale.middle, width, 0.95 * unit, 0.9 * unit + widest);
-            style.draw(picture, within(x, width), y, Align::Center, &title);
+            let [x, y] = beside(middle, width, 0.95 * unit, 0.9 * unit + widest);
+            style.draw(picture, within(x, width), y.min(bottom), Align::Center, &title);
         }
     }
+}
+
+/// Whether a place of a rectangle, pixels from its corner, lies within it.
+pub(super) fn is_in(rect: Rect, [x, y]: [f32; 2]) -> bool {
+    let [width, height] = [rect.width, rect.height].map(super::overlay::pixel);
+    (0.0..=width).contains(&x) && (0.0..=height).contains(&y)
 }
 
 /// A premultiplied colour over another.

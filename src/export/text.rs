@@ -1,6 +1,6 @@
 //! Text on pictures, in Inter (SIL Open Font License 1.1, `assets/fonts/OFL.txt`), with figures of equal width.
 
-use super::Picture;
+use super::{Picture, system_font};
 use ab_glyph::{Font, FontRef, ScaleFont, point};
 use std::sync::OnceLock;
 
@@ -56,12 +56,14 @@ fn drawn(own: &'static FontRef<'static>, letter: char) -> (&'static FontRef<'sta
         _ => letter,
     };
     let second = second_font();
-    let choices = [(Some(own), letter), (Some(own), like), (second, letter), (second, '□')];
+    let choices = [(Some(own), letter), (Some(own), like), (second, letter)];
     let has = |(font, letter): (Option<&'static FontRef<'static>>, char)| {
         font.filter(|font| font.glyph_id(letter).0 != 0)
             .map(|font| (font, letter))
     };
-    choices.into_iter().find_map(has).unwrap_or((own, '?'))
+    let of_system = || system_font::find(letter).map(|font| (font, letter));
+    let found = choices.into_iter().find_map(has).or_else(of_system);
+    found.or_else(|| has((second, '□'))).unwrap_or((own, '?'))
 }
 
 /// Whether a letter only says how others are joined, broken or drawn.
@@ -183,7 +185,7 @@ mod tests {
         }
     }
 
-    /// Letters of other scripts come from the window's second font; what no font has is seen to be missing.
+    /// Letters of other scripts come from the window's second font, or from one of the machine; what no font has is seen to be missing.
     #[test]
     #[cfg(feature = "gui")]
     fn no_letter_is_left_out() {
@@ -191,7 +193,8 @@ mod tests {
         for letter in "Волны в закрытой трубе".chars() {
             assert_eq!(drawn(own, letter).1, letter);
         }
-        assert_eq!(drawn(own, '波').1, '□');
+        assert!(matches!(drawn(own, '波').1, '波' | '□'));
+        assert_eq!(drawn(own, '\u{378}').1, '□');
         let style = Style {
             size: 20.0,
             color: [255; 3],

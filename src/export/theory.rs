@@ -7,7 +7,7 @@ use super::text::Align;
 use super::theme::Theme;
 
 /// A dashed line through points, pixels, clipped to a rectangle: light over dark, so that it is seen over every colour.
-pub fn dashed(picture: &mut Picture, field: Rect, points: &[[f32; 2]], (unit, theme): (f32, &Theme)) {
+fn dashed(picture: &mut Picture, field: Rect, points: &[[f32; 2]], (unit, theme): (f32, &Theme)) {
     let [left, top] = [pixel(field.x), pixel(field.y)];
     let [right, bottom] = [pixel(field.x + field.width), pixel(field.y + field.height)];
     let thick = (unit / 8.0).max(1.2);
@@ -46,45 +46,81 @@ pub fn label_places(points: &[[f32; 2]]) -> Vec<[f32; 2]> {
     places
 }
 
-/// A label within the field beside a dashed line, clear of the labels that are there already.
-pub fn label(
-    picture: &mut Picture,
-    field: Rect,
-    (points, words): (&[[f32; 2]], &str),
-    (unit, theme): (f32, &Theme),
-    taken: &mut Vec<[f32; 4]>,
-) {
+/// Draws lines of theory, and beside each its label, clear of the other labels and, where there is room, of all lines.
+pub fn lines(picture: &mut Picture, field: Rect, lines: &[(Vec<[f32; 2]>, &str)], (unit, theme): (f32, &Theme)) {
+    for (points, _) in lines {
+        dashed(picture, field, points, (unit, theme));
+    }
     let style = theme.label(unit * 0.9);
-    let width = style.width(words);
+    let mut taken = Vec::new();
+    for (points, words) in lines {
+        let width = style.width(words);
+        let Some(spots) = spots(field, points, width, unit).filter(|_| !words.is_empty()) else {
+            continue;
+        };
+        let plate = |[x, y]: [f32; 2]| [x - 0.3 * unit, y - 0.95 * unit, width + 0.6 * unit, 1.3 * unit];
+        let apart = |a: [f32; 4], b: &[f32; 4]| {
+            (0..2).any(|axis| a[axis] + a[axis + 2] <= b[axis] || b[axis] + b[axis + 2] <= a[axis])
+        };
+        let is_free = |at: &&[f32; 2]| taken.iter().all(|other| apart(plate(**at), other));
+        // Lines have a width.
+        let wider = |[x, y, w, h]: [f32; 4]| [x - 0.25 * unit, y - 0.25 * unit, w + 0.5 * unit, h + 0.5 * unit];
+        let is_struck = |at: [f32; 2]| {
+            let mut pieces = lines.iter().flat_map(|(points, _)| points.windows(2));
+            pieces.any(|piece| crosses(wider(plate(at)), [piece[0], piece[1]]))
+        };
+        let clear = spots.iter().filter(is_free).find(|at| !is_struck(**at));
+        let Some(at) = clear.or_else(|| spots.iter().find(is_free)).or(spots.first()).copied() else {
+            continue;
+        };
+        // A line that passes behind the words would strike them through.
+        shade(picture, plate(at), theme, if is_struck(at) { 0.92 } else { 0.72 });
+        taken.push(plate(at));
+        style.draw(picture, at[0], at[1], Align::Left, words);
+    }
+}
+
+/// Where words of a width may begin within the field, beside places of a line that are seen: above it, then below; `None` where the field is too narrow for them.
+fn spots(field: Rect, points: &[[f32; 2]], width: f32, unit: f32) -> Option<Vec<[f32; 2]>> {
+    /// Places along a line.
+    const PLACES: usize = 64;
     let [left, top] = [pixel(field.x), pixel(field.y)];
     let [right, bottom] = [pixel(field.x + field.width), pixel(field.y + field.height)];
-    let is_seen = |[x, y]: &&[f32; 2]| (left..=right).contains(x) && (top..=bottom).contains(y);
-    if words.is_empty() || width + unit >= right - left {
-        return;
+    let is_seen = |[x, y]: &[f32; 2]| (left..=right).contains(x) && (top..=bottom).contains(y);
+    if width + unit >= right - left || bottom - top < 2.0 * unit {
+        return None;
     }
-    // The place of the words, and what they cover with their ground.
-    let plate = |[x, y]: [f32; 2]| [x - 0.3 * unit, y - 0.95 * unit, width + 0.6 * unit, 1.3 * unit];
-    let beside = |at: [f32; 2]| {
+    let seen: Vec<[f32; 2]> = label_places(points).into_iter().filter(is_seen).collect();
+    let places = seen.iter().step_by(seen.len().div_ceil(PLACES).max(1));
+    let beside = places.flat_map(|at| {
+        let sides = [at[0] + 0.7 * unit, at[0] - 0.7 * unit - width];
+        [at[1] - 0.7 * unit, at[1] + 1.5 * unit].map(|y| sides.map(|x| [x, y]))
+    });
+    let within = |[x, y]: [f32; 2]| {
         [
-            (at[0] + 0.4 * unit).min(right - width - 0.5 * unit),
-            (at[1] - 0.4 * unit).max(top + 1.2 * unit),
+            x.min(right - width - 0.5 * unit).max(left + 0.5 * unit),
+            y.min(bottom - 0.5 * unit).max(top + 1.2 * unit),
         ]
     };
-    let apart = |a: [f32; 4], b: &[f32; 4]| {
-        (0..2).any(|axis| a[axis] + a[axis + 2] <= b[axis] || b[axis] + b[axis + 2] <= a[axis])
-    };
-    let places: Vec<[f32; 2]> = label_places(points)
-        .into_iter()
-        .filter(|at| is_seen(&at))
-        .map(beside)
-        .collect();
-    let is_free = |at: &&[f32; 2]| taken.iter().all(|other| apart(plate(**at), other));
-    let Some([x, y]) = places.iter().find(is_free).or(places.first()).copied() else {
-        return;
-    };
-    taken.push(plate([x, y]));
-    shade(picture, plate([x, y]), theme);
-    style.draw(picture, x, y, Align::Left, words);
+    Some(beside.flatten().map(within).collect())
+}
+
+/// Whether a straight line passes through a rectangle: x, y, width, height.
+fn crosses([x, y, width, height]: [f32; 4], [from, to]: [[f32; 2]; 2]) -> bool {
+    let (mut enters, mut leaves) = (0.0f32, 1.0f32);
+    for (axis, [low, size]) in [[x, width], [y, height]].into_iter().enumerate() {
+        let way = to[axis] - from[axis];
+        if way == 0.0 {
+            if !(low..=low + size).contains(&from[axis]) {
+                return false;
+            }
+            continue;
+        }
+        let [a, b] = [low, low + size].map(|end| (end - from[axis]) / way);
+        enters = enters.max(a.min(b));
+        leaves = leaves.min(a.max(b));
+    }
+    enters <= leaves
 }
 
 /// What a note points at: a ring of so many pixels around a place, light over dark, clipped to a rectangle.
@@ -183,7 +219,7 @@ pub fn note(picture: &mut Picture, field: Rect, (words, stand): (&str, Stand), (
     };
     // Below the field there is nothing behind it.
     if !matches!(stand, Stand::Below(_)) {
-        shade(picture, [middle - width / 2.0, top, width, height], theme);
+        shade(picture, [middle - width / 2.0, top, width, height], theme, 0.72);
     }
     for (n, line) in lines.iter().enumerate() {
         let base = top + 0.4 * unit + (pixel(n) + 0.78) * 1.4 * unit;
@@ -191,8 +227,8 @@ pub fn note(picture: &mut Picture, field: Rect, (words, stand): (&str, Stand), (
     }
 }
 
-/// Ground behind words: x, y, width, height.
-fn shade(picture: &mut Picture, rect: [f32; 4], theme: &Theme) {
+/// Ground behind words, with a coverage: x, y, width, height.
+fn shade(picture: &mut Picture, rect: [f32; 4], theme: &Theme, cover: f32) {
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
@@ -206,7 +242,7 @@ fn shade(picture: &mut Picture, rect: [f32; 4], theme: &Theme) {
         width: whole(rect[2]).min(picture.width - x),
         height: whole(rect[3]).min(picture.height - y),
     };
-    picture.fill(rect, theme.ground, 0.72);
+    picture.fill(rect, theme.ground, cover);
 }
 
 #[cfg(test)]
@@ -240,6 +276,51 @@ mod tests {
         let is_dash = |x: usize| (0..3).all(|n| picture.at(x, 40)[n].abs_diff(theme.text[n]) < 60);
         let row: Vec<bool> = (14..106).map(is_dash).collect();
         assert!(row.contains(&true) && row.contains(&false));
+    }
+
+    #[test]
+    fn lines_pass_rectangles_or_cross_them() {
+        let plate = [10.0, 10.0, 20.0, 5.0];
+        for (line, through) in [
+            ([[0.0, 12.0], [50.0, 12.0]], true),
+            ([[0.0, 16.0], [50.0, 16.0]], false),
+            ([[0.0, 12.0], [9.0, 12.0]], false),
+            ([[20.0, 0.0], [20.0, 50.0]], true),
+            ([[15.0, 11.0], [16.0, 12.0]], true),
+            ([[0.0, 20.0], [20.0, 40.0]], false),
+        ] {
+            assert_eq!(crosses(plate, line), through, "{line:?}");
+        }
+    }
+
+    /// A line that rises to the right edge, where its label stands, and another one that passes where the label of the first would be: no letter has a dash behind it.
+    #[test]
+    fn labels_of_theory_are_not_struck_through() {
+        let theme = Theme::light();
+        let field = Rect {
+            x: 0,
+            y: 0,
+            width: 300,
+            height: 200,
+        };
+        let rising = vec![[0.0, 190.0], [300.0, 40.0]];
+        let words = "theory of it";
+        let width = theme.label(9.0).width(words);
+        let [x, y] = spots(field, &rising, width, 10.0).unwrap()[0];
+        let level = vec![[0.0, y - 4.0], [300.0, y - 4.0]];
+        let drawn = |words: &[&str; 2]| {
+            let mut picture = Picture::filled(300, 200, [90, 20, 20]);
+            let both = [(rising.clone(), words[0]), (level.clone(), words[1])];
+            lines(&mut picture, field, &both, (10.0, theme));
+            picture
+        };
+        let (bare, with) = (drawn(&[""; 2]), drawn(&[words, ""]));
+        let changed = |x: usize, y: usize| with.at(x, y) != bare.at(x, y);
+        let places: Vec<(usize, usize)> = (0..200).flat_map(|y| (0..300).map(move |x| (x, y))).collect();
+        let plate: Vec<&(usize, usize)> = places.iter().filter(|(x, y)| changed(*x, *y)).collect();
+        assert!(plate.len() > 500, "{}", plate.len());
+        // Where its ground lies nothing but the field was before.
+        assert!(plate.iter().all(|(x, y)| bare.at(*x, *y) == [90, 20, 20]), "{x} {y}");
     }
 
     #[test]

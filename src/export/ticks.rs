@@ -67,6 +67,44 @@ pub fn ticks(low: f64, high: f64, count: usize) -> Ticks {
     }
 }
 
+/// The same along an axis of even ratios, `low` above 0: powers of ten, with 2 and 5 times them where there is room; even differences where the ends are close.
+#[must_use]
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    clippy::cast_precision_loss,
+    reason = "a handful of ticks"
+)]
+pub fn ratio_ticks(low: f64, high: f64, count: usize) -> Ticks {
+    let decades = (high / low).log10();
+    if !decades.is_finite() || decades <= 0.0 {
+        return ticks(low, high, count);
+    }
+    let leads: &[f64] = if 3.0 * decades <= count as f64 {
+        &[1.0, 2.0, 5.0]
+    } else {
+        &[1.0]
+    };
+    let every = (decades / count.max(1) as f64).ceil().max(1.0) as i32;
+    let powers = (low.log10().floor() as i32..=high.log10().ceil() as i32).filter(|power| power % every == 0);
+    let all = powers.flat_map(|power| leads.iter().map(move |lead| (lead * 10f64.powi(power), *lead, power)));
+    let marks: Vec<(f64, String)> = all
+        .filter(|(value, ..)| (low * (1.0 - 1e-9)..=high * (1.0 + 1e-9)).contains(value))
+        .map(|(value, lead, power)| {
+            let label = match power {
+                -3..5 => number(value, (-power).max(0) as usize),
+                _ if lead == 1.0 => power_of_ten(power).replacen('×', "", 1),
+                _ => format!("{lead}{}", power_of_ten(power)),
+            };
+            (value, label)
+        })
+        .collect();
+    if marks.len() < 3 {
+        return ticks(low, high, count);
+    }
+    Ticks { marks, exponent: 0 }
+}
+
 /// A number with a true minus sign, and no minus before a zero.
 #[must_use]
 pub fn number(value: f64, decimals: usize) -> String {
@@ -144,5 +182,20 @@ mod tests {
         assert_eq!(short(12.345), "12.3");
         assert_eq!(number(-0.001, 1), "0.0");
         assert!((round_down(49.0) - 20.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn round_values_of_even_ratios() {
+        let labels = |low, high, count| -> Vec<String> {
+            let marks = ratio_ticks(low, high, count).marks.into_iter();
+            marks.map(|(_, label)| label).collect()
+        };
+        assert_eq!(labels(0.02, 1.0, 6), ["0.02", "0.05", "0.1", "0.2", "0.5", "1"]);
+        assert_eq!(labels(0.9, 1100.0, 4), ["1", "10", "100", "1000"]);
+        assert_eq!(labels(1e-7, 1e7, 5), ["10⁻⁶", "0.001", "1", "1000", "10⁶"]);
+        assert_eq!(labels(2e5, 1e6, 6), ["2×10⁵", "5×10⁵", "10⁶"]);
+        // Less than three round values: even differences.
+        assert_eq!(labels(2.0, 7.0, 5), ["2", "3", "4", "5", "6", "7"]);
+        assert_eq!(labels(1.0, 1.0, 5), Vec::<String>::new());
     }
 }

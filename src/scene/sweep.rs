@@ -119,6 +119,23 @@ impl Axis {
         })
     }
 
+    /// Whether its values, three or more, go in even ratios, as with `log`; over a decade or more nearly even ones, as 1, 2, 5, 10, do.
+    #[must_use]
+    pub fn is_logarithmic(&self) -> bool {
+        let steps: Vec<f64> = self.values.windows(2).map(|pair| (pair[1] / pair[0]).ln()).collect();
+        let all: f64 = steps.iter().sum();
+        let along = steps.iter().map(|step| step * all.signum());
+        let (least, most) = along.fold((f64::INFINITY, 0.0_f64), |(least, most), step| {
+            (least.min(step), most.max(step))
+        });
+        let evenness = if all.abs() >= 10f64.ln() * (1.0 - 1e-9) {
+            1.5
+        } else {
+            1.0 + 1e-6
+        };
+        steps.len() > 1 && self.values.iter().all(|value| *value > 0.0) && least > 0.0 && most <= evenness * least
+    }
+
     /// A value as `--set` takes it, and those of the keys that follow.
     #[must_use]
     pub fn settings(&self, value: f64) -> Vec<String> {
@@ -426,6 +443,26 @@ mod tests {
             [1.0, 10.0, 100.0, 1000.0]
         );
         assert_eq!(Axis::parse("a=3..9/1").unwrap().values, [3.0]);
+        for (values, ratios) in [
+            ("0.02..3/7log", true),
+            ("1000..1/4 log", true),
+            ("1,2,4", true),
+            ("1,2,5,10,20", true),
+            ("1,3,10", true),
+            ("1..1000/4", false),
+            ("2,3,4", false),
+            ("1000,1001,1002", false),
+            ("1,10", false),
+            ("5,5,5", false),
+            ("-1,-10,-100", false),
+            ("1,10,1,10", false),
+        ] {
+            assert_eq!(
+                Axis::parse(&format!("a={values}")).unwrap().is_logarithmic(),
+                ratios,
+                "{values}"
+            );
+        }
         let listed = Axis::parse("solver.order=1,2, 4").unwrap();
         assert_eq!(listed.values, [1.0, 2.0, 4.0]);
         assert_eq!(listed.settings(4.0), ["solver.order=4"]);

@@ -59,6 +59,21 @@ fn names_that_end_as_another_format_are_refused() {
         .expect(0, &[]);
 }
 
+/// A letter that no font has, here one that Unicode does not have, is told of beside the picture.
+#[test]
+fn letters_that_pictures_lack_are_told() {
+    let place = Place::new();
+    let with = |title: &str, overlay: &[&'static str]| {
+        let set = format!("title={title}");
+        let words = ["render", "small.toml", "a.png", "--at", "0", "--set", &set];
+        place.ripplon_with(words.into_iter().chain(overlay.iter().copied()))
+    };
+    with("A \u{378} wave", &["--overlay"]).expect(0, &["warning: no font of this machine has", "boxes"]);
+    for run in [with("A \u{378} wave", &[]), with("A wave", &["--overlay"])] {
+        assert!(!run.err().contains("warning"), "{}", run.err());
+    }
+}
+
 #[test]
 fn one_picture_has_no_cards_and_is_one() {
     let place = Place::new();
@@ -71,6 +86,12 @@ fn one_picture_has_no_cards_and_is_one() {
     place
         .ripplon("render small.toml a.png --view relief --plane 0")
         .expect(2, &["--plane 0 is of --view plane", "--view relief"]);
+    #[cfg(feature = "h264")]
+    for alone in ["--frames 1", "--at 0"] {
+        place
+            .ripplon(&format!("render small.toml a.mp4 {alone}"))
+            .expect(2, &["a.mp4: one picture is no film", ".png"]);
+    }
     place
         .ripplon("render small.toml a.png --title-card")
         .expect(2, &["one picture has no cards"]);

@@ -93,6 +93,8 @@ fn a_pulse_shows_what_finite_differences_do() {
     place
         .ripplon("dispersion tube.toml --csv d.csv")
         .expect(0, &["records"]);
+    let head = "k (rad/m),omega (rad/s),power,lattice (rad/s),continuum (rad/s)\n";
+    assert!(place.text("d.csv").starts_with(head));
     let rows = table(&place.text("d.csv"));
     let bin = std::f64::consts::TAU / 0.4;
     let mut furthest: f64 = 0.0;

@@ -348,7 +348,7 @@ fn the_gain_of_a_mirror_is_written_as_a_table() {
     let rows: Vec<Vec<f64>> = (text.lines().skip(1))
         .map(|line| line.split(',').map(|number| number.parse().unwrap()).collect())
         .collect();
-    assert_eq!(text.lines().next(), Some("transducers,record,contrast,law"));
+    assert_eq!(text.lines().next(), Some("transducers,record (s),contrast,law"));
     let records: Vec<f64> = rows.iter().map(|row| row[1]).collect();
     assert_eq!((rows.len(), &records[..]), (3, &[0.02625, 0.013125, 0.0065625][..]));
     for row in &rows {
@@ -362,6 +362,15 @@ fn the_gain_of_a_mirror_is_written_as_a_table() {
     place
         .ripplon("run small.toml --gains g.csv")
         .expect(2, &["--gains", "[mirror]"]);
+    place
+        .ripplon("run one-transducer --steps 5 --observables o.csv")
+        .expect(0, &[]);
+    let table = place.text("o.csv");
+    let head = table.lines().next().unwrap();
+    assert!(
+        head.ends_with(",peak (Pa),fidelity,mirror_error,scaled_error,residual,focus_width (m),focus_contrast"),
+        "{head}"
+    );
     place
         .ripplon("run one-transducer --steps 5 --gains g.csv")
         .expect(2, &["before time turned"]);

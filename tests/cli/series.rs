@@ -1,7 +1,7 @@
 //! `run --series` against h5py and the validator of openPMD.
 
-use super::Place;
 use super::python;
+use super::{Place, Run};
 use std::process::Command;
 
 /// Compares a series with an array that NPY holds of its last step, and asks the validator.
@@ -102,4 +102,37 @@ fn what_would_fill_a_disk_or_a_file_is_refused_before_the_run() {
         .ripplon("run small.toml --series /dev/null")
         .expect(2, &["a device or a pipe", "name a file"]);
     assert_eq!(place.files(), ["small.toml"]);
+}
+
+/// A file that may grow no further ends the run with what to do, in words of the system and not of the library. What is kept has whole snapshots only.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_series_that_cannot_grow_says_why() {
+    let place = Place::new();
+    // Five snapshots of 96 KiB have room in 550 KiB, the sixth has not.
+    let line = "ulimit -f 1100 && exec \"$0\" run small.toml --set grid.size=[128,96] --series s.h5 --every 4";
+    let limited = Command::new("sh")
+        .args(["-c", line])
+        .arg(env!("CARGO_BIN_EXE_ripplon"))
+        .current_dir(place.path("."))
+        .output()
+        .unwrap();
+    let run = Run(limited);
+    run.expect(
+        1,
+        &[
+            "--series s.h5: files may not become as large here",
+            "the run ends at step 20",
+        ],
+    );
+    assert!(!run.err().contains("os error"), "{}", run.err());
+    let Ok(kept) = rust_hdf5::H5File::open(place.path("s.h5")) else {
+        run.expect(1, &["its snapshots are lost"]);
+        return;
+    };
+    for step in [0, 4, 8, 12, 16] {
+        let set = kept.dataset(&format!("data/{step}/fields/psi")).unwrap();
+        assert_eq!(set.shape(), [96, 128]);
+    }
+    assert!(kept.dataset("data/20/fields/psi").is_err());
 }

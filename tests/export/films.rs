@@ -339,6 +339,37 @@ fn two_runs_in_one_picture() {
     assert!(differs > 1000, "{differs}");
 }
 
+/// Cards of two runs stand where their pictures do, each with its own title.
+#[test]
+fn two_runs_have_a_card_each() {
+    let first = scene("48, 30");
+    let other = scenario(&first.file().to_toml().replace("A packet", "Another packet"));
+    let sized = |size| Look {
+        size: Some(size),
+        ..Look::of(&first)
+    };
+    let card = |scene: &Arc<Scenario>, size| {
+        let mut alone = Painter::new(Arc::clone(scene), &sized(size), 0.1).unwrap();
+        Shot::title_card(&mut alone, &Engine::new(Arc::clone(scene)).unwrap());
+        alone.picture().clone()
+    };
+    let engine = Engine::new(Arc::clone(&first)).unwrap();
+    let pair = |show| {
+        let mut pair = Pair::new(&first, Arc::clone(&other), &sized([644, 360]), 0.1, show).unwrap();
+        pair.title_card(&engine);
+        pair.picture().clone()
+    };
+    let both = pair(Show::Beside);
+    let halves = [card(&first, [320, 360]), card(&other, [320, 360])];
+    assert!(apart(&halves[0], &halves[1]) > 50);
+    for (x, y) in (0..360).flat_map(|y| (0..320).map(move |x| (x, y))) {
+        assert_eq!(both.at(x, y), halves[0].at(x, y), "{x} {y}");
+        assert_eq!(both.at(324 + x, y), halves[1].at(x, y), "{x} {y}");
+    }
+    // Of a difference there is one, as large as its pictures.
+    assert!(pair(Show::Difference) == card(&other, [644, 360]));
+}
+
 /// The difference of two runs is that at one time, whatever their steps: of a method that is exact in time there is none.
 #[test]
 fn a_difference_is_taken_at_one_time() {

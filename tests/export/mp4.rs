@@ -69,6 +69,21 @@ fn mp4_shows_nearly_the_same_colours_at_any_size() {
     }
 }
 
+/// A picture alone would last no time, and players would show nothing: it stands for two seconds.
+#[test]
+fn a_single_picture_can_be_seen() {
+    let dir = TempDir::new().unwrap();
+    let path = dir.path().join("a.mp4");
+    let mut writer = export::create(&path, [64, 48], 10.0, &About::default()).unwrap();
+    writer.push(&Picture::filled(64, 48, [90, 20, 20])).unwrap();
+    writer.finish().unwrap();
+    let bytes = fs::read(&path).unwrap();
+    assert_eq!(samples(&bytes).len(), 20);
+    let head = find_box(&bytes, &["moov", "mvhd"]);
+    // Units of time a second, and how many it lasts.
+    assert_eq!(number(head, 16), 2 * number(head, 12));
+}
+
 /// BT.601 or BT.709 in limited range, written down again from the standards.
 fn to_rgb([y, u, v]: [u8; 3], hd: bool) -> [f64; 3] {
     let luma = (f64::from(y) - 16.0) * 255.0 / 219.0;

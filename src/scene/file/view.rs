@@ -24,7 +24,8 @@ section! {
         /// see `ripplon list colormaps`; phases need a cyclic one
         colormap: String = or ["auto".to_owned()];
         /// `auto` (follows the field; begins anew where a mirror's transducers begin to play), `locked` (by the
-        /// first frame), or `[low, high]`
+        /// first frame), or `[low, high]`. Zero keeps the neutral colour of a map with two sides, e.g. `tide`: choose
+        /// one for an energy of ψ that is negative somewhere, whose `auto` begins at its least value
         range: ColorRange = or [ColorRange::Auto];
         /// how bright values are that are not negative, as densities: `linear` (in proportion), or `root` (as their
         /// square root, which shows faint waves beside strong ones; the colour bar is labelled accordingly).

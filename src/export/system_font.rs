@@ -1,0 +1,178 @@
+//! Letters that no font of the program has, such as Chinese ones, from the fonts of this machine. Those that it lacks too are remembered, so that
+//! whoever makes a picture can say so.
+
+use crate::input_file;
+use ab_glyph::{Font, FontRef};
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+/// Bytes of a file beyond which it is left alone: fonts of all Chinese letters have 20 MB.
+const MOST_BYTES: u64 = 64 << 20;
+
+/// Files that are looked into for a letter.
+const MOST_FILES: usize = 400;
+
+/// How deep folders of fonts are nested.
+const DEPTH: u8 = 4;
+
+/// Letters that no file has for which all files are read; others are taken for missing then.
+const FRUITLESS: u8 = 4;
+
+/// Parts of the names of fonts with many scripts, the best first.
+const KNOWN: [&str; 10] = [
+    "cjk", "pingfang", "hiragino", "yahei", "yugoth", "malgun", "fallback", "wqy", "unicode", "notosans",
+];
+
+/// A font of the machine that is kept as long as the program runs.
+type Kept = &'static FontRef<'static>;
+
+struct Fonts {
+    /// The machine's files, the likeliest first, once they were asked for.
+    files: Option<Vec<PathBuf>>,
+    open: Vec<Kept>,
+    /// The letters so far.
+    letters: BTreeMap<char, Option<Kept>>,
+    /// Letters that no file has.
+    fruitless: u8,
+}
+
+static FONTS: Mutex<Fonts> = Mutex::new(Fonts {
+    files: None,
+    open: Vec::new(),
+    letters: BTreeMap::new(),
+    fruitless: 0,
+});
+
+/// A font of this machine that has a letter.
+pub(super) fn find(letter: char) -> Option<Kept> {
+    let mut fonts = FONTS.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(known) = fonts.letters.get(&letter) {
+        return *known;
+    }
+    let found = fonts.search(letter);
+    fonts.letters.insert(letter, found);
+    found
+}
+
+/// The letters of pictures so far that no font has, each once; pictures have boxes in their place.
+#[must_use]
+pub fn lacking() -> String {
+    let fonts = FONTS.lock().unwrap_or_else(PoisonError::into_inner);
+    let missing = fonts.letters.iter().filter(|(_, font)| font.is_none());
+    missing.map(|(letter, _)| *letter).collect()
+}
+
+impl Fonts {
+    fn search(&mut self, letter: char) -> Option<Kept> {
+        if let Some(font) = self.open.iter().find(|font| draws(font, letter)) {
+            return Some(font);
+        }
+        if self.fruitless < FRUITLESS {
+            for path in self.files.get_or_insert_with(files) {
+                if let Some(font) = opened(path, letter) {
+                    self.open.push(font);
+                    return Some(font);
+                }
+            }
+            self.fruitless += 1;
+        }
+        None
+    }
+}
+
+/// The font of a file if it has a letter.
+fn opened(path: &Path, letter: char) -> Option<Kept> {
+    let bytes = input_file::read(path, MOST_BYTES).ok()?;
+    if !FontRef::try_from_slice(&bytes).is_ok_and(|font| draws(&font, letter)) {
+        return None;
+    }
+    let font = FontRef::try_from_slice(bytes.leak()).ok()?;
+    Some(Box::leak(Box::new(font)))
+}
+
+/// Whether a font has a letter as an outline; some have pictures for it.
+fn draws(font: &FontRef<'_>, letter: char) -> bool {
+    let glyph = font.glyph_id(letter);
+    glyph.0 != 0 && (letter.is_whitespace() || font.outline(glyph).is_some())
+}
+
+/// The fonts of this machine, wherever systems keep them.
+fn files() -> Vec<PathBuf> {
+    let shared = [
+        "/usr/share/fonts",
+        "/usr/local/share/fonts",
+        "/System/Library/Fonts",
+        "/Library/Fonts",
+    ];
+    let own = [
+        ("HOME", ".local/share/fonts"),
+        ("HOME", ".fonts"),
+        ("HOME", "Library/Fonts"),
+        ("WINDIR", "Fonts"),
+        ("LOCALAPPDATA", "Microsoft/Windows/Fonts"),
+    ];
+    let own = own
+        .into_iter()
+        .filter_map(|(home, folder)| Some(Path::new(&std::env::var_os(home)?).join(folder)));
+    let mut found = Vec::new();
+    for folder in shared.into_iter().map(PathBuf::from).chain(own) {
+        list(&folder, DEPTH, &mut found);
+    }
+    found.sort_by_cached_key(|path| (rank(path), path.clone()));
+    found.truncate(MOST_FILES);
+    found
+}
+
+fn list(folder: &Path, depth: u8, found: &mut Vec<PathBuf>) {
+    let Ok(entries) = fs::read_dir(folder) else { return };
+    for path in entries.flatten().map(|entry| entry.path()) {
+        let ending = path
+            .extension()
+            .map(|ending| ending.to_string_lossy().to_ascii_lowercase());
+        if matches!(ending.as_deref(), Some("ttf" | "otf" | "ttc" | "otc")) {
+            // This one has a box for every letter there is.
+            if !name(&path).contains("lastresort") {
+                found.push(path);
+            }
+        } else if depth > 0 && path.is_dir() {
+            list(&path, depth - 1, found);
+        }
+    }
+}
+
+fn name(path: &Path) -> String {
+    let name = path.file_name().unwrap_or_default();
+    name.to_string_lossy().to_ascii_lowercase()
+}
+
+/// How late a file is looked into.
+fn rank(path: &Path) -> usize {
+    let name = name(path);
+    KNOWN.iter().position(|part| name.contains(part)).unwrap_or(KNOWN.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fonts_are_found_by_what_they_draw() {
+        let folder = tempfile::tempdir().unwrap();
+        let own = folder.path().join("deep").join("NotoSansCJK-Regular.otf");
+        fs::create_dir(folder.path().join("deep")).unwrap();
+        fs::write(&own, include_bytes!("../../assets/fonts/Inter-Regular.otf")).unwrap();
+        for other in ["a.ttf", "LastResort.otf", "readme.txt"] {
+            fs::write(folder.path().join(other), "no font").unwrap();
+        }
+        let mut found = Vec::new();
+        list(folder.path(), 1, &mut found);
+        found.sort_by_cached_key(|path| (rank(path), path.clone()));
+        assert_eq!(found, [own.clone(), folder.path().join("a.ttf")]);
+        assert!(opened(&own, 'k').is_some() && opened(&own, ' ').is_some());
+        assert!(opened(&own, '波').is_none() && opened(&found[1], 'k').is_none());
+        // A letter that Unicode does not have.
+        assert!(find('\u{378}').is_none() && lacking().contains('\u{378}'));
+    }
+}
