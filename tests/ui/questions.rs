@@ -40,6 +40,25 @@ fn a_step_leaves_the_question_open() {
     assert!(!is_asking(&window));
 }
 
+/// Steps by hand that come to a question, or begin where one is asked, put it as playing does.
+#[test]
+fn steps_by_hand_come_to_a_question() {
+    let mut window = Window::open();
+    // At the first step, and at the tenth.
+    for (asked_at, steps) in [("0.0", 1), ("0.2", 10)] {
+        window.show_scene(&asked().replace("ask_at = 0.2", &format!("ask_at = {asked_at}")));
+        assert!(!is_asking(&window));
+        for step in 1..=steps {
+            window.key(Key::Period);
+            window.wait("a step", |app| app.frame().clock.steps == step);
+        }
+        window.wait("the question", |app| app.frame().question == Some(0));
+        window.settle();
+        assert!(is_asking(&window), "asked at t = {asked_at}");
+        assert_eq!(window.steps(), steps);
+    }
+}
+
 /// Whoever plays on instead leaves the question behind.
 #[test]
 fn playing_on_passes_a_question() {
