@@ -4,7 +4,7 @@ use super::carpet::Carpet;
 use super::history::History;
 use super::plot_lines::{Sources, heading, lines, theory};
 use super::units::Units;
-use super::view_state::{Cut, ViewState};
+use super::view_state::{Cut, ViewState, middle};
 use super::widgets::{axis_label, round_above};
 use super::{gain_plot, mirror_plots, theme};
 use crate::colormap::Colormap;
@@ -16,6 +16,9 @@ use egui::text::{LayoutJob, TextFormat};
 use egui::{Color32, FontId, Ui, vec2};
 use egui_plot::{AxisHints, GridMark, Line, LineStyle, Plot, PlotBounds, PlotPoints};
 use std::ops::RangeInclusive;
+
+/// What is measured with pictures, in words.
+const PER_PICTURE: &str = "Measured at most once a picture, not at every step: what swings faster than that is not seen as it is. Fewer steps a frame (−) show more of it; detectors record every step.";
 
 /// Height of a line of a plot's caption.
 const LINE: f32 = 16.0;
@@ -141,6 +144,34 @@ impl Kind {
         )
     }
 
+    /// Whether it is measured with the pictures rather than at every step.
+    #[must_use]
+    pub fn is_sampled(self) -> bool {
+        self.is_of_state()
+            || matches!(
+                self,
+                Self::Carpet
+                    | Self::Position
+                    | Self::Spread
+                    | Self::Norm
+                    | Self::Energy
+                    | Self::Fidelity
+                    | Self::Difference
+            )
+    }
+
+    /// What it shows, and how often that is measured.
+    #[must_use]
+    pub fn about(self) -> String {
+        let known = Self::ALL.iter().find(|(known, ..)| *known == self);
+        let about = known.map_or("", |(.., about)| about);
+        if self.is_sampled() {
+            format!("{about} {PER_PICTURE}")
+        } else {
+            about.to_owned()
+        }
+    }
+
     /// The title in a scene of this equation.
     #[must_use]
     pub fn title(self, equation: Equation) -> &'static str {
@@ -206,11 +237,11 @@ pub fn names(ui: &mut Ui, plots: &mut Chosen<'_>, frame: &Frame, open: bool) -> 
         ui.spacing_mut().item_spacing = vec2(2.0, 2.0);
         ui.spacing_mut().interact_size.y = 20.0;
         ui.spacing_mut().button_padding = vec2(6.0, 2.0);
-        let mut name = |ui: &mut Ui, kind: Kind, about: &str| {
+        let mut name = |ui: &mut Ui, kind: Kind| {
             let on = open && shown.contains(&kind);
             if ui
                 .selectable_label(on, kind.title(equation))
-                .on_hover_text(about)
+                .on_hover_text(kind.about())
                 .clicked()
             {
                 chosen = true;
@@ -224,14 +255,15 @@ pub fn names(ui: &mut Ui, plots: &mut Chosen<'_>, frame: &Frame, open: bool) -> 
         // What is asked for rarely has a menu: all names would take the picture's room.
         let (rare, usual): (Vec<_>, Vec<_>) = Kind::ALL
             .into_iter()
-            .filter(|(kind, ..)| offered(*kind, frame))
-            .partition(|(kind, ..)| kind.is_of_state() && !seen.contains(kind));
-        for (kind, _, about) in usual {
-            name(ui, kind, about);
+            .map(|(kind, ..)| kind)
+            .filter(|kind| offered(*kind, frame))
+            .partition(|kind| kind.is_of_state() && !seen.contains(kind));
+        for kind in usual {
+            name(ui, kind);
         }
         ui.menu_button("More", |ui| {
-            for (kind, _, about) in rare {
-                name(ui, kind, about);
+            for kind in rare {
+                name(ui, kind);
             }
             ui.checkbox(plots.own, "Keep with the scene")
                 .on_hover_text("Writes the plots that are chosen into the scene, which then opens with them.");
@@ -291,7 +323,7 @@ pub fn show(ui: &mut Ui, plots: &mut Chosen<'_>, view: &mut ViewState, records: 
                         Kind::Gain => gain_plot::show(ui, frame, &sources.units, plot),
                         Kind::Carpet => {
                             let heading = Carpet::heading(sources.view, frame);
-                            caption(ui, &heading, std::iter::empty(), choice.take(), plot.x);
+                            caption(ui, (&heading, &kind.about()), std::iter::empty(), choice.take(), plot.x);
                             let (rect, _) =
                                 ui.allocate_exact_size(vec2(plot.x, plot.y - CAPTION), egui::Sense::hover());
                             let colors = (records.map, sources.view.levels);
@@ -305,7 +337,7 @@ pub fn show(ui: &mut Ui, plots: &mut Chosen<'_>, view: &mut ViewState, records: 
     });
     if cut != view.cut {
         view.cut = cut;
-        view.cut_at = size[usize::from(cut == Cut::Row)] as f64 / 2.0;
+        view.cut_at = middle(size[usize::from(cut == Cut::Row)]);
     }
 }
 
@@ -364,7 +396,8 @@ fn one(ui: &mut Ui, kind: Kind, title: &str, (size, cut): (egui::Vec2, Option<&m
         .collect();
     let names = lines.iter().map(|(name, _)| name.as_str()).zip(colors.iter().copied());
     let names = names.filter(|_| several || kind == Kind::Fidelity);
-    caption(ui, &heading(kind, title, sources), names, cut, size.x);
+    let heading = heading(kind, title, sources);
+    caption(ui, (&heading, &kind.about()), names, cut, size.x);
     let shown = lines.iter().chain(theory.iter().map(|(_, line)| line));
     let bounds = bounds(kind, shown.flat_map(|(_, points)| points), sources.view);
     still(Plot::new(("plot", kind as u8)), size - vec2(0.0, CAPTION), palette)
@@ -385,7 +418,7 @@ fn one(ui: &mut Ui, kind: Kind, title: &str, (size, cut): (egui::Vec2, Option<&m
 /// it is cut.
 fn caption<'a>(
     ui: &mut Ui,
-    heading: &str,
+    (heading, about): (&str, &str),
     names: impl Iterator<Item = (&'a str, Color32)>,
     cut: Option<&mut Cut>,
     width: f32,
@@ -407,14 +440,20 @@ fn caption<'a>(
         ui.add(line(LayoutJob::single_section(
             heading.to_owned(),
             TextFormat::simple(font, weak),
-        )));
+        )))
+        .on_hover_text(about);
     });
     ui.allocate_ui(vec2(width, LINE), |ui| {
         ui.set_min_height(LINE);
         if let Some(cut) = cut {
             // A row is as high as the controls that its parent has: no higher than the line.
             ui.spacing_mut().interact_size.y = LINE;
-            ui.horizontal(|ui| cut_choice(ui, cut));
+            ui.horizontal(|ui| {
+                cut_choice(ui, cut);
+                if !whole.is_empty() {
+                    ui.add(line(job)).on_hover_text(whole.trim());
+                }
+            });
         } else if !whole.is_empty() {
             ui.add(line(job)).on_hover_text(whole.trim());
         }
