@@ -15,7 +15,7 @@ use crate::colormap::Kind;
 use crate::engine::{Frame, Status, shown_quantity};
 use crate::render::medium::MediumImage;
 use crate::scene::scenario::{ColorRange, Quantity, ViewMode};
-use crate::scene::{Scenario, SceneFile};
+use crate::scene::{Fault, Scenario, SceneFile};
 use crate::solver::{ImageRequest, VolumeRequest};
 use crate::space::{MediumVolume, Mode, relief};
 use egui::{Align2, Rect, Ui, vec2};
@@ -550,21 +550,19 @@ fn waiting(ui: &Ui, area: Rect) {
     );
 }
 
+/// Faults of an edit that are shown over the picture.
+const MOST_FAULTS: usize = 3;
+
 /// Why a run stopped, or why an edit is not applied: over the picture, which stays.
 fn banners(ui: &mut Ui, area: Rect, frame: &Frame, document: &Document) {
     let (icon, title, text) = if let Status::Failed(reason) = &frame.status {
         (Icon::CircleX, "The run has stopped", reason.to_string())
-    } else if let Some(fault) = document.faults.as_ref().and_then(|faults| faults.list.first()) {
-        let key = if fault.key.is_empty() {
-            String::new()
-        } else {
-            format!("{}: ", fault.key)
-        };
-        (
-            Icon::TriangleAlert,
-            "This edit is not applied",
-            format!("{key}{}; {}", fault.message, fault.remedy),
-        )
+    } else if let Some(faults) = &document.faults {
+        let mut lines: Vec<String> = faults.list.iter().take(MOST_FAULTS).map(Fault::in_words).collect();
+        if faults.list.len() > MOST_FAULTS {
+            lines.push(format!("… and {} more", faults.list.len() - MOST_FAULTS));
+        }
+        (Icon::TriangleAlert, "This edit is not applied", lines.join("\n"))
     } else {
         return;
     };

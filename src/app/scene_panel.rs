@@ -9,8 +9,8 @@ use super::{
 };
 use crate::app::icon::Icon;
 use crate::grid::Edge;
-use crate::scene::SceneFile;
 use crate::scene::file::{EdgesFile, GridFile, QuantumFile};
+use crate::scene::{Fault, SceneFile};
 use egui::Ui;
 
 /// Shows the panel; edits the document's draft, and returns what shall be heard.
@@ -23,18 +23,9 @@ pub fn show(ui: &mut Ui, document: &mut Document) -> Option<SoundWish> {
     };
     ui.add(egui::Label::new(egui::RichText::new(title).size(17.0).color(palette.strong)).wrap());
     if let Some(path) = document.path() {
-        hint(
-            ui,
-            &format!(
-                "{}{}",
-                path.display(),
-                if document.is_modified() { " (edited)" } else { "" }
-            ),
-        );
-    } else if document.is_modified() {
-        hint(ui, "Edited; not saved in a file yet.");
+        hint(ui, &path.display().to_string());
     }
-    faults(ui, document);
+    standing(ui, document);
     let file = &mut document.draft;
     section(ui, Icon::LayoutGrid, "Grid", false, |ui| grid(ui, file));
     if file.acoustic.is_none() {
@@ -67,26 +58,22 @@ pub fn show(ui: &mut Ui, document: &mut Document) -> Option<SoundWish> {
     sound
 }
 
-/// Why the draft does not run.
-fn faults(ui: &mut Ui, document: &Document) {
-    let Some(faults) = &document.faults else { return };
+/// Whether the draft is saved and runs, on one line whatever it says: the controls below stay where they are while something is edited.
+fn standing(ui: &mut Ui, document: &Document) {
     let palette = theme::palette(ui);
-    egui::Frame::new()
-        .stroke(egui::Stroke::new(1.0, palette.wrong))
-        .corner_radius(4)
-        .inner_margin(8)
-        .show(ui, |ui| {
-            ui.set_width(ui.available_width());
-            ui.label(egui::RichText::new("This edit is not applied yet").color(palette.wrong));
-            for fault in &faults.list {
-                let place = if fault.key.is_empty() {
-                    String::new()
-                } else {
-                    format!("{}: ", fault.key)
-                };
-                ui.add(egui::Label::new(format!("{place}{}; {}", fault.message, fault.remedy)).wrap());
-            }
-        });
+    let (text, color) = match (&document.faults, document.is_modified(), document.path()) {
+        (Some(_), ..) => ("This edit is not applied yet.", palette.wrong),
+        (None, true, Some(_)) => ("Edited.", palette.weak),
+        (None, true, None) => ("Edited; not saved in a file yet.", palette.weak),
+        (None, false, Some(_)) => ("As saved.", palette.weak),
+        (None, false, None) => ("As it was opened.", palette.weak),
+    };
+    let words = egui::RichText::new(text).size(12.0).color(color);
+    let response = ui.add(egui::Label::new(words).truncate());
+    if let Some(faults) = &document.faults {
+        let lines: Vec<String> = faults.list.iter().map(Fault::in_words).collect();
+        response.on_hover_text(lines.join("\n"));
+    }
 }
 
 fn grid(ui: &mut Ui, file: &mut SceneFile) {
