@@ -198,7 +198,11 @@ impl App {
             return;
         }
         // What the file says is from now on said of what is in it.
-        let before = self.document.checks().claims;
+        let checks = self.document.checks();
+        if checks.mixed && checks.edited {
+            self.notices.say(WHEN_EDITED);
+        }
+        let before = checks.claims;
         self.document.mark_saved(file, path);
         if self.document.checks().claims != before {
             self.check();
@@ -374,6 +378,10 @@ impl App {
     }
 }
 
+/// What a file does not hold of edits that were made while the scene ran.
+const WHEN_EDITED: &str =
+    "Edits were made while it ran. In the file they act from the start, those of a mirror’s way back from the turn on";
+
 /// What is wrong with a scene, for a notice: where it stands, then fault by fault.
 fn lines(faults: &Faults) -> Vec<String> {
     let described = faults.list.iter().map(|fault| {
@@ -381,12 +389,7 @@ fn lines(faults: &Faults) -> Vec<String> {
             .location
             .as_ref()
             .map_or(String::new(), |at| format!("line {}, column {}: ", at.line, at.column));
-        let key = if fault.key.is_empty() {
-            String::new()
-        } else {
-            format!("{}: ", fault.key)
-        };
-        format!("{place}{key}{}; {}", fault.message, fault.remedy)
+        format!("{place}{}", fault.in_words())
     });
     std::iter::once(faults.origin.clone()).chain(described).collect()
 }

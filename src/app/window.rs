@@ -432,6 +432,13 @@ impl App {
         (self.view.picture, self.view.area)
     }
 
+    /// The ends of what the ruler measures, in sites.
+    #[must_use]
+    pub fn ruler(&self) -> Option<[[f64; 2]; 2]> {
+        let band = self.view.tools.hold.band.filter(|(tool, _)| *tool == Tool::Ruler);
+        band.map(|(_, ends)| ends)
+    }
+
     /// Where a note of the scene stands over the picture.
     #[must_use]
     pub fn note(&self) -> Option<egui::Rect> {
