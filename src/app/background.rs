@@ -4,6 +4,7 @@ mod ask;
 
 use super::connect::Connected;
 use super::document::Document;
+use super::fallback::Lacking;
 use super::medium_view::medium;
 use super::replaced::Replaced;
 use super::scene_library::OwnScene;
@@ -82,6 +83,8 @@ pub enum Outcome {
     Shelf(Vec<OwnScene>),
     /// The picture of one of them.
     Cover(PathBuf, Picture),
+    /// Fonts with signs that the window's own lack, by name.
+    Fonts(Vec<(String, Vec<u8>)>),
     /// A file was chosen.
     Chosen(Ask, PathBuf),
     /// The system shows no dialogue: the window asks for itself, suggesting a name.
@@ -148,6 +151,7 @@ pub struct Errands {
     reporter: Reporter,
     watcher: Option<Watcher>,
     covers: Option<Covers>,
+    lacking: Lacking,
     /// Where pictures of the user's own scenes are kept.
     pub cache: Option<PathBuf>,
     /// Whether the system is asked for file dialogues.
@@ -182,6 +186,7 @@ impl Errands {
                 None
             },
             covers: None,
+            lacking: Lacking::of(ctx),
             cache: system::usual_cache(),
             tasks,
             todo,
@@ -279,6 +284,17 @@ impl Errands {
         }
         if let Some(covers) = &self.covers {
             covers.draw(scenes);
+        }
+    }
+
+    /// Looks for fonts with signs that the window's own lack, where it has come upon some.
+    pub fn find_fonts(&mut self) {
+        let signs = self.lacking.take();
+        if !signs.is_empty() {
+            self.spawn(move || {
+                let fonts = system::fonts_with(&signs);
+                (!fonts.is_empty()).then_some(Outcome::Fonts(fonts))
+            });
         }
     }
 

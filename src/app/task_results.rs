@@ -23,6 +23,7 @@ impl App {
             scene: self.document.scene_file().map(Path::to_owned),
             folder: self.settings.own_folder().map(Path::to_owned),
         });
+        self.background.find_fonts();
         let outcomes: Vec<Outcome> = self.background.outcomes().collect();
         for outcome in outcomes {
             self.take(ctx, outcome);
@@ -177,6 +178,7 @@ impl App {
                 self.gallery.set_own(scenes);
             }
             Outcome::Cover(path, picture) => self.gallery.set_cover(&path, &picture),
+            Outcome::Fonts(fonts) => super::fallback::add(ctx, fonts),
             Outcome::Chosen(ask, path) => self.use_file(ctx, ask, path),
             Outcome::NoDialogue(ask, suggestion) => self.prompt.open(ask, suggestion),
             Outcome::Taken(ask, path) => self.prompt.warn(ask, path),
