@@ -59,6 +59,24 @@ fn steps_by_hand_come_to_a_question() {
     }
 }
 
+/// What else the scene predicts may tell the answer: it is shown once that was given.
+#[test]
+fn other_predictions_wait_for_the_answer() {
+    let mut window = Window::open();
+    let other = "[[expect]]\nobservable = \"x\"\nat = 1.0\nvalue = 17.0\ntolerance = 9.0\nbecause = \"It moves.\"\n";
+    window.show_scene(&format!("{}{other}", asked()));
+    let told = |window: &Window| window.harness.query_by_label_contains("17 ±").is_some();
+    window.harness.get_by_label("shown after the question");
+    assert!(!told(&window));
+    window.click("Play");
+    window.wait("the question", |app| app.frame().question == Some(0));
+    window.settle();
+    window.click("Skip");
+    window.wait("it goes on", |app| app.frame().clock.steps > 12);
+    window.settle();
+    assert!(told(&window) && window.harness.query_by_label("shown after the question").is_none());
+}
+
 /// Whoever plays on instead leaves the question behind.
 #[test]
 fn playing_on_passes_a_question() {
