@@ -251,12 +251,16 @@ fn range_rows(ui: &mut Ui, file: &mut SceneFile, view: &mut ViewState) {
             }
         },
     );
+    let about = format!(
+        "Where the colours begin and end, as {}; the end is above the beginning.",
+        title(file, quantity(file))
+    );
     if let ColorRange::Fixed(low, high) = &mut file.view.range {
         let speed = ((*high - *low).abs() / 200.0).max(1e-9);
         row(ui, "", "", |ui| {
-            ui.name_inputs("Range from", |ui| ui.add(bound(low, speed)));
+            ui.name_inputs("Range from", |ui| ui.add(bound(low, speed)).on_hover_text(&about));
             ui.label("to");
-            ui.name_inputs("Range to", |ui| ui.add(bound(high, speed)));
+            ui.name_inputs("Range to", |ui| ui.add(bound(high, speed)).on_hover_text(&about));
         });
         if *high <= *low {
             hint(ui, "The upper end must be above the lower one.");
