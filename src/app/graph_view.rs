@@ -4,6 +4,7 @@
 use super::canvas::no_hues;
 use super::flow_view;
 use super::gestures;
+use super::marks;
 use super::overlay::{self, Room};
 use super::theme::{self, over_picture};
 use super::theory_view;
@@ -91,6 +92,9 @@ pub fn show(ui: &mut Ui, view: &mut ViewState, sources: &Sources<'_>) -> Respons
         transducers(&painter, plot, view, sources.frame);
         let along = along(sources);
         let x = |length: f64| x_of(view, plot, along.site(length) + 0.5);
+        if view.show_detectors {
+            marks::detectors_of_line(&painter, plot, x, sources.scenario.detectors());
+        }
         flow_view::marks(&painter, plot, x, sources.frame);
     }
     if view.show_theory {
