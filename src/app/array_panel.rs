@@ -1,6 +1,6 @@
 //! A phased array in the window: an even row of elements, with the delays that send its wave in a direction.
 
-use super::layers_panel::{point, tidy};
+use super::layers_panel::{PLACE, point, tidy};
 use super::widgets::{hint, row};
 use crate::scene::file::SourcePlace;
 use egui::{DragValue, Ui};
@@ -113,19 +113,19 @@ pub fn show(ui: &mut Ui, place: &mut SourcePlace, speed: f64, pace: f64) {
         return;
     };
     let mut now = before.clone();
-    point(ui, "First", &mut now.from, pace);
-    point(ui, "Last", &mut now.to, pace);
+    point(ui, ("First", "m"), PLACE, &mut now.from, pace);
+    point(ui, ("Last", "m"), PLACE, &mut now.to, pace);
     row(
         ui,
         "Elements",
-        "Half a wavelength apart or closer, or there are several beams.",
+        "How many, 2 to 256. Half a wavelength apart or closer, or there are several beams.",
         |ui| {
             ui.name_inputs("Elements", |ui| {
                 ui.add(DragValue::new(&mut now.count).range(2..=MOST).speed(0.1))
             });
         },
     );
-    let about = "Angle θ between the wave and the normal of the row: from one element to the next the delay is d sin θ/c, with the c of [acoustic].";
+    let about = "Angle θ between the wave and the normal of the row: from one element to the next the delay is d sin θ/c, with the c of [acoustic]. −89° to 89°.";
     row(ui, "Steered by", about, |ui| {
         ui.name_inputs("Steered by", |ui| {
             ui.add(

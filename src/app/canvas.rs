@@ -1,6 +1,9 @@
 //! The centre of the window: the picture of the field, the plane's slider, banners.
 
-use super::compare::{self, Second, Show};
+mod banner;
+mod pair;
+
+use super::compare::Second;
 use super::document::Document;
 use super::history::History;
 use super::overlay::Legend;
@@ -10,15 +13,15 @@ use super::units::{Unit, Units};
 use super::view_state::{ViewState, Wanted};
 use super::widgets::to_ends;
 use super::{field_view, graph_view, relief_view, space_view, toolbar, view_panel};
-use crate::app::icon::Icon;
-use crate::colormap::Kind;
 use crate::engine::{Frame, Status, shown_quantity};
 use crate::render::medium::MediumImage;
 use crate::scene::scenario::{ColorRange, Quantity, ViewMode};
 use crate::scene::{Scenario, SceneFile};
 use crate::solver::{ImageRequest, VolumeRequest};
 use crate::space::{MediumVolume, Mode, relief};
-use egui::{Align2, Rect, Ui, vec2};
+use banner::banners;
+use egui::{Align2, Rect, Ui};
+use pair::pair;
 
 /// What the centre is drawn from.
 pub struct Canvas<'a> {
@@ -234,171 +237,6 @@ pub fn show(
     Some(Wanted { image, volume: None })
 }
 
-/// Shows two runs side by side, or their difference; returns what the worker shall show from now on.
-fn pair(
-    ui: &mut Ui,
-    canvas: &Canvas<'_>,
-    view: &mut ViewState,
-    (mut pictures, bar): (Option<&mut Pictures>, &mut Bar),
-    (legend, second): (Legend<'_>, Second<'_>),
-    quantity: Quantity,
-) -> ImageRequest {
-    let area = ui.available_rect_before_wrap();
-    let apart = second.show == Show::Difference;
-    let graph = !apart && quantity == Quantity::Phase;
-    let map = if apart {
-        let kind = second.frame.image.quantity.map_or(Kind::Diverging, Quantity::map_kind);
-        if theme::is_paper() {
-            crate::colormap::auto_on_paper(kind)
-        } else {
-            crate::colormap::auto(kind)
-        }
-    } else {
-        legend.map
-    };
-    if let Some(pictures) = pictures.as_deref_mut() {
-        pictures.take_second(second.frame, canvas.medium, canvas.rank(), (map, graph));
-    }
-    let pictures = pictures.map(|pictures| &*pictures);
-    let other = Legend {
-        map,
-        texture: if apart {
-            bar.of_difference(ui.ctx(), map)
-        } else {
-            legend.texture
-        },
-        levels: if apart { second.levels } else { legend.levels },
-        gamma: if apart { 1.0 } else { legend.gamma },
-        title: if apart { "second − first" } else { legend.title },
-        note: if second.riddle { legend.note } else { "" },
-    };
-    let mut wanted = None;
-    if apart {
-        wanted = pane(ui, area, canvas, view, pictures, (second.frame, other, 1), quantity);
-    } else {
-        let half = vec2((area.width() - GAP) / 2.0, area.height());
-        for (n, (frame, legend)) in [(canvas.frame, legend), (second.frame, other)].into_iter().enumerate() {
-            let column = if second.swapped { 1 - n } else { n };
-            let rect = Rect::from_min_size(area.min + vec2(column as f32 * (half.x + GAP), 0.0), half);
-            wanted = pane(ui, rect, canvas, view, pictures, (frame, legend, n), quantity).or(wanted);
-            if second.riddle {
-                let below = Rect::from_min_max(rect.min + vec2(0.0, 36.0), rect.max);
-                let (painter, font) = (ui.painter_at(rect), egui::FontId::proportional(20.0));
-                let name = ["A", "B"][column].to_owned();
-                super::overlay::plate(
-                    &painter,
-                    super::overlay::Room::free(below),
-                    Align2::LEFT_TOP,
-                    name,
-                    font,
-                );
-            }
-        }
-    }
-    banners(ui, area, canvas.frame, canvas.document);
-    // Without room for a pane everything is asked for.
-    wanted.unwrap_or_else(|| {
-        let [nx, ny, _] = canvas
-            .frame
-            .scenario
-            .as_ref()
-            .map_or([1; 3], |scenario| scenario.grid().size());
-        ImageRequest {
-            quantity,
-            x: 0..nx,
-            y: 0..ny,
-            z: 0,
-            max_size: [CUT_TEXELS; 2],
-        }
-    })
-}
-
-/// Points between two panes.
-const GAP: f32 = 4.0;
-
-/// One picture of two, the first or the second; returns what the worker shall show for it.
-fn pane(
-    ui: &mut Ui,
-    rect: Rect,
-    canvas: &Canvas<'_>,
-    view: &mut ViewState,
-    pictures: Option<&Pictures>,
-    (frame, legend, n): (&Frame, Legend<'_>, usize),
-    quantity: Quantity,
-) -> Option<ImageRequest> {
-    let scenario = canvas.frame.scenario.as_ref()?;
-    let size = scenario.grid().size();
-    let scale = ui.ctx().pixels_per_point();
-    let units = Units::of(scenario, canvas.frame.clock.time_step);
-    let told = !canvas.second.is_some_and(|second| second.riddle);
-    let second = pictures.and_then(|pictures| pictures.second.as_deref());
-    let levels = legend.levels;
-    let mut pane = ui.new_child(egui::UiBuilder::new().id_salt(("pane", n)).max_rect(rect));
-    pane.set_clip_rect(rect.intersect(ui.clip_rect()));
-    let request = if canvas.rank() == 1 {
-        let curve = pictures.and_then(|pictures| {
-            let curve = if n == 0 { &pictures.curve } else { &second?.curve };
-            Some((&pictures.render, curve))
-        });
-        let sources = graph_view::Sources {
-            render: curve,
-            frame,
-            scenario,
-            draft: None,
-            // A pane has no room for it.
-            asks_for_phase: false,
-            medium: canvas.medium,
-            title: if levels.low < 0.0 && legend.title == "second − first" {
-                "second − first"
-            } else {
-                graph_title(&canvas.document.draft)
-            },
-            levels,
-            units,
-        };
-        graph_view::show(&mut pane, view, &sources);
-        let strip = graph_view::strip(graph_view::plot_area(rect));
-        view.camera.request(strip, scale, [size[0], 1], 0, quantity)
-    } else {
-        let field = pictures.and_then(|pictures| {
-            Some(if n == 0 {
-                (&pictures.render, &pictures.field, &pictures.medium)
-            } else {
-                let second = second?;
-                (&pictures.render, &second.field, &second.medium)
-            })
-        });
-        let sources = field_view::Sources {
-            render: field,
-            frame,
-            scenario,
-            draft: &canvas.document.draft,
-            legend,
-            medium: canvas.medium,
-            units,
-            history: canvas.history,
-            bare: canvas.bare,
-            passive: n > 0,
-            untold: !told,
-        };
-        field_view::show(&mut pane, view, &sources);
-        let plane = view.plane().min(size[2] - 1);
-        view.camera.request(rect, scale, [size[0], size[1]], plane, quantity)
-    };
-    if let Some(report) = frame.report.as_ref().filter(|_| told) {
-        // Under the clock, with its distance from the edge.
-        let below = |all: Rect| Rect::from_min_max(all.min + vec2(0.0, 36.0), all.max);
-        let mut room = super::overlay::Room::free(below(rect));
-        if canvas.rank() > 1 {
-            room.picture = below(view.camera.rect(rect, [0.0, 0.0], [size[0] as f64, size[1] as f64]));
-        }
-        let text = compare::title(scenario, report, frame.clock.time_step);
-        let painter = pane.painter_at(rect);
-        super::overlay::plate(&painter, room, Align2::LEFT_TOP, text, egui::FontId::proportional(12.0));
-    }
-    Some(request)
-}
-
 /// The mode in space that the scene is shown in; `None` for a plane.
 fn mode(document: &Document, scenario: &Scenario) -> Option<Mode> {
     Mode::of(document.draft.view.mode).filter(|_| scenario.grid().rank() == 3)
@@ -548,44 +386,4 @@ fn waiting(ui: &Ui, area: Rect) {
         egui::FontId::proportional(15.0),
         theme::of(true).weak,
     );
-}
-
-/// Why a run stopped, or why an edit is not applied: over the picture, which stays.
-fn banners(ui: &mut Ui, area: Rect, frame: &Frame, document: &Document) {
-    let (icon, title, text) = if let Status::Failed(reason) = &frame.status {
-        (Icon::CircleX, "The run has stopped", reason.to_string())
-    } else if let Some(fault) = document.faults.as_ref().and_then(|faults| faults.list.first()) {
-        let key = if fault.key.is_empty() {
-            String::new()
-        } else {
-            format!("{}: ", fault.key)
-        };
-        (
-            Icon::TriangleAlert,
-            "This edit is not applied",
-            format!("{key}{}; {}", fault.message, fault.remedy),
-        )
-    } else {
-        return;
-    };
-    let width = (area.width() - 64.0).clamp(160.0, 560.0);
-    egui::Area::new(egui::Id::unique("banner"))
-        // Below windows: the field that is at fault may stand in one.
-        .order(egui::Order::Background)
-        .pivot(Align2::CENTER_TOP)
-        .fixed_pos(area.center_top() + vec2(0.0, 64.0))
-        .show(ui.ctx(), |ui| {
-            let palette = theme::palette(ui);
-            egui::Frame::popup(ui.style())
-                .stroke(egui::Stroke::new(1.0, palette.wrong))
-                .inner_margin(12)
-                .show(ui, |ui| {
-                    ui.set_width(width);
-                    ui.horizontal(|ui| {
-                        ui.label(theme::icon(icon, 16.0).color(palette.wrong));
-                        ui.label(egui::RichText::new(title).color(palette.strong));
-                    });
-                    ui.add(egui::Label::new(text).wrap().selectable(true));
-                });
-        });
 }

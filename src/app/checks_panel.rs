@@ -133,10 +133,13 @@ fn card(
             if let Some(said) = questions.said(place) {
                 value_row(ui, "you said", &said);
             }
-            // A question first: the scene keeps its prediction to itself.
-            let hidden = !expectation.ask.is_empty() && questions.hides(place) && verdict == Verdict::Pending;
-            let predicted = if hidden {
+            // A question first: the scene keeps its predictions to itself, also the others, from which the answer may be found.
+            let asked = !expectation.ask.is_empty() && questions.hides(place);
+            let hidden = verdict == Verdict::Pending && (asked || questions.is_open(scenario));
+            let predicted = if hidden && asked {
                 "asked when it runs".to_owned()
+            } else if hidden {
+                "shown after the question".to_owned()
             } else {
                 format!(
                     "{} ± {}",

@@ -152,6 +152,12 @@ impl Comparison {
         self.on
     }
 
+    /// Whether a run that is wrong is still to be found.
+    #[must_use]
+    pub fn hides(&self) -> bool {
+        self.riddle.as_ref().is_some_and(Riddle::hides)
+    }
+
     /// The scene to be checked for the second run, if it is another one than was asked for last.
     pub fn wants(&mut self, file: &SceneFile, revision: u64, time_step: f64) -> Option<SceneFile> {
         if !self.on || time_step == 0.0 {

@@ -2,7 +2,8 @@
 
 use super::cards::List;
 use super::handles::straighten;
-use super::layers_panel::{point, tidy};
+use super::layers_panel::{PLACE, point, tidy};
+use super::number::POSITIVE;
 use super::sound::SoundWish;
 use super::widgets::{button, choice, figure, hint, row};
 use crate::app::icon::Icon;
@@ -227,15 +228,16 @@ fn body(ui: &mut Ui, detector: &mut DetectorFile, extent: &[f64], sound: bool) {
         detector.region = fresh(shape, extent);
     }
     let speed = extent.iter().copied().fold(0.0, f64::max) / 400.0;
+    let unit = if sound { "m" } else { "" };
     match &mut detector.region {
         RegionFile::Everywhere => {}
-        RegionFile::Point(at) => point(ui, "At", at, speed),
+        RegionFile::Point(at) => point(ui, ("At", unit), PLACE, at, speed),
         RegionFile::Line { from, to } => {
             let before = from.clone();
-            point(ui, "From", from, speed);
+            point(ui, ("From", unit), PLACE, from, speed);
             let moved = *from != before;
             let before = to.clone();
-            point(ui, "To", to, speed);
+            point(ui, ("To", unit), PLACE, to, speed);
             if moved {
                 straighten(from, to);
             } else if *to != before {
@@ -243,8 +245,8 @@ fn body(ui: &mut Ui, detector: &mut DetectorFile, extent: &[f64], sound: bool) {
             }
         }
         RegionFile::Box { min: a, max: b } => {
-            point(ui, "From", a, speed);
-            point(ui, "To", b, speed);
+            point(ui, ("From", unit), PLACE, a, speed);
+            point(ui, ("To", unit), PLACE, b, speed);
         }
     }
     let offered = measures(&detector.region, rank, sound);
@@ -267,7 +269,8 @@ fn body(ui: &mut Ui, detector: &mut DetectorFile, extent: &[f64], sound: bool) {
             detector.direction = vec![0.0; rank];
             detector.direction[0] = 1.0;
         }
-        point(ui, "Direction", &mut detector.direction, 0.01);
+        let about = "Along what the velocity is taken, as a list of any length but 0.";
+        point(ui, ("Direction", ""), about, &mut detector.direction, 0.01);
     }
     reading_rows(ui, detector, sound);
 }
@@ -312,12 +315,9 @@ fn reading_rows(ui: &mut Ui, detector: &mut DetectorFile, sound: bool) {
     );
     if fades {
         let over = detector.over.get_or_insert(0.125);
-        super::sound_panel::number(
-            ui,
-            "Over (s)",
-            "Its time constant; sound level meters have 0.125 and 1 s.",
-            over,
-        );
+        let unit = if sound { "s" } else { "" };
+        let about = "The time constant with which the past fades; above 0. Sound level meters have 0.125 and 1 s.";
+        super::sound_panel::number(ui, ("Over", about), over, unit, POSITIVE);
     } else {
         detector.over = None;
     }

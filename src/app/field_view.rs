@@ -12,7 +12,7 @@ use super::pinch;
 use super::strip_chart;
 use super::theme::{self, over_picture};
 use super::theory_view;
-use super::tools::Ground;
+use super::tools::{Ground, Tool};
 use super::units::{Along, Units};
 use super::view_state::{Cut, ViewState};
 use super::widgets::{figure, steady};
@@ -97,7 +97,9 @@ pub fn show(ui: &mut Ui, view: &mut ViewState, sources: &Sources<'_>) -> Respons
     let ground = ground(view, sources, sites);
     // Nothing of the scene stands in the space of momenta.
     let of_momenta = sources.is_of_momenta();
-    if !of_momenta && !sources.is_plain() {
+    // A length can be measured in either of two pictures.
+    let in_hand = !of_momenta && (!sources.is_plain() || view.tools.tool == Tool::Ruler);
+    if in_hand {
         gestures::interact(ui, view, area, &ground, &response);
     }
 
@@ -168,10 +170,17 @@ pub fn show(ui: &mut Ui, view: &mut ViewState, sources: &Sources<'_>) -> Respons
         view.tell(&painter, (room, Align2::RIGHT_BOTTOM), fields, sources.bare);
     }
     let pointer = response.hover_pos().or(response.interact_pointer_pos());
-    if !of_momenta && !sources.is_plain() {
+    if in_hand {
         gestures::draw(&painter, &view.camera, &view.tools, area, &ground, pointer);
     }
-    response.widget_info(|| super::status::picture_info("Picture of the field", sources.frame));
+    let name = "Picture of the field";
+    response.widget_info(|| {
+        if sources.untold {
+            egui::WidgetInfo::labeled(egui::Role::Image, true, name)
+        } else {
+            super::status::picture_info(name, sources.frame)
+        }
+    });
     response
 }
 

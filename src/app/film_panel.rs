@@ -197,14 +197,15 @@ fn contents(ui: &mut Ui, wanted: &mut Wanted, frame: &Frame, folder: Option<&Pat
     });
     size_row(ui, wanted);
     if wanted.format != Format::Png {
-        row(ui, "Rate", "Pictures per second.", |ui| {
-            // What GIFs can say, and every screen can show.
-            let most = if wanted.format == Format::Gif { 50.0 } else { 60.0 };
+        // What GIFs can say, and every screen can show.
+        let most = if wanted.format == Format::Gif { 50.0 } else { 60.0 };
+        let about = format!("Pictures per second: 1 to {most}.");
+        row(ui, "Rate", &about, |ui| {
             let rate = DragValue::new(&mut wanted.fps)
                 .range(1.0..=most)
                 .speed(0.2)
                 .max_decimals(1);
-            ui.add(rate.suffix(" pictures/s"));
+            ui.add(rate.suffix(" pictures/s")).on_hover_text(&about);
         });
     }
     if wanted.what == What::Scene {
@@ -293,7 +294,8 @@ fn size_values(ui: &mut Ui, wanted: &mut Wanted) {
             ui.label("×");
         }
         ui.add(DragValue::new(&mut wanted.size[axis]).range(160..=16384))
-            .accessible_name(name);
+            .accessible_name(name)
+            .on_hover_text(format!("{name}: 160 to 16384."));
     }
 }
 
@@ -301,22 +303,28 @@ fn time_rows(ui: &mut Ui, wanted: &mut Wanted, frame: &Frame) {
     let unit = frame.scenario.as_deref().map_or(super::units::NONE, |scenario| {
         Units::of(scenario, frame.clock.time_step).time
     });
-    row(ui, "Until t", "The time of the last picture.", |ui| {
+    let about = "The time of the last picture; 0 or later.";
+    row(ui, "Until t", about, |ui| {
         let speed = (wanted.end / 200.0).max(1e-12);
         let value = DragValue::new(&mut wanted.end)
             .range(0.0..=f64::MAX)
             .speed(speed)
             .custom_formatter(move |value, _| unit.show(value, 5))
             .custom_parser(move |text| unit.parse(text));
-        ui.add(value).accessible_name("Time of the last picture");
+        ui.add(value)
+            .accessible_name("Time of the last picture")
+            .on_hover_text(about);
     });
     if wanted.format != Format::Png {
-        row(ui, "Lasts", "How long the film is.", |ui| {
+        let about = "How long the film is: 0.1 to 3600 s.";
+        row(ui, "Lasts", about, |ui| {
             let value = DragValue::new(&mut wanted.seconds)
                 .range(0.1..=3600.0)
                 .speed(0.1)
                 .max_decimals(1);
-            ui.add(value.suffix(" s")).accessible_name("Seconds of film");
+            ui.add(value.suffix(" s"))
+                .accessible_name("Seconds of film")
+                .on_hover_text(about);
             ui.label(format!("{} pictures", wanted.pictures()));
         });
     }

@@ -4,6 +4,7 @@
 use super::canvas::no_hues;
 use super::flow_view;
 use super::gestures;
+use super::marks;
 use super::overlay::{self, Room};
 use super::theme::{self, over_picture};
 use super::theory_view;
@@ -20,6 +21,7 @@ use crate::render::{
 };
 use crate::scene::scenario::Quantity;
 use crate::scene::{Scenario, SceneFile};
+use crate::space::medium::line_ends;
 use eframe::egui_wgpu::RenderState;
 use egui::{
     Align2, CursorIcon, FontId, Painter, PointerButton, Pos2, Rect, Response, Sense, Shape, Stroke, Ui, pos2, vec2,
@@ -90,6 +92,9 @@ pub fn show(ui: &mut Ui, view: &mut ViewState, sources: &Sources<'_>) -> Respons
         transducers(&painter, plot, view, sources.frame);
         let along = along(sources);
         let x = |length: f64| x_of(view, plot, along.site(length) + 0.5);
+        if view.show_detectors {
+            marks::detectors_of_line(&painter, plot, x, sources.scenario.detectors());
+        }
         flow_view::marks(&painter, plot, x, sources.frame);
     }
     if view.show_theory {
@@ -312,12 +317,10 @@ fn level_line(
     (dashed, ends): (bool, &dyn Fn(usize) -> [f32; 2]),
     taken: &mut Vec<Rect>,
 ) {
-    let (low, high) = part.levels.iter().fold((0.0f32, 0.0f32), |(low, high), level| {
-        (low.min(*level), high.max(*level))
-    });
+    let [low, high] = line_ends(&part.levels);
     let span = (high - low).max(1e-6);
     let color = over_picture().gamma_multiply(0.7);
-    // The medium takes the lower 60% of the plot: it never hides the top of the wave.
+    // The medium takes the lower 60% of the plot, and hides the top of the wave nowhere but where slopes leave the scale.
     let y_of = |level: f32| plot.bottom() - (level - low) / span * plot.height() * 0.6;
     let mut points: Vec<Pos2> = Vec::with_capacity(2 * part.levels.len());
     for (n, level) in part.levels.iter().enumerate() {

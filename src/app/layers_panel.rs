@@ -1,7 +1,7 @@
 //! The layers of the medium as a list: add, remove, reorder, shape, value, drive.
 
 use super::cards::List;
-use super::number::number;
+use super::number::{ANY, NOT_NEGATIVE, POSITIVE, number, number_in, number_row};
 use super::widgets::{button, choice, fault, hint, icon_button, row, to_ends};
 use crate::app::icon::Icon;
 use crate::physics::expression::constants::{constants, with_value};
@@ -10,6 +10,7 @@ use crate::physics::{Mode, Sets};
 use crate::scene::SceneFile;
 use crate::scene::file::{LayerFile, ShapeFile, ValueFile};
 use egui::Ui;
+use std::ops::RangeInclusive;
 
 const LIST: List = List {
     noun: "layer",
@@ -125,9 +126,9 @@ fn body(ui: &mut Ui, layer: &mut LayerFile, rank: usize, extent: &[f64], quantum
         choice(ui, "Sets", &mut layer.sets, all)
     });
     axis_row(ui, layer, rank);
-    shape_rows(ui, &mut layer.shape, rank, extent);
+    shape_rows(ui, &mut layer.shape, (rank, extent), if quantum { "" } else { "m" });
     if layer.sets != Sets::Wall {
-        value_rows(ui, layer);
+        value_rows(ui, layer, quantum);
         row(
             ui,
             "Mode",
@@ -159,7 +160,46 @@ fn axis_row(ui: &mut Ui, layer: &mut LayerFile, rank: usize) {
     });
 }
 
-fn value_rows(ui: &mut Ui, layer: &mut LayerFile) {
+/// The unit of what a layer sets, and what its number means with its limits.
+pub fn meaning(sets: Sets, quantum: bool) -> (&'static str, &'static str) {
+    match sets {
+        Sets::Potential => ("", "The potential U, an energy."),
+        Sets::Speed => ("m/s", "The sound speed; above 0."),
+        Sets::Density => ("kg/m³", "The density; above 0."),
+        Sets::Impedance => (
+            "",
+            "The impedance of walls over that of the medium beside them, Z/ρc: 0.01 to 1e6.",
+        ),
+        Sets::Attenuation => (
+            "dB/m",
+            "What a wave loses at the frequency of the scene’s law; 0 or more.",
+        ),
+        Sets::Absorption if quantum => (
+            "",
+            "W of the potential U − iW, an energy: |ψ|² falls as exp(−2Wt). 0 or more.",
+        ),
+        Sets::Absorption => ("1/s", "The rate γ with which an amplitude falls, exp(−γt); 0 or more."),
+        Sets::Hopping => ("", "The factor of the kinetic hopping J of the bonds."),
+        Sets::Flux => (
+            "",
+            "The magnetic flux through a plaquette of a², in flux quanta; 1 more is the same.",
+        ),
+        Sets::Interaction => ("", "g of g|ψ|²; below 0 the wave attracts itself."),
+        Sets::Wall => ("", ""),
+    }
+}
+
+/// What the value of such a layer may be.
+pub fn limits(sets: Sets) -> RangeInclusive<f64> {
+    match sets {
+        Sets::Speed | Sets::Density => POSITIVE,
+        Sets::Absorption | Sets::Attenuation => NOT_NEGATIVE,
+        Sets::Impedance => 0.01..=1e6,
+        Sets::Potential | Sets::Wall | Sets::Hopping | Sets::Flux | Sets::Interaction => ANY,
+    }
+}
+
+fn value_rows(ui: &mut Ui, layer: &mut LayerFile, quantum: bool) {
     let mut formula = matches!(layer.value, Some(ValueFile::Formula(_)));
     let about =
         "A number, or a formula of x, y, z and r (the distance from the shape's centre), e.g. 0.5*0.01*(x-128)^2.";
@@ -174,11 +214,19 @@ fn value_rows(ui: &mut Ui, layer: &mut LayerFile) {
             _ => ValueFile::Number(1.0),
         });
     }
+    let (unit, meaning) = meaning(layer.sets, quantum);
     match layer.value.get_or_insert(ValueFile::Number(1.0)) {
         ValueFile::Number(number) => {
             let speed = (number.abs() / 100.0).max(0.001);
+            // One that is added may be below the limits of the sum.
+            let range = if layer.mode == Mode::Add {
+                ANY
+            } else {
+                limits(layer.sets)
+            };
             row(ui, "", "", |ui| {
-                ui.name_inputs("Value", |ui| ui.add(super::number::number(number).speed(speed)))
+                let field = number_in(number, unit).speed(speed).range(range);
+                ui.name_inputs("Value", |ui| ui.add(field).on_hover_text(meaning))
             });
         }
         ValueFile::Formula(text) => {
@@ -254,7 +302,7 @@ fn drive_rows(ui: &mut Ui, layer: &mut LayerFile) {
     }
 }
 
-fn shape_rows(ui: &mut Ui, shape: &mut ShapeFile, rank: usize, extent: &[f64]) {
+fn shape_rows(ui: &mut Ui, shape: &mut ShapeFile, (rank, extent): (usize, &[f64]), unit: &'static str) {
     let mut kind = shape.as_str();
     let offered: &[&'static str] = match (rank, &*shape) {
         (_, ShapeFile::Image { .. }) => &["image", "everywhere", "box", "disk"],
@@ -274,17 +322,23 @@ fn shape_rows(ui: &mut Ui, shape: &mut ShapeFile, rank: usize, extent: &[f64]) {
     match shape {
         ShapeFile::Everywhere => {}
         ShapeFile::Box { min, max } => {
-            point(ui, "From", min, speed);
-            point(ui, "To", max, speed);
+            point(ui, ("From", unit), PLACE, min, speed);
+            point(ui, ("To", unit), PLACE, max, speed);
         }
         ShapeFile::Disk { center, radius } => {
-            point(ui, "Centre", center, speed);
-            length(ui, "Radius", radius, speed);
+            point(ui, ("Centre", unit), PLACE, center, speed);
+            length(
+                ui,
+                ("Radius", "Sites at most this far from the centre belong to it."),
+                radius,
+                (unit, speed),
+            );
         }
         ShapeFile::Ring { center, inner, outer } => {
-            point(ui, "Centre", center, speed);
-            length(ui, "Inner radius", inner, speed);
-            length(ui, "Outer radius", outer, speed);
+            point(ui, ("Centre", unit), PLACE, center, speed);
+            let about = "Sites between the two radii belong to the ring.";
+            number_row(ui, ("Inner radius", about), inner, (unit, speed), NOT_NEGATIVE);
+            length(ui, ("Outer radius", about), outer, (unit, speed));
         }
         ShapeFile::Slits {
             x,
@@ -292,14 +346,35 @@ fn shape_rows(ui: &mut Ui, shape: &mut ShapeFile, rank: usize, extent: &[f64]) {
             centers,
             opening,
         } => {
-            length(ui, "Screen at x", x, speed);
-            length(ui, "Thickness", thickness, speed);
-            length(ui, "Opening", opening, speed);
-            slit_centers(ui, centers, speed, extent);
+            number_row(
+                ui,
+                ("Screen at x", "The middle of the screen, which stands across x."),
+                x,
+                (unit, speed),
+                ANY,
+            );
+            length(
+                ui,
+                ("Thickness", "Of the screen along x; above 0."),
+                thickness,
+                (unit, speed),
+            );
+            length(
+                ui,
+                ("Opening", "Width of each slit along y; above 0."),
+                opening,
+                (unit, speed),
+            );
+            slit_centers(ui, centers, (unit, speed), extent);
         }
         ShapeFile::Stroke { points, radius } => {
             hint(ui, &format!("A stroke of the brush through {} points.", points.len()));
-            length(ui, "Radius", radius, speed);
+            length(
+                ui,
+                ("Radius", "Half the width of the stroke; above 0."),
+                radius,
+                (unit, speed),
+            );
         }
         ShapeFile::Polygon { points } => hint(ui, &format!("{} corners, given in the scene file.", points.len())),
         ShapeFile::Image { file } | ShapeFile::Array { file } => hint(ui, &format!("From {}.", file.display())),
@@ -334,12 +409,14 @@ fn fresh(kind: &str, extent: &[f64]) -> ShapeFile {
     }
 }
 
-fn slit_centers(ui: &mut Ui, centers: &mut Vec<f64>, speed: f64, extent: &[f64]) {
-    row(ui, "Slits at y", "Centres of the openings along y.", |ui| {
+fn slit_centers(ui: &mut Ui, centers: &mut Vec<f64>, (unit, speed): (&'static str, f64), extent: &[f64]) {
+    let about = "Centres of the openings along y.";
+    row(ui, "Slits at y", about, |ui| {
         ui.horizontal_wrapped(|ui| {
             for (n, center) in centers.iter_mut().enumerate() {
                 ui.push_id(n, |ui| {
-                    ui.name_inputs(format!("Slit {} at y", n + 1), |ui| ui.add(number(center).speed(speed)));
+                    let field = number_in(center, unit).speed(speed);
+                    ui.name_inputs(format!("Slit {} at y", n + 1), |ui| ui.add(field).on_hover_text(about));
                 });
             }
             if icon_button(ui, Icon::Plus, "Add a slit", true).clicked() {
@@ -352,22 +429,29 @@ fn slit_centers(ui: &mut Ui, centers: &mut Vec<f64>, speed: f64, extent: &[f64])
     });
 }
 
-/// Coordinates of a point, one field an axis.
-pub fn point(ui: &mut Ui, label: &str, at: &mut [f64], speed: f64) {
-    row(ui, label, "", |ui| {
+/// What the coordinates of a place are.
+pub const PLACE: &str = "A place, in lengths from the first site along each axis.";
+
+/// Coordinates of a point, one field an axis; their unit stands at the name, as all of them have it.
+pub fn point(ui: &mut Ui, (label, unit): (&str, &str), about: &str, at: &mut [f64], speed: f64) {
+    let title = if unit.is_empty() {
+        label.to_owned()
+    } else {
+        format!("{label} ({unit})")
+    };
+    row(ui, &title, about, |ui| {
         for (axis, (value, name)) in at.iter_mut().zip(["x", "y", "z"]).enumerate() {
             ui.push_id((label, axis), |ui| {
                 ui.name_inputs(format!("{label} {name}"), |ui| {
-                    ui.add(number(value).speed(speed)).on_hover_text(name)
+                    ui.add(number(value).speed(speed))
+                        .on_hover_text(format!("{name}. {about}"))
                 });
             });
         }
     });
 }
 
-/// A length.
-pub fn length(ui: &mut Ui, label: &str, value: &mut f64, speed: f64) {
-    row(ui, label, "", |ui| {
-        ui.push_id(label, |ui| ui.add(number(value).speed(speed)))
-    });
+/// A length above 0.
+pub fn length(ui: &mut Ui, words: (&str, &str), value: &mut f64, unit_and_pace: (&'static str, f64)) {
+    number_row(ui, words, value, unit_and_pace, POSITIVE);
 }

@@ -121,8 +121,10 @@ impl LevelsPanel {
     }
 
     fn controls(&mut self, ui: &mut Ui, document: &Document) {
-        row(ui, "Levels", "How many, from the lowest.", |ui| {
-            ui.add(DragValue::new(&mut self.wanted).range(1..=MOST));
+        let about = format!("How many, from the lowest: 1 to {MOST}.");
+        row(ui, "Levels", &about, |ui| {
+            ui.add(DragValue::new(&mut self.wanted).range(1..=MOST))
+                .on_hover_text(&about);
         });
         ui.horizontal(|ui| {
             if (self.run).button(ui, Icon::Search, "Find levels", "Find levels", "End the search") {
@@ -201,6 +203,7 @@ impl LevelsPanel {
                                         .max_decimals(3)
                                         .prefix("weight "),
                                 )
+                                .on_hover_text("Amplitude of this state in the sum that the button below starts with; 0 leaves it out.")
                             });
                         });
                     });

@@ -116,6 +116,44 @@ pub fn detectors(painter: &Painter, (area, kept): (Rect, Kept), camera: &Camera,
     }
 }
 
+/// The same over a graph: lines across the plot at places that `x_of` gives for lengths, with the names at its upper edge.
+pub fn detectors_of_line(painter: &Painter, plot: Rect, x_of: impl Fn(f64) -> f32, detectors: &[Detector]) {
+    let color = theme::marks().accent;
+    let clip = painter.with_clip_rect(plot);
+    let mut taken = Vec::new();
+    for detector in detectors {
+        let ends = match &detector.region {
+            Region::Point(at) => vec![at[0]],
+            Region::Box { min, max } => vec![min[0], max[0]],
+            Region::Everywhere | Region::Line { .. } => continue,
+        };
+        let seen: Vec<f32> = (ends.into_iter().map(&x_of))
+            .filter(|x| plot.x_range().contains(*x))
+            .collect();
+        for x in &seen {
+            let line = [pos2(*x, plot.top()), pos2(*x, plot.bottom())];
+            clip.add(egui::Shape::dashed_line(
+                &line,
+                Stroke::new(1.0, color.gamma_multiply(0.5)),
+                3.0,
+                5.0,
+            ));
+        }
+        let Some(first) = seen.first() else { continue };
+        let galley = painter.layout_no_wrap(detector.name.clone(), FontId::proportional(TEXT), color);
+        let left = (first + 4.0).min(plot.right() - galley.size().x - 2.0);
+        let label = free_place(
+            Rect::from_min_size(pos2(left, plot.top() + 2.0), galley.size()),
+            plot,
+            None,
+            &taken,
+        );
+        taken.push(label);
+        clip.rect_filled(label.expand2(vec2(3.0, 0.0)), 2.0, theme::shade().gamma_multiply(0.6));
+        clip.galley(label.min, galley, color);
+    }
+}
+
 /// Where the name of `region` stands: below the legend where it would cover that, or at the left of the region where this leaves no room in it, and further down where it would cover another name.
 fn free_place(mut label: Rect, region: Rect, legend: Option<Rect>, taken: &[Rect]) -> Rect {
     if let Some(legend) = legend.filter(|legend| legend.intersects(label)) {
@@ -136,6 +174,34 @@ fn free_place(mut label: Rect, region: Rect, legend: Option<Rect>, taken: &[Rect
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Names of detectors along a line stand within its plot and not on each other; those out of view have none.
+    #[test]
+    fn detectors_of_a_line_are_named() {
+        let text = "format = 1\n[grid]\nsize = [100]\nspacing = 1.0\n[quantum]\nmass = 1.0\n[[packet]]\ncenter = [30.0]\nwidth = [4.0]\n\
+                    [[detector]]\nname = \"slit\"\nat = [96.0]\n[[detector]]\nname = \"screen\"\nregion = { min = [95.0], max = [97.0] }\n\
+                    [[detector]]\nname = \"far\"\nat = [10.0]\n";
+        let (_, scenario) = crate::solver::read_scene_text(text, None, &[]).unwrap();
+        let plot = Rect::from_min_size(pos2(50.0, 40.0), vec2(400.0, 200.0));
+        let ctx = egui::Context::default();
+        theme::install(&ctx);
+        let mut output = ctx.run_ui(egui::RawInput::default(), |ui| {
+            let x_of = |length: f64| 50.0 + 8.0 * (length as f32 - 50.0);
+            detectors_of_line(ui.painter(), plot, x_of, scenario.detectors());
+        });
+        output.textures_delta.clear();
+        let names: Vec<(String, Rect)> = (output.shapes.iter())
+            .filter_map(|clipped| match &clipped.shape {
+                egui::Shape::Text(text) => Some((text.galley.text().to_owned(), text.visual_bounding_rect())),
+                _ => None,
+            })
+            .collect();
+        assert!(
+            names.iter().map(|(name, _)| name.as_str()).eq(["slit", "screen"]),
+            "{names:?}"
+        );
+        assert!(!names[0].1.intersects(names[1].1) && names.iter().all(|(_, rect)| plot.contains_rect(*rect)));
+    }
 
     /// A region in the upper left corner of a plane, where the clock stands.
     #[test]

@@ -240,7 +240,8 @@ fn count(ui: &mut Ui, key: &str, now: Option<&Parameter>, min: i64, max: i64) ->
     }
     let mut number = value.unwrap_or(min.max(4).min(max));
     ui.push_id(key, |ui| {
-        ui.add(egui::DragValue::new(&mut number).range(min..=max).speed(0.05));
+        ui.add(egui::DragValue::new(&mut number).range(min..=max).speed(0.05))
+            .on_hover_text(format!("{min} to {max}"));
     });
     Some(Parameter::Integer(number))
 }
@@ -258,7 +259,8 @@ fn sizes(ui: &mut Ui, key: &str, now: Option<&Parameter>, min: i64, max: i64, ra
     numbers.resize(rank, 64.clamp(min, max));
     for (axis, number) in numbers.iter_mut().enumerate() {
         ui.push_id((key, axis), |ui| {
-            ui.add(egui::DragValue::new(number).range(min..=max).speed(0.5));
+            ui.add(egui::DragValue::new(number).range(min..=max).speed(0.5))
+                .on_hover_text(format!("Sites along {}: {min} to {max}", ["x", "y", "z"][axis.min(2)]));
         });
         if axis + 1 < rank {
             ui.label(egui::RichText::new("×").color(theme::palette(ui).weak));

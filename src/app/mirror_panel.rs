@@ -1,8 +1,8 @@
 //! The mirror of a scene: how and when time turns, where its transducers stand, and what differs on the way back.
 
-use super::layers_panel::{length, point, returning, tidy};
+use super::layers_panel::{PLACE, length, point, returning, tidy};
 use super::mirror_tool::fresh;
-use super::number::number;
+use super::number::{POSITIVE, number_row};
 use super::widgets::{button, choice, hint, row};
 use crate::app::icon::Icon;
 use crate::physics::MirrorMethod;
@@ -30,7 +30,7 @@ pub fn show(ui: &mut Ui, file: &mut SceneFile) {
     };
     let quantum = file.acoustic.is_none();
     let flux = file.quantum.as_ref().is_some_and(|quantum| quantum.flux != 0.0);
-    settings(ui, mirror, &extent, flux);
+    settings(ui, mirror, &extent, (flux, quantum));
     if mirror.perturbation.is_empty() {
         hint(
             ui,
@@ -62,7 +62,8 @@ pub fn show(ui: &mut Ui, file: &mut SceneFile) {
 }
 
 /// How and when time turns.
-fn settings(ui: &mut Ui, mirror: &mut MirrorFile, extent: &[f64], flux: bool) {
+fn settings(ui: &mut Ui, mirror: &mut MirrorFile, extent: &[f64], (flux, quantum): (bool, bool)) {
+    let [length, time] = if quantum { [""; 2] } else { ["m", "s"] };
     let before = mirror.method;
     row(
         ui,
@@ -76,25 +77,14 @@ fn settings(ui: &mut Ui, mirror: &mut MirrorFile, extent: &[f64], flux: bool) {
         mirror.transducers = Some(TransducersFile::Edges);
     }
     let pace = (mirror.at.abs() / 200.0).max(1e-9);
-    row(
-        ui,
-        "Turns at",
-        "The time at which it turns; the key T turns it at once.",
-        |ui| {
-            ui.add(number(&mut mirror.at).speed(pace).range(f64::MIN_POSITIVE..=f64::MAX))
-                .accessible_name("Turns at");
-        },
-    );
+    let about = "The time at which it turns; above 0. The key T turns it at once.";
+    number_row(ui, ("Turns at", about), &mut mirror.at, (time, pace), POSITIVE);
     if mirror.method != MirrorMethod::Echo {
-        transducers(ui, mirror, extent);
+        transducers(ui, mirror, extent, length);
+        played(ui, mirror, time);
     }
-    if mirror.method != MirrorMethod::Echo {
-        played(ui, mirror);
-    }
-    row(ui, "Noise", "Added to what was recorded, as a part of its rms.", |ui| {
-        ui.add(number(&mut mirror.noise).speed(0.002).range(0.0..=100.0))
-            .accessible_name("Noise");
-    });
+    let about = "Added to what was recorded, as a part of its rms: 0 to 100.";
+    number_row(ui, ("Noise", about), &mut mirror.noise, ("", 0.002), 0.0..=100.0);
     if mirror.method == MirrorMethod::InverseFilter {
         row(ui, "Drive", "", |ui| {
             let all = [
@@ -126,7 +116,7 @@ fn settings(ui: &mut Ui, mirror: &mut MirrorFile, extent: &[f64], flux: bool) {
 }
 
 /// What of the record is played, and by how many.
-fn played(ui: &mut Ui, mirror: &mut MirrorFile) {
+fn played(ui: &mut Ui, mirror: &mut MirrorFile, unit: &'static str) {
     let all = match &mirror.transducers {
         Some(TransducersFile::Ring { count, .. } | TransducersFile::Line { count, .. }) => Some(*count),
         Some(TransducersFile::Points { points }) => Some(points.len()),
@@ -147,19 +137,12 @@ fn played(ui: &mut Ui, mirror: &mut MirrorFile) {
         );
     }
     let mut record = mirror.record.map_or(mirror.at, |record| record.min(mirror.at));
-    row(
-        ui,
-        "Record played",
-        "From t = 0 on; the rest of the record stays silent on the way back.",
-        |ui| {
-            let field = number(&mut record)
-                .speed((mirror.at.abs() / 200.0).max(1e-9))
-                .range(f64::MIN_POSITIVE..=mirror.at.abs().max(f64::MIN_POSITIVE));
-            if ui.add(field).accessible_name("Record played").changed() {
-                mirror.record = (record < mirror.at).then_some(record);
-            }
-        },
-    );
+    let about = "From t = 0 to here, at most to the turn; the rest of the record stays silent on the way back.";
+    let pace = (mirror.at.abs() / 200.0).max(1e-9);
+    let range = f64::MIN_POSITIVE..=mirror.at.abs().max(f64::MIN_POSITIVE);
+    if number_row(ui, ("Record played", about), &mut record, (unit, pace), range).changed() {
+        mirror.record = (record < mirror.at).then_some(record);
+    }
 }
 
 fn methods() -> [(MirrorMethod, String, String); 4] {
@@ -232,7 +215,7 @@ fn other(shape: Shape, extent: &[f64]) -> TransducersFile {
     }
 }
 
-fn transducers(ui: &mut Ui, mirror: &mut MirrorFile, extent: &[f64]) {
+fn transducers(ui: &mut Ui, mirror: &mut MirrorFile, extent: &[f64], unit: &'static str) {
     let own = mirror.transducers.get_or_insert(TransducersFile::Edges);
     let mut shape = shape_of(own);
     row(
@@ -262,7 +245,7 @@ fn transducers(ui: &mut Ui, mirror: &mut MirrorFile, extent: &[f64]) {
         row(
             ui,
             "Count",
-            "Half a wavelength apart or closer; an inverse filter closes the gaps by itself.",
+            "1 to 65536, half a wavelength apart or closer; an inverse filter closes the gaps by itself.",
             |ui| {
                 ui.add(DragValue::new(count).range(1..=65536).speed(0.2))
                     .accessible_name("Count");
@@ -275,13 +258,13 @@ fn transducers(ui: &mut Ui, mirror: &mut MirrorFile, extent: &[f64]) {
             radius,
             count: n,
         } => {
-            point(ui, "Centre", center, pace);
-            length(ui, "Radius", radius, pace);
+            point(ui, ("Centre", unit), PLACE, center, pace);
+            length(ui, ("Radius", "Of the ring; above 0."), radius, (unit, pace));
             count(ui, n);
         }
         TransducersFile::Line { from, to, count: n } => {
-            point(ui, "From", from, pace);
-            point(ui, "To", to, pace);
+            point(ui, ("From", unit), PLACE, from, pace);
+            point(ui, ("To", unit), PLACE, to, pace);
             count(ui, n);
         }
         TransducersFile::Edges => hint(ui, "On every site along the edges, inside absorbing layers."),

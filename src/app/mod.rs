@@ -27,6 +27,7 @@ pub mod detectors_panel;
 pub mod dispersion_panel;
 pub mod document;
 pub mod dropped;
+mod fallback;
 pub mod field_view;
 pub mod film;
 pub mod film_panel;

@@ -1,17 +1,61 @@
 //! Fields for numbers of a scene: a number that is not typed anew stays as the file has it, whatever room there is to show it.
 
-use egui::DragValue;
+use super::widgets::row;
+use egui::{DragValue, Response, Ui};
+use std::ops::RangeInclusive;
 
 /// Digits that are shown; what is typed is taken with all of its own.
 const DIGITS: i32 = 8;
 
+/// Limits of numbers.
+pub const ANY: RangeInclusive<f64> = f64::MIN..=f64::MAX;
+pub const POSITIVE: RangeInclusive<f64> = f64::MIN_POSITIVE..=f64::MAX;
+pub const NOT_NEGATIVE: RangeInclusive<f64> = 0.0..=f64::MAX;
+
 /// A field for a number, in place of [`DragValue::new`]: limits that a caller gives hold for what is typed and dragged, not for what stands there.
 pub fn number(value: &mut f64) -> DragValue<'_> {
+    number_in(value, "")
+}
+
+/// The same with its unit behind it, which may be typed or left out.
+pub fn number_in<'a>(value: &'a mut f64, unit: &'static str) -> DragValue<'a> {
     let now = *value;
     DragValue::new(value)
         .clamp_existing_to_range(false)
-        .custom_formatter(|value, _| written(value))
-        .custom_parser(move |text| read(text, now))
+        .custom_formatter(move |value, _| with_unit(&written(value), unit))
+        .custom_parser(move |text| read_in(text, unit, now))
+}
+
+fn read_in(text: &str, unit: &str, now: f64) -> Option<f64> {
+    let text = text.trim();
+    read(text.strip_suffix(unit).unwrap_or(text).trim_end(), now)
+}
+
+fn with_unit(number: &str, unit: &str) -> String {
+    if unit.is_empty() {
+        number.to_owned()
+    } else {
+        format!("{number} {unit}")
+    }
+}
+
+/// A row with one number in its unit; what it means is said at its name and at the field. `pace`: the change for a point of dragging.
+pub fn number_row(
+    ui: &mut Ui,
+    (label, about): (&str, &str),
+    value: &mut f64,
+    (unit, pace): (&'static str, f64),
+    range: RangeInclusive<f64>,
+) -> Response {
+    row(ui, label, about, |ui| {
+        let field = number_in(value, unit).speed(pace).range(range);
+        let response = ui.push_id(label, |ui| ui.add(field)).inner;
+        if about.is_empty() {
+            response
+        } else {
+            response.on_hover_text(about)
+        }
+    })
 }
 
 /// A number as it is shown in a field: in full where that is short, else rounded.
@@ -96,6 +140,21 @@ mod tests {
         ] {
             assert_eq!(written(value), text);
         }
+    }
+
+    /// A field with a unit reads what it shows as the number that stands there, and new ones with and without the unit.
+    #[test]
+    fn units_may_be_typed_or_left_out() {
+        let third = 1.0 / 3.0;
+        let shown = with_unit(&written(third), "m");
+        assert_eq!(shown, "0.33333333 m");
+        assert_eq!(read_in(&shown, "m", third).map(f64::to_bits), Some(third.to_bits()));
+        assert_eq!(
+            ["2.5 m", "2.5m", " −3 "].map(|text| read_in(text, "m", third)),
+            [Some(2.5), Some(2.5), Some(-3.0)]
+        );
+        assert_eq!([with_unit("0.5", ""), with_unit("5", "Hz")], ["0.5", "5 Hz"]);
+        assert_eq!(read_in("5 s", "Hz", third), None);
     }
 
     #[test]

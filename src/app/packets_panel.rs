@@ -1,8 +1,8 @@
 //! The packets that the field starts as.
 
 use super::cards::List;
-use super::layers_panel::point;
-use super::number::number;
+use super::layers_panel::{PLACE, point};
+use super::number::{ANY, POSITIVE, number, number_row};
 use super::widgets::{button, figure, hint, row};
 use crate::app::icon::Icon;
 use crate::scene::SceneFile;
@@ -73,16 +73,21 @@ fn eigenstates(ui: &mut Ui, file: &mut SceneFile) {
         &mut file.eigenstates,
         |state| format!("Level {}", state.level),
         |ui, state| {
-            row(ui, "Level", "By rising energy, from 0.", |ui| {
-                ui.add(DragValue::new(&mut state.level).range(0..=499).speed(0.05));
+            let about = "By rising energy, 0 to 499.";
+            row(ui, "Level", about, |ui| {
+                let field = DragValue::new(&mut state.level).range(0..=499).speed(0.05);
+                ui.add(field).on_hover_text(about);
             });
             if several {
-                row(ui, "Weight", "Amplitude relative to the others.", |ui| {
-                    ui.push_id("weight", |ui| ui.add(number(&mut state.weight).speed(0.01)))
-                });
-                row(ui, "Phase", "In radians.", |ui| {
-                    ui.push_id("phase", |ui| ui.add(number(&mut state.phase).speed(0.02)))
-                });
+                let about = "Amplitude relative to the others.";
+                number_row(ui, ("Weight", about), &mut state.weight, ("", 0.01), ANY);
+                number_row(
+                    ui,
+                    ("Phase", "Phase of its amplitude."),
+                    &mut state.phase,
+                    ("rad", 0.02),
+                    ANY,
+                );
             }
         },
     );
@@ -90,23 +95,23 @@ fn eigenstates(ui: &mut Ui, file: &mut SceneFile) {
 
 fn rows(ui: &mut Ui, packet: &mut PacketFile, rank: usize, speed: f64, several: bool) {
     packet.momentum.resize(rank, 0.0);
-    point(ui, "Centre", &mut packet.center, speed);
-    row(ui, "Width σ", "Standard deviation of |ψ|² along each axis.", |ui| {
+    point(ui, ("Centre", ""), PLACE, &mut packet.center, speed);
+    let about = "Standard deviation of |ψ|² along each axis, a length; above 0.";
+    row(ui, "Width σ", about, |ui| {
         for (axis, width) in packet.width.iter_mut().enumerate() {
-            ui.push_id(("width", axis), |ui| {
-                ui.add(number(width).speed(speed / 4.0).range(f64::MIN_POSITIVE..=f64::MAX))
-            });
+            let field = number(width).speed(speed / 4.0).range(POSITIVE);
+            ui.push_id(("width", axis), |ui| ui.add(field).on_hover_text(about));
         }
     });
-    row(ui, "Momentum k", "ψ ~ exp(i k·r); the wavelength is 2π/k.", |ui| {
+    let about = "ψ ~ exp(i k·r), in radians per length: the wavelength is 2π/k. At most π/a along each axis; up to 0.6/a waves are well resolved.";
+    row(ui, "Momentum k", about, |ui| {
         for (axis, k) in packet.momentum.iter_mut().enumerate() {
-            ui.push_id(("k", axis), |ui| ui.add(number(k).speed(0.005)));
+            ui.push_id(("k", axis), |ui| ui.add(number(k).speed(0.005)).on_hover_text(about));
         }
     });
     if several {
-        row(ui, "Weight", "Amplitude relative to the other packets.", |ui| {
-            ui.push_id("weight", |ui| ui.add(number(&mut packet.weight).speed(0.01)))
-        });
+        let about = "Amplitude relative to the other packets.";
+        number_row(ui, ("Weight", about), &mut packet.weight, ("", 0.01), ANY);
     }
 }
 

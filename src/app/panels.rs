@@ -9,7 +9,7 @@ use super::palette::Choice;
 use super::settings::LeftTab;
 use super::tools::{Tool, Work};
 use super::tour::{Seen, Tour};
-use super::widgets::card_rect;
+use super::widgets::{card_rect, hint};
 use super::window::{App, Wishes};
 use super::{
     checks_panel, dropped, lesson_panel, method_panel, mirror_strip, plots, riddle, scene_panel, status, system, theme,
@@ -17,6 +17,9 @@ use super::{
 };
 use crate::engine::{Command, Phase, Status};
 use egui::{Margin, Panel, ScrollArea, Ui};
+
+/// What stands in place of the plots while one of two runs is sought that is wrong.
+const HIDDEN: &str = "Plots and predictions are of the run that is right, and would tell which it is. They are back once you have answered.";
 
 /// Below this width, in points, the left panel gives way to the picture.
 const NARROW: f32 = 1040.0;
@@ -168,7 +171,7 @@ impl App {
                         let frame = self.worker.last_frame();
                         // What is measured stands in one place: at the right, where that is open.
                         let right = self.settings.right;
-                        let questions = Some(&self.questions).filter(|_| !right);
+                        let questions = Some(&self.questions).filter(|_| !right && !self.comparison.hides());
                         match lesson_panel::show(ui, &self.document, frame, questions) {
                             Some(lesson_panel::Wish::Open(preset)) => wishes.preset = Some(preset),
                             Some(lesson_panel::Wish::Try(setting)) => wishes.setting = Some(setting),
@@ -210,8 +213,11 @@ impl App {
                 wishes.command = time_panel::show(ui, file, frame.scenario.as_ref(), step, speed);
             });
             section(ui, "method", &mut |ui| method_panel::show(ui, file, scenario, report));
+            let hides = self.comparison.hides();
             section(ui, "checks", &mut |ui| {
-                checks_panel::show(ui, frame, &self.questions, &checks);
+                if !hides {
+                    checks_panel::show(ui, frame, &self.questions, &checks);
+                }
             });
             section(ui, "compare", &mut |ui| compare::show(ui, &mut self.comparison, frame));
         });
@@ -265,6 +271,11 @@ impl App {
                     carpet: &mut self.carpet,
                     map: view_panel::map(&self.document.draft, quantity, theme::is_paper()),
                 };
+                if self.comparison.hides() {
+                    ui.set_min_size(ui.available_size());
+                    hint(ui, HIDDEN);
+                    return;
+                }
                 plots::show(ui, &mut chosen, &mut self.view, &mut records, frame);
             });
         self.settings.plots = open;
@@ -323,7 +334,11 @@ impl App {
         for work in self.view.tools.take_work() {
             // Whoever places a probe wants to see what it says.
             self.view.show_charts |= matches!(work, Work::Probe(_));
-            tools::apply(&mut self.document.draft, work, returning);
+            if matches!(work, Work::Layer { goes_on: false, .. }) {
+                // A stroke stays where it began, though time turns while it is drawn.
+                self.view.tools.returning = returning;
+            }
+            tools::apply(&mut self.document.draft, work, self.view.tools.returning);
         }
         if !self.worker.last_frame().image.value.is_empty() && self.meter.picture() {
             // The next frame tells when this one was done.

@@ -52,7 +52,7 @@ pub(super) fn lines(kind: Kind, sources: &Sources<'_>, most: usize) -> Vec<Named
         points
     };
     match kind {
-        Kind::Cut => vec![("cut".to_owned(), cut_points(view, frame, units))],
+        Kind::Cut => cut_lines(view, frame, units),
         Kind::Position => (0..*rank)
             .map(|n| (format!("mean {}", axes[n]), over_time(2 + n, units.length.per)))
             .collect(),
@@ -121,23 +121,30 @@ pub(super) fn theory(kind: Kind, sources: &Sources<'_>, lines: &[Named]) -> Vec<
     let units = sources.units;
     match kind {
         Kind::Cut => {
-            let (Some(quantity), Some((_, points))) = (sources.frame.image.quantity, lines.first()) else {
-                return Vec::new();
-            };
-            let (Some(first), Some(last)) = (points.first(), points.last()) else {
+            let Some(quantity) = sources.frame.image.quantity else {
                 return Vec::new();
             };
             let axis = usize::from(sources.view.cut == Cut::Column);
-            let across = (sources.view.cut_at - 0.5) * scenario.grid().spacing();
-            let ends = (first[0] / units.length.per, last[0] / units.length.per, points.len());
-            let found = theory_view::along_cut(scenario, (axis, quantity, across), sources.frame.clock.time, ends);
-            let scaled = found.into_iter().map(|(name, mut points)| {
-                for point in &mut points {
+            let about = |(n, (_, points)): (usize, &Named)| {
+                let (Some(first), Some(last)) = (points.first(), points.last()) else {
+                    return Vec::new();
+                };
+                // Two lines are those of both rows.
+                let row = if lines.len() > 1 {
+                    n as f64
+                } else {
+                    sources.view.cut_at - 0.5
+                };
+                let across = row * scenario.grid().spacing();
+                let ends = (first[0] / units.length.per, last[0] / units.length.per, points.len());
+                let mut found =
+                    theory_view::along_cut(scenario, (axis, quantity, across), sources.frame.clock.time, ends);
+                for point in found.iter_mut().flat_map(|(_, points)| points) {
                     point[0] *= units.length.per;
                 }
-                (0, (name, points))
-            });
-            scaled.collect()
+                found.into_iter().map(|line| (n, line)).collect()
+            };
+            lines.iter().enumerate().flat_map(about).collect()
         }
         Kind::Detectors => {
             let pairs = scenario.theories().iter().flat_map(|theory| {
@@ -290,8 +297,8 @@ fn spectra(frame: &Frame, units: &Units, most: usize) -> Vec<Named> {
         .collect()
 }
 
-/// Values along the cut, over lengths or momenta.
-fn cut_points(view: &ViewState, frame: &Frame, units: &Units) -> Vec<[f64; 2]> {
+/// Values along the cut, over lengths or momenta; of a grid of two rows, of which none is the middle, along both.
+fn cut_lines(view: &ViewState, frame: &Frame, units: &Units) -> Vec<Named> {
     let image = &frame.image;
     let Some(scenario) = &frame.scenario else {
         return Vec::new();
@@ -300,31 +307,61 @@ fn cut_points(view: &ViewState, frame: &Frame, units: &Units) -> Vec<[f64; 2]> {
     if image.value.len() != width * height || width == 0 || image.reduction == 0 {
         return Vec::new();
     }
-    let place = |axis: usize, n: usize| {
-        let along = Along::of(scenario, image.quantity, axis, units.length);
-        along.at(image.origin[axis] as f64 + (n as f64 + 0.5) * image.reduction as f64 - 0.5) * along.unit.per
+    let (axis, across) = if view.cut == Cut::Row { (0, 1) } else { (1, 0) };
+    let along = |axis: usize| Along::of(scenario, image.quantity, axis, units.length);
+    let points = |at: usize| {
+        let along = along(axis);
+        let place = |n: usize| {
+            along.at(image.origin[axis] as f64 + (n as f64 + 0.5) * image.reduction as f64 - 0.5) * along.unit.per
+        };
+        let value = |n: usize| image.value[if axis == 0 { n + width * at } else { at + width * n }];
+        (0..image.size[axis]).map(|n| [place(n), f64::from(value(n))]).collect()
     };
-    let texel = |axis: usize| {
-        let at = (view.cut_at - image.origin[axis] as f64) / image.reduction as f64;
-        (at >= 0.0 && at < image.size[axis] as f64).then_some(at as usize)
-    };
-    match view.cut {
-        Cut::Row => texel(1).map_or(Vec::new(), |row| {
-            (0..width)
-                .map(|n| [place(0, n), f64::from(image.value[n + width * row])])
-                .collect()
-        }),
-        Cut::Column => texel(0).map_or(Vec::new(), |column| {
-            (0..height)
-                .map(|n| [place(1, n), f64::from(image.value[column + width * n])])
-                .collect()
-        }),
+    if scenario.grid().size()[across] == 2 && image.size[across] == 2 {
+        let name = |n: usize| {
+            let along = along(across);
+            format!("{} = {}", along.name, along.unit.show(along.at(n as f64), 3))
+        };
+        return (0..2).map(|n| (name(n), points(n))).collect();
     }
+    let at = (view.cut_at - image.origin[across] as f64) / image.reduction as f64;
+    let seen = at >= 0.0 && at < image.size[across] as f64;
+    vec![("cut".to_owned(), if seen { points(at as usize) } else { Vec::new() })]
 }
 
 #[cfg(test)]
 mod tests {
-    use super::over_time;
+    use super::*;
+    use crate::solver::FieldImage;
+    use std::sync::Arc;
+
+    /// Of two components neither is the middle, and both are shown, each by its place.
+    #[test]
+    fn a_grid_of_two_rows_is_cut_along_both() {
+        let text = "format = 1\n[grid]\nsize = [3, ROWS]\nspacing = 1.0\n[quantum]\n[[packet]]\ncenter = [1.0, 0.5]\nwidth = [1.0]\n";
+        let lines = |rows: usize| {
+            let text = text.replace("ROWS", &rows.to_string());
+            let (_, scenario) = crate::solver::read_scene_text(&text, None, &[]).unwrap();
+            let mut view = ViewState::default();
+            view.start_over(&scenario);
+            let frame = Frame {
+                image: FieldImage {
+                    size: [3, rows],
+                    reduction: 1,
+                    value: (0..3 * rows).map(|n| n as f32).collect(),
+                    ..FieldImage::default()
+                },
+                scenario: Some(Arc::new(scenario)),
+                ..Frame::default()
+            };
+            let units = Units::of(frame.scenario.as_deref().unwrap(), 1.0);
+            cut_lines(&view, &frame, &units)
+        };
+        let row = |first: f64| (0..3).map(|n| [f64::from(n), first + f64::from(n)]).collect::<Vec<_>>();
+        let both = [("y = 0".to_owned(), row(0.0)), ("y = 1".to_owned(), row(3.0))];
+        assert_eq!(lines(2), both);
+        assert_eq!(lines(4), [("cut".to_owned(), row(6.0))]);
+    }
 
     /// A fast wave that theory predicts is drawn as a band, wherever the points of the line are.
     #[test]

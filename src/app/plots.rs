@@ -1,21 +1,26 @@
 //! Plots under the picture: norm, energy, position, line cut, detectors.
 
+mod axes;
+
 use super::carpet::Carpet;
 use super::history::History;
 use super::plot_lines::{Sources, heading, lines, theory};
 use super::units::Units;
-use super::view_state::{Cut, ViewState};
-use super::widgets::{axis_label, round_above};
+use super::view_state::{Cut, ViewState, middle};
 use super::{gain_plot, mirror_plots, theme};
 use crate::colormap::Colormap;
 use crate::engine::Frame;
 use crate::physics::Equation;
 pub use crate::scene::scenario::Plot as Kind;
 use crate::scene::scenario::Quantity;
+use axes::bounds;
+pub(super) use axes::still;
 use egui::text::{LayoutJob, TextFormat};
 use egui::{Color32, FontId, Ui, vec2};
-use egui_plot::{AxisHints, GridMark, Line, LineStyle, Plot, PlotBounds, PlotPoints};
-use std::ops::RangeInclusive;
+use egui_plot::{Line, LineStyle, Plot, PlotPoints};
+
+/// What is measured with pictures, in words.
+const PER_PICTURE: &str = "Measured at most once a picture, not at every step: what swings faster than that is not seen as it is. Fewer steps a frame (−) show more of it; detectors record every step.";
 
 /// Height of a line of a plot's caption.
 const LINE: f32 = 16.0;
@@ -141,6 +146,34 @@ impl Kind {
         )
     }
 
+    /// Whether it is measured with the pictures rather than at every step.
+    #[must_use]
+    pub fn is_sampled(self) -> bool {
+        self.is_of_state()
+            || matches!(
+                self,
+                Self::Carpet
+                    | Self::Position
+                    | Self::Spread
+                    | Self::Norm
+                    | Self::Energy
+                    | Self::Fidelity
+                    | Self::Difference
+            )
+    }
+
+    /// What it shows, and how often that is measured.
+    #[must_use]
+    pub fn about(self) -> String {
+        let known = Self::ALL.iter().find(|(known, ..)| *known == self);
+        let about = known.map_or("", |(.., about)| about);
+        if self.is_sampled() {
+            format!("{about} {PER_PICTURE}")
+        } else {
+            about.to_owned()
+        }
+    }
+
     /// The title in a scene of this equation.
     #[must_use]
     pub fn title(self, equation: Equation) -> &'static str {
@@ -206,11 +239,11 @@ pub fn names(ui: &mut Ui, plots: &mut Chosen<'_>, frame: &Frame, open: bool) -> 
         ui.spacing_mut().item_spacing = vec2(2.0, 2.0);
         ui.spacing_mut().interact_size.y = 20.0;
         ui.spacing_mut().button_padding = vec2(6.0, 2.0);
-        let mut name = |ui: &mut Ui, kind: Kind, about: &str| {
+        let mut name = |ui: &mut Ui, kind: Kind| {
             let on = open && shown.contains(&kind);
             if ui
                 .selectable_label(on, kind.title(equation))
-                .on_hover_text(about)
+                .on_hover_text(kind.about())
                 .clicked()
             {
                 chosen = true;
@@ -224,14 +257,15 @@ pub fn names(ui: &mut Ui, plots: &mut Chosen<'_>, frame: &Frame, open: bool) -> 
         // What is asked for rarely has a menu: all names would take the picture's room.
         let (rare, usual): (Vec<_>, Vec<_>) = Kind::ALL
             .into_iter()
-            .filter(|(kind, ..)| offered(*kind, frame))
-            .partition(|(kind, ..)| kind.is_of_state() && !seen.contains(kind));
-        for (kind, _, about) in usual {
-            name(ui, kind, about);
+            .map(|(kind, ..)| kind)
+            .filter(|kind| offered(*kind, frame))
+            .partition(|kind| kind.is_of_state() && !seen.contains(kind));
+        for kind in usual {
+            name(ui, kind);
         }
         ui.menu_button("More", |ui| {
-            for (kind, _, about) in rare {
-                name(ui, kind, about);
+            for kind in rare {
+                name(ui, kind);
             }
             ui.checkbox(plots.own, "Keep with the scene")
                 .on_hover_text("Writes the plots that are chosen into the scene, which then opens with them.");
@@ -291,7 +325,7 @@ pub fn show(ui: &mut Ui, plots: &mut Chosen<'_>, view: &mut ViewState, records: 
                         Kind::Gain => gain_plot::show(ui, frame, &sources.units, plot),
                         Kind::Carpet => {
                             let heading = Carpet::heading(sources.view, frame);
-                            caption(ui, &heading, std::iter::empty(), choice.take(), plot.x);
+                            caption(ui, (&heading, &kind.about()), std::iter::empty(), choice.take(), plot.x);
                             let (rect, _) =
                                 ui.allocate_exact_size(vec2(plot.x, plot.y - CAPTION), egui::Sense::hover());
                             let colors = (records.map, sources.view.levels);
@@ -305,7 +339,7 @@ pub fn show(ui: &mut Ui, plots: &mut Chosen<'_>, view: &mut ViewState, records: 
     });
     if cut != view.cut {
         view.cut = cut;
-        view.cut_at = size[usize::from(cut == Cut::Row)] as f64 / 2.0;
+        view.cut_at = middle(size[usize::from(cut == Cut::Row)]);
     }
 }
 
@@ -316,37 +350,6 @@ fn cut_choice(ui: &mut Ui, cut: &mut Cut) {
     for (this, words) in [(Cut::Row, "along x"), (Cut::Column, "along y")] {
         ui.selectable_value(cut, this, egui::RichText::new(words).size(11.5));
     }
-}
-
-/// Points that the figures of an upright axis take.
-const FIGURES: f32 = 52.0;
-
-/// A plot of this size that the pointer leaves alone: what it shows follows the run. Its axes have marks at round numbers, all of one form and strength, with room between them.
-pub(super) fn still<'a>(plot: Plot<'a>, size: egui::Vec2, palette: &theme::Palette) -> Plot<'a> {
-    let size = vec2(size.x, size.y.max(48.0));
-    plot.height(size.y)
-        // Room for five figures between two marks.
-        .x_grid_spacer(move |input| marks(&input, f64::from(size.x - FIGURES) / 48.0))
-        .y_grid_spacer(move |input| marks(&input, f64::from(size.y) / 28.0))
-        .grid_spacing(1.0..=40.0)
-        .custom_x_axes(vec![
-            AxisHints::new_x()
-                .formatter(move |mark, range| tick_within(&mark, range, size.x - FIGURES))
-                .label_spacing(16.0..=24.0),
-        ])
-        .custom_y_axes(vec![
-            AxisHints::new_y()
-                .formatter(|mark, range| tick(&mark, range))
-                .min_thickness(FIGURES)
-                .label_spacing(14.0..=20.0),
-        ])
-        .allow_drag(false)
-        .allow_zoom(false)
-        .allow_scroll(false)
-        .allow_boxed_zoom(false)
-        .show_background(false)
-        .label_formatter(|_| None)
-        .grid_color(palette.line)
 }
 
 fn one(ui: &mut Ui, kind: Kind, title: &str, (size, cut): (egui::Vec2, Option<&mut Cut>), sources: &Sources<'_>) {
@@ -364,7 +367,8 @@ fn one(ui: &mut Ui, kind: Kind, title: &str, (size, cut): (egui::Vec2, Option<&m
         .collect();
     let names = lines.iter().map(|(name, _)| name.as_str()).zip(colors.iter().copied());
     let names = names.filter(|_| several || kind == Kind::Fidelity);
-    caption(ui, &heading(kind, title, sources), names, cut, size.x);
+    let heading = heading(kind, title, sources);
+    caption(ui, (&heading, &kind.about()), names, cut, size.x);
     let shown = lines.iter().chain(theory.iter().map(|(_, line)| line));
     let bounds = bounds(kind, shown.flat_map(|(_, points)| points), sources.view);
     still(Plot::new(("plot", kind as u8)), size - vec2(0.0, CAPTION), palette)
@@ -385,7 +389,7 @@ fn one(ui: &mut Ui, kind: Kind, title: &str, (size, cut): (egui::Vec2, Option<&m
 /// it is cut.
 fn caption<'a>(
     ui: &mut Ui,
-    heading: &str,
+    (heading, about): (&str, &str),
     names: impl Iterator<Item = (&'a str, Color32)>,
     cut: Option<&mut Cut>,
     width: f32,
@@ -407,98 +411,23 @@ fn caption<'a>(
         ui.add(line(LayoutJob::single_section(
             heading.to_owned(),
             TextFormat::simple(font, weak),
-        )));
+        )))
+        .on_hover_text(about);
     });
     ui.allocate_ui(vec2(width, LINE), |ui| {
         ui.set_min_height(LINE);
         if let Some(cut) = cut {
             // A row is as high as the controls that its parent has: no higher than the line.
             ui.spacing_mut().interact_size.y = LINE;
-            ui.horizontal(|ui| cut_choice(ui, cut));
+            ui.horizontal(|ui| {
+                cut_choice(ui, cut);
+                if !whole.is_empty() {
+                    ui.add(line(job)).on_hover_text(whole.trim());
+                }
+            });
         } else if !whole.is_empty() {
             ui.add(line(job)).on_hover_text(whole.trim());
         }
     });
     ui.add_space(CAPTION - 2.0 * LINE);
-}
-
-/// The label of a mark, in the form that all labels of its axis have.
-fn tick(mark: &GridMark, range: &RangeInclusive<f64>) -> String {
-    axis_label(mark.value, mark.step_size, range.start().abs().max(range.end().abs()))
-}
-
-/// The same along x, where a label that the end of the plot would cut is left out.
-fn tick_within(mark: &GridMark, range: &RangeInclusive<f64>, width: f32) -> String {
-    /// Points that a figure takes, at most.
-    const FIGURE: f64 = 7.0;
-    let label = tick(mark, range);
-    let per_point = (range.end() - range.start()) / f64::from(width.max(1.0));
-    let half = 0.5 * FIGURE * label.chars().count() as f64 * per_point;
-    if mark.value + half > *range.end() {
-        String::new()
-    } else {
-        label
-    }
-}
-
-/// At most `most` marks at round numbers.
-fn marks(input: &egui_plot::GridInput, most: f64) -> Vec<GridMark> {
-    let (low, high) = input.bounds;
-    let step_size = round_above((high - low) / most.max(1.0));
-    if step_size <= 0.0 || !step_size.is_finite() {
-        return Vec::new();
-    }
-    let first = (low / step_size).ceil() as i64;
-    let last = (high / step_size).floor() as i64;
-    (first..=last.min(first + 64))
-        .map(|n| GridMark {
-            value: n as f64 * step_size,
-            step_size,
-        })
-        .collect()
-}
-
-/// Bounds with a little air, that never collapse.
-fn bounds<'a>(kind: Kind, points: impl Iterator<Item = &'a [f64; 2]>, view: &ViewState) -> PlotBounds {
-    let mut low = [f64::INFINITY; 2];
-    let mut high = [f64::NEG_INFINITY; 2];
-    for point in points {
-        for axis in 0..2 {
-            if point[axis].is_finite() {
-                low[axis] = low[axis].min(point[axis]);
-                high[axis] = high[axis].max(point[axis]);
-            }
-        }
-    }
-    if kind == Kind::Cut {
-        low[1] = f64::from(view.levels.low);
-        high[1] = f64::from(view.levels.high);
-    }
-    for axis in 0..2 {
-        if low[axis] > high[axis] {
-            (low[axis], high[axis]) = (0.0, 1.0);
-        }
-        let size = low[axis].abs().max(high[axis].abs());
-        if axis == 1 && size == 0.0 {
-            // Nothing but zeros so far: no range of rounding errors around them.
-            (low[axis], high[axis]) = (-1.0, 1.0);
-            continue;
-        }
-        // A position that only rounding moves is a straight line.
-        let share = if matches!(kind, Kind::Position | Kind::Spread) {
-            1e-3
-        } else {
-            1e-6
-        };
-        let least = if axis == 0 { 1e-9 } else { (size * share).max(1e-12) };
-        if high[axis] - low[axis] < least && axis == 0 {
-            // A single record.
-            high[axis] = low[axis] + 1.0;
-        } else if high[axis] - low[axis] < least {
-            let middle = f64::midpoint(low[axis], high[axis]);
-            (low[axis], high[axis]) = (middle - least, middle + least);
-        }
-    }
-    let air = 0.06 * (high[1] - low[1]);
-    PlotBounds::from_min_max([low[0], low[1] - air], [high[0], high[1] + air])
 }

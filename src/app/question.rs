@@ -4,6 +4,7 @@ use super::guesses;
 use super::theme;
 use super::widgets::{card, fault, figure};
 use crate::engine::Frame;
+use crate::scene::Scenario;
 use egui::{Align2, Key, Modifiers, vec2};
 
 /// The questions of a scene and the answers to them.
@@ -94,6 +95,13 @@ impl Questions {
     #[must_use]
     pub fn hides(&self, place: usize) -> bool {
         self.answers.get(place) == Some(&Answer::Open)
+    }
+
+    /// Whether a question of the scene is still to be answered.
+    #[must_use]
+    pub fn is_open(&self, scenario: &Scenario) -> bool {
+        let mut all = scenario.expectations().iter().enumerate();
+        all.any(|(place, expectation)| !expectation.ask.is_empty() && self.hides(place))
     }
 
     /// Shows the question that the run waits at; whether it goes on. A class says one number after the other.

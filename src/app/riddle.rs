@@ -150,6 +150,12 @@ impl Riddle {
         (self.answer != Answer::Open).then_some(self.answer == right)
     }
 
+    /// Whether the answer is still to be found: what is measured of the first run would tell.
+    #[must_use]
+    pub fn hides(&self) -> bool {
+        self.answer == Answer::Open
+    }
+
     /// Names the left or the right one as the wrong one, or gives up; the first answer counts.
     pub fn answer(&mut self, answer: Answer) {
         if self.answer == Answer::Open {

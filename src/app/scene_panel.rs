@@ -1,7 +1,7 @@
 //! The scene: what it is about, its packets, layers and detectors.
 
 use super::document::Document;
-use super::number::number;
+use super::number::{ANY, POSITIVE, number_in, number_row};
 use super::sound::SoundWish;
 use super::widgets::{figure, hint, row, section};
 use super::{
@@ -9,8 +9,8 @@ use super::{
 };
 use crate::app::icon::Icon;
 use crate::grid::Edge;
-use crate::scene::SceneFile;
 use crate::scene::file::{EdgesFile, GridFile, QuantumFile};
+use crate::scene::{Fault, SceneFile};
 use egui::Ui;
 
 /// Shows the panel; edits the document's draft, and returns what shall be heard.
@@ -23,18 +23,9 @@ pub fn show(ui: &mut Ui, document: &mut Document) -> Option<SoundWish> {
     };
     ui.add(egui::Label::new(egui::RichText::new(title).size(17.0).color(palette.strong)).wrap());
     if let Some(path) = document.path() {
-        hint(
-            ui,
-            &format!(
-                "{}{}",
-                path.display(),
-                if document.is_modified() { " (edited)" } else { "" }
-            ),
-        );
-    } else if document.is_modified() {
-        hint(ui, "Edited; not saved in a file yet.");
+        hint(ui, &path.display().to_string());
     }
-    faults(ui, document);
+    standing(ui, document);
     let file = &mut document.draft;
     section(ui, Icon::LayoutGrid, "Grid", false, |ui| grid(ui, file));
     if file.acoustic.is_none() {
@@ -67,57 +58,50 @@ pub fn show(ui: &mut Ui, document: &mut Document) -> Option<SoundWish> {
     sound
 }
 
-/// Why the draft does not run.
-fn faults(ui: &mut Ui, document: &Document) {
-    let Some(faults) = &document.faults else { return };
+/// Whether the draft is saved and runs, on one line whatever it says: the controls below stay where they are while something is edited.
+fn standing(ui: &mut Ui, document: &Document) {
     let palette = theme::palette(ui);
-    egui::Frame::new()
-        .stroke(egui::Stroke::new(1.0, palette.wrong))
-        .corner_radius(4)
-        .inner_margin(8)
-        .show(ui, |ui| {
-            ui.set_width(ui.available_width());
-            ui.label(egui::RichText::new("This edit is not applied yet").color(palette.wrong));
-            for fault in &faults.list {
-                let place = if fault.key.is_empty() {
-                    String::new()
-                } else {
-                    format!("{}: ", fault.key)
-                };
-                ui.add(egui::Label::new(format!("{place}{}; {}", fault.message, fault.remedy)).wrap());
-            }
-        });
+    let (text, color) = match (&document.faults, document.is_modified(), document.path()) {
+        (Some(_), ..) => ("This edit is not applied yet.", palette.wrong),
+        (None, true, Some(_)) => ("Edited.", palette.weak),
+        (None, true, None) => ("Edited; not saved in a file yet.", palette.weak),
+        (None, false, Some(_)) => ("As saved.", palette.weak),
+        (None, false, None) => ("As it was opened.", palette.weak),
+    };
+    let words = egui::RichText::new(text).size(12.0).color(color);
+    let response = ui.add(egui::Label::new(words).truncate());
+    if let Some(faults) = &document.faults {
+        let lines: Vec<String> = faults.list.iter().map(Fault::in_words).collect();
+        response.on_hover_text(lines.join("\n"));
+    }
 }
 
+const SITES: &str = "Sites along each axis, at least 2. A change starts the scene anew.";
+
 fn grid(ui: &mut Ui, file: &mut SceneFile) {
-    row(
-        ui,
-        "Sites",
-        "Sites along each axis. A change starts the scene anew.",
-        |ui| {
-            for (axis, n) in file.grid.size.iter_mut().enumerate() {
-                ui.push_id(("size", axis), |ui| {
-                    ui.add(
-                        egui::DragValue::new(n)
-                            .range(2..=1 << 30)
-                            .clamp_existing_to_range(false)
-                            .speed(1.0)
-                            .update_while_editing(false),
-                    )
-                });
-            }
-        },
-    );
-    row(ui, "Spacing a", "Distance between neighbouring sites.", |ui| {
-        let speed = file.grid.spacing / 100.0;
-        ui.add(
-            number(&mut file.grid.spacing)
-                .range(f64::MIN_POSITIVE..=f64::MAX)
-                .speed(speed)
-                .update_while_editing(false),
-        )
+    row(ui, "Sites", SITES, |ui| {
+        for (axis, n) in file.grid.size.iter_mut().enumerate() {
+            ui.push_id(("size", axis), |ui| {
+                ui.add(
+                    egui::DragValue::new(n)
+                        .range(2..=1 << 30)
+                        .clamp_existing_to_range(false)
+                        .speed(1.0)
+                        .update_while_editing(false),
+                )
+                .on_hover_text(SITES)
+            });
+        }
     });
     let sound = file.acoustic.is_some();
+    let about = "Distance between neighbouring sites; above 0. A change starts the scene anew.";
+    row(ui, "Spacing a", about, |ui| {
+        let speed = file.grid.spacing / 100.0;
+        let field = number_in(&mut file.grid.spacing, if sound { "m" } else { "" })
+            .range(POSITIVE)
+            .speed(speed);
+        ui.add(field.update_while_editing(false)).on_hover_text(about)
+    });
     let about = if sound {
         "Wall: rigid, the pressure comes back upright. Soft: an open end, it comes back upside down. Periodic: it enters again on the other side. Absorb: it is swallowed in a layer."
     } else {
@@ -152,33 +136,23 @@ fn grid(ui: &mut Ui, file: &mut SceneFile) {
 
 /// What quantum scenes have beside a mass.
 fn quantum_rows(ui: &mut Ui, grid: &GridFile, quantum: &mut QuantumFile) {
-    row(
-        ui,
-        "Interaction g",
-        "g|ψ|² of the nonlinear Schrödinger equation.",
-        |ui| ui.add(number(&mut quantum.interaction).speed(0.01)),
-    );
+    let about = "g|ψ|² of the nonlinear Schrödinger equation: above 0 the wave repels itself, below 0 it attracts itself. An energy times a length, area or volume.";
+    number_row(ui, ("Interaction g", about), &mut quantum.interaction, ("", 0.01), ANY);
     if grid.size.len() > 1 && grid.size.last() == Some(&2) {
-        row(
+        let about = "The two sites of the last axis are components of a condensate: each has g₁₂|ψ|² of the other beside its own g|ψ|². As g.";
+        number_row(
             ui,
-            "Interaction g₁₂",
-            "The two sites of the last axis are components of a condensate: each has g₁₂|ψ|² of the other beside its own g|ψ|².",
-            |ui| ui.add(number(&mut quantum.cross_interaction).speed(0.01)),
+            ("Interaction g₁₂", about),
+            &mut quantum.cross_interaction,
+            ("", 0.01),
+            ANY,
         );
     }
     if grid.size.len() > 1 {
-        row(
-            ui,
-            "Flux α",
-            "Magnetic flux through a plaquette, in flux quanta.",
-            |ui| ui.add(number(&mut quantum.flux).speed(0.0005)),
-        );
-        row(
-            ui,
-            "Rotation Ω",
-            "The frame rotates about z through the middle of the grid: H − Ω L_z. Radians per unit of time.",
-            |ui| ui.add(number(&mut quantum.rotation).speed(0.002)),
-        );
+        let about = "Magnetic flux through a plaquette of a², in flux quanta; 1 more is the same.";
+        number_row(ui, ("Flux α", about), &mut quantum.flux, ("", 0.0005), ANY);
+        let about = "The frame rotates about z through the middle of the grid: H − Ω L_z. Radians per unit of time; m|Ω|ra is at most π at the edges.";
+        number_row(ui, ("Rotation Ω", about), &mut quantum.rotation, ("", 0.002), ANY);
     }
     let hopping = quantum
         .hopping

@@ -2,12 +2,14 @@
 
 use super::array_panel;
 use super::cards::List;
-use super::layers_panel::{length, point, tidy};
+use super::layers_panel::{PLACE, length, point, tidy};
+use super::number::{ANY, NOT_NEGATIVE, POSITIVE, number_row};
 use super::widgets::{button, choice, figure, hint, row};
 use crate::app::icon::Icon;
 use crate::scene::SceneFile;
 use crate::scene::file::{LayerFile, PatternFile, PulseFile, SignalFile, SourceFile, SourcePlace};
 use egui::Ui;
+use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
 const PULSES: List = List {
@@ -48,9 +50,16 @@ pub fn pulses(ui: &mut Ui, file: &mut SceneFile) {
         &mut file.pulses,
         |pulse| format!("{} Pa, width {} m", figure(pulse.amplitude, 3), figure(pulse.width, 3)),
         |ui, pulse| {
-            point(ui, "Centre", &mut pulse.center, speed);
-            length(ui, "Width w", &mut pulse.width, speed / 4.0);
-            number(ui, "Amplitude", "Height in Pa.", &mut pulse.amplitude);
+            point(ui, ("Centre", "m"), PLACE, &mut pulse.center, speed);
+            let about = "p = amplitude · exp(−|r − c|²/2w²): at a distance of w it has fallen to 0.61. Above 0.";
+            length(ui, ("Width w", about), &mut pulse.width, ("m", speed / 4.0));
+            number(
+                ui,
+                ("Amplitude", "Pressure in the middle at t = 0."),
+                &mut pulse.amplitude,
+                "Pa",
+                ANY,
+            );
         },
     );
     if file.pulses.is_empty() {
@@ -90,17 +99,17 @@ pub fn sources(ui: &mut Ui, file: &mut SceneFile) {
             };
         }
         let about = if source.pattern == PatternFile::Monopole {
-            "Factor of the signal; a point plays amplitude · s(t) · δ(r − r₀)."
+            "Factor of the signal s(t): a point plays amplitude · s(t) · δ(r − r₀), in Pa m/s² along a line, Pa m²/s² in a plane, Pa m³/s² in space."
         } else {
-            "Of the force on a metre or square metre of it; of a plane wave that goes one way its pressure in Pa."
+            "Factor of the force, in Pa where it stands across the whole grid, and of a plane wave that goes one way its pressure; of a point in Pa m in a plane, Pa m² in space."
         };
-        number(ui, "Amplitude", about, &mut source.amplitude);
-        number(ui, "Delay (s)", "When it starts.", &mut source.delay);
+        number(ui, ("Amplitude", about), &mut source.amplitude, "", ANY);
+        number(ui, ("Delay", "When it starts; 0 or later."), &mut source.delay, "s", NOT_NEGATIVE);
         if matches!(
             source.signal,
             SignalFile::Sine { .. } | SignalFile::Burst { .. } | SignalFile::Chirp { .. }
         ) {
-            number(ui, "Phase (rad)", "What its sine is ahead.", &mut source.phase);
+            number(ui, ("Phase", "What its sine is ahead."), &mut source.phase, "rad", ANY);
         } else {
             source.phase = 0.0;
         }
@@ -190,15 +199,15 @@ fn place_rows(ui: &mut Ui, place: &mut SourcePlace, extent: &[f64], speed: f64) 
     }
     let pace = pace(extent);
     match place {
-        SourcePlace::Point(at) => point(ui, "At", at, pace),
+        SourcePlace::Point(at) => point(ui, ("At", "m"), PLACE, at, pace),
         SourcePlace::Line { from, to } => {
-            point(ui, "From", from, pace);
-            point(ui, "To", to, pace);
+            point(ui, ("From", "m"), PLACE, from, pace);
+            point(ui, ("To", "m"), PLACE, to, pace);
         }
         SourcePlace::Points { .. } => array_panel::show(ui, place, speed, pace),
         SourcePlace::Disk { center, radius, normal } => {
-            point(ui, "Centre", center, pace);
-            length(ui, "Radius", radius, pace / 4.0);
+            point(ui, ("Centre", "m"), PLACE, center, pace);
+            length(ui, ("Radius", "Of the piston; above 0."), radius, ("m", pace / 4.0));
             let axes = LayerFile::AXES.map(|(word, axis)| (axis, word.to_owned(), String::new()));
             row(ui, "Across", "The axis that the disk stands across.", |ui| {
                 choice(ui, "Across", normal, axes)
@@ -238,7 +247,8 @@ fn pattern_rows(ui: &mut Ui, source: &mut SourceFile, rank: usize) {
         source.direction[along] = 1.0;
     }
     if rank > 1 && !source.direction.is_empty() {
-        point(ui, "Direction", &mut source.direction, 0.01);
+        let about = "Along what it sends, as a list of any length but 0.";
+        point(ui, ("Direction", ""), about, &mut source.direction, 0.01);
     }
 }
 
@@ -290,20 +300,26 @@ fn signal_rows(ui: &mut Ui, signal: &mut SignalFile, usual: f64) {
     }
     match signal {
         SignalFile::Ricker { frequency } | SignalFile::Sine { frequency } => {
-            number(ui, "Frequency", "In Hz.", frequency);
+            number(ui, ("Frequency", FREQUENCY), frequency, "Hz", POSITIVE);
         }
         SignalFile::Burst { frequency, cycles } => {
-            number(ui, "Frequency", "In Hz.", frequency);
-            number(ui, "Periods", "Under the window.", cycles);
+            number(ui, ("Frequency", FREQUENCY), frequency, "Hz", POSITIVE);
+            number(
+                ui,
+                ("Periods", "Periods of the sine under its window; above 0."),
+                cycles,
+                "",
+                POSITIVE,
+            );
         }
         SignalFile::Chirp {
             frequency,
             to_frequency,
             duration,
         } => {
-            number(ui, "From", "First frequency in Hz.", frequency);
-            number(ui, "To", "Last frequency in Hz.", to_frequency);
-            number(ui, "Duration (s)", "How long it lasts.", duration);
+            number(ui, ("From", "First frequency; above 0."), frequency, "Hz", POSITIVE);
+            number(ui, ("To", "Last frequency; above 0."), to_frequency, "Hz", POSITIVE);
+            number(ui, ("Duration", "How long it lasts; above 0."), duration, "s", POSITIVE);
         }
         SignalFile::File { file, rate } => file_rows(ui, file, rate),
     }
@@ -329,7 +345,13 @@ fn file_rows(ui: &mut Ui, file: &mut PathBuf, rate: &mut Option<f64>) {
         hint(ui, "Played at the file's own rate.");
     } else {
         let mut samples = rate.unwrap_or(48_000.0);
-        number(ui, "Rate (Hz)", "Samples per second.", &mut samples);
+        number(
+            ui,
+            ("Rate", "Samples per second of the file; above 0."),
+            &mut samples,
+            "Hz",
+            POSITIVE,
+        );
         *rate = Some(samples);
     }
 }
@@ -359,14 +381,22 @@ fn velocity_row(ui: &mut Ui, velocity: &mut Vec<f64>, rank: usize, speed: f64) {
         }
     }
     if moves {
-        point(ui, "Velocity", velocity, speed / 400.0);
+        let about = "From t = 0 on. Slower than sound, or it outruns its waves.";
+        point(ui, ("Velocity", "m/s"), about, velocity, speed / 400.0);
     }
 }
 
+/// What a frequency is, and its limits.
+const FREQUENCY: &str = "Of the signal; above 0. The lattice carries waves of 8 sites and more well.";
+
 /// A number of any size: dragging changes it by a hundredth of itself.
-pub(super) fn number(ui: &mut Ui, label: &str, about: &str, value: &mut f64) {
-    let speed = (value.abs() / 100.0).max(1e-6);
-    row(ui, label, about, |ui| {
-        ui.push_id(label, |ui| ui.add(super::number::number(value).speed(speed)));
-    });
+pub(super) fn number(
+    ui: &mut Ui,
+    words: (&str, &str),
+    value: &mut f64,
+    unit: &'static str,
+    range: RangeInclusive<f64>,
+) {
+    let pace = (value.abs() / 100.0).max(1e-6);
+    number_row(ui, words, value, (unit, pace), range);
 }

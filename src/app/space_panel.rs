@@ -133,23 +133,28 @@ pub fn path(ui: &mut Ui, file: &mut SceneFile, view: &mut ViewState, (t, unit): 
     };
     KEYS.show(ui, &mut file.cameras, title, |ui, key| {
         let speed = (key.at.abs() / 100.0).max(1e-9);
-        row(ui, "At t", "When the camera is there.", |ui| {
+        let about = "When the camera is there; 0 or later.";
+        row(ui, "At t", about, |ui| {
             let time = DragValue::new(&mut key.at).range(0.0..=f64::MAX).speed(speed);
-            ui.add(
-                time.custom_formatter(move |at, _| unit.show(at, 4))
-                    .custom_parser(move |text| unit.parse(text)),
-            );
+            let time = time
+                .custom_formatter(move |at, _| unit.show(at, 4))
+                .custom_parser(move |text| unit.parse(text));
+            ui.add(time).on_hover_text(about);
         });
         for (label, value, ends) in [
             ("Azimuth", &mut key.orbit.azimuth, -360.0..=360.0),
             ("Elevation", &mut key.orbit.elevation, -90.0..=90.0),
         ] {
-            row(ui, label, "Degrees, as the mouse turns the view.", |ui| {
-                ui.add(DragValue::new(value).range(ends).speed(0.5).max_decimals(1).suffix("°"))
+            let about = format!("{}° to {}°, as the mouse turns the view.", ends.start(), ends.end());
+            row(ui, label, &about, |ui| {
+                let field = DragValue::new(value).range(ends).speed(0.5).max_decimals(1);
+                ui.add(field.suffix("°")).on_hover_text(&about)
             });
         }
-        row(ui, "Zoom", "1 shows the whole.", |ui| {
-            ui.add(DragValue::new(&mut key.orbit.zoom).range(0.25..=40.0).speed(0.01))
+        let about = "0.25 to 40; 1 shows the whole.";
+        row(ui, "Zoom", about, |ui| {
+            let field = DragValue::new(&mut key.orbit.zoom).range(0.25..=40.0).speed(0.01);
+            ui.add(field).on_hover_text(about)
         });
     });
     row(

@@ -2,10 +2,14 @@
 //! this module and [`crate::platform`].
 
 #[cfg(not(target_family = "wasm"))]
+mod fonts;
+#[cfg(not(target_family = "wasm"))]
 mod native;
 #[cfg(target_family = "wasm")]
 mod web;
 
+#[cfg(not(target_family = "wasm"))]
+pub use fonts::fonts_with;
 #[cfg(not(target_family = "wasm"))]
 pub use native::*;
 #[cfg(target_family = "wasm")]

@@ -23,6 +23,7 @@ impl App {
             scene: self.document.scene_file().map(Path::to_owned),
             folder: self.settings.own_folder().map(Path::to_owned),
         });
+        self.background.find_fonts();
         let outcomes: Vec<Outcome> = self.background.outcomes().collect();
         for outcome in outcomes {
             self.take(ctx, outcome);
@@ -177,6 +178,7 @@ impl App {
                 self.gallery.set_own(scenes);
             }
             Outcome::Cover(path, picture) => self.gallery.set_cover(&path, &picture),
+            Outcome::Fonts(fonts) => super::fallback::add(ctx, fonts),
             Outcome::Chosen(ask, path) => self.use_file(ctx, ask, path),
             Outcome::NoDialogue(ask, suggestion) => self.prompt.open(ask, suggestion),
             Outcome::Taken(ask, path) => self.prompt.warn(ask, path),
@@ -198,7 +200,11 @@ impl App {
             return;
         }
         // What the file says is from now on said of what is in it.
-        let before = self.document.checks().claims;
+        let checks = self.document.checks();
+        if checks.mixed && checks.edited {
+            self.notices.say(WHEN_EDITED);
+        }
+        let before = checks.claims;
         self.document.mark_saved(file, path);
         if self.document.checks().claims != before {
             self.check();
@@ -374,6 +380,10 @@ impl App {
     }
 }
 
+/// What a file does not hold of edits that were made while the scene ran.
+const WHEN_EDITED: &str =
+    "Edits were made while it ran. In the file they act from the start, those of a mirror’s way back from the turn on";
+
 /// What is wrong with a scene, for a notice: where it stands, then fault by fault.
 fn lines(faults: &Faults) -> Vec<String> {
     let described = faults.list.iter().map(|fault| {
@@ -381,12 +391,7 @@ fn lines(faults: &Faults) -> Vec<String> {
             .location
             .as_ref()
             .map_or(String::new(), |at| format!("line {}, column {}: ", at.line, at.column));
-        let key = if fault.key.is_empty() {
-            String::new()
-        } else {
-            format!("{}: ", fault.key)
-        };
-        format!("{place}{key}{}; {}", fault.message, fault.remedy)
+        format!("{place}{}", fault.in_words())
     });
     std::iter::once(faults.origin.clone()).chain(described).collect()
 }

@@ -2,11 +2,12 @@
 
 use super::cards::List;
 use super::layers_panel::tidy;
+use super::number::{NOT_NEGATIVE, number_in, number_row};
 use super::widgets::{button, choice, hint, row};
 use crate::app::icon::Icon;
 use crate::scene::SceneFile;
 use crate::scene::file::{DrawnFile, MarkFile, NoteFile, TheoryFile, ValueFile};
-use egui::{DragValue, TextEdit, Ui};
+use egui::{TextEdit, Ui};
 
 const NOTES: List = List {
     noun: "note",
@@ -23,10 +24,11 @@ const THEORIES: List = List {
 /// Shows both lists; edits `file`.
 pub fn show(ui: &mut Ui, file: &mut SceneFile) {
     let end = file.time.end.unwrap_or(100.0);
+    let unit = if file.acoustic.is_some() { "s" } else { "" };
     let extent: Vec<f64> = file.grid.size.iter().map(|&n| n as f64 * file.grid.spacing).collect();
     NOTES.show(ui, &mut file.notes, note_title, |ui, note| {
-        time(ui, "From", &mut note.at, end);
-        end_row(ui, &mut note.until, note.at, end);
+        time(ui, "From", &mut note.at, (end, unit));
+        end_row(ui, &mut note.until, note.at, (end, unit));
         ui.add(
             TextEdit::multiline(&mut note.text)
                 .desired_rows(2)
@@ -39,7 +41,7 @@ pub fn show(ui: &mut Ui, file: &mut SceneFile) {
     });
     let names: Vec<String> = file.detectors.iter().map(|detector| detector.name.clone()).collect();
     THEORIES.show(ui, &mut file.theories, theory_title, |ui, theory| {
-        body(ui, theory, (&names, &extent), end);
+        body(ui, theory, (&names, &extent), (end, unit));
     });
     if file.notes.is_empty() && file.theories.is_empty() {
         hint(ui, "No words appear while it runs, and no theory is drawn.");
@@ -149,7 +151,7 @@ fn fresh(kind: usize, (names, extent): (&[String], &[f64])) -> DrawnFile {
     }
 }
 
-fn body(ui: &mut Ui, theory: &mut TheoryFile, (names, extent): (&[String], &[f64]), end: f64) {
+fn body(ui: &mut Ui, theory: &mut TheoryFile, (names, extent): (&[String], &[f64]), end: (f64, &'static str)) {
     let mut chosen = kind(&theory.drawn);
     let words = KINDS
         .iter()
@@ -236,22 +238,26 @@ fn amount(ui: &mut Ui, label: &str, about: &str, value: &mut ValueFile) {
     }
 }
 
-fn time(ui: &mut Ui, label: &str, t: &mut f64, end: f64) {
-    row(ui, label, "When it appears.", |ui| {
-        let drag = DragValue::new(t).range(0.0..=f64::MAX).speed(end / 400.0);
-        ui.name_inputs(label, |ui| ui.add(drag));
-    });
+fn time(ui: &mut Ui, label: &str, t: &mut f64, (end, unit): (f64, &'static str)) {
+    number_row(
+        ui,
+        (label, "When it appears; 0 or later."),
+        t,
+        (unit, end / 400.0),
+        NOT_NEGATIVE,
+    );
 }
 
-fn end_row(ui: &mut Ui, until: &mut Option<f64>, at: f64, end: f64) {
-    row(ui, "Until", "When it goes; otherwise it stays.", |ui| {
+fn end_row(ui: &mut Ui, until: &mut Option<f64>, at: f64, (end, unit): (f64, &'static str)) {
+    let about = "When it goes, after it appears; otherwise it stays.";
+    row(ui, "Until", about, |ui| {
         let mut goes = until.is_some();
         if ui.checkbox(&mut goes, "").accessible_name("Goes").changed() {
             *until = goes.then(|| tidy(f64::midpoint(at, end.max(at * 2.0))));
         }
         if let Some(until) = until {
-            let drag = DragValue::new(until).range(at..=f64::MAX).speed(end / 400.0);
-            ui.name_inputs("Until", |ui| ui.add(drag));
+            let field = number_in(until, unit).range(at..=f64::MAX).speed(end / 400.0);
+            ui.name_inputs("Until", |ui| ui.add(field).on_hover_text(about));
         }
     });
 }

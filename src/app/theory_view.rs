@@ -97,12 +97,19 @@ pub fn along_cut(
 /// What a note has beyond its text.
 const AROUND: Vec2 = vec2(24.0, 12.0);
 
-/// The words of a note, in lines that the room is wide enough for.
-fn words(painter: &Painter, room: Room, (notes, t): (&[Note], f64)) -> Option<Arc<Galley>> {
+/// Size of a note's letters, and of those where room is scarce.
+const LETTERS: [f32; 2] = [15.0, 12.5];
+
+/// The words of a note in lines for a plate of this width; nothing where that is too narrow.
+fn words(painter: &Painter, (width, letters): (f32, f32), (notes, t): (&[Note], f64)) -> Option<Arc<Galley>> {
     let note = Note::of_time(notes, t)?;
-    let width = (room.area.width() * SHARE).min(640.0) - AROUND.x;
-    let font = FontId::proportional(15.0);
+    let (width, font) = (width - AROUND.x, FontId::proportional(letters));
     (width >= 80.0).then(|| painter.layout(note.text.clone(), font, over_picture(), width))
+}
+
+/// The width of a plate, as a rule.
+fn usual_width(room: Room) -> f32 {
+    (room.area.width() * SHARE).min(640.0)
 }
 
 fn put(painter: &Painter, rect: Rect, galley: Arc<Galley>) -> Rect {
@@ -113,7 +120,7 @@ fn put(painter: &Painter, rect: Rect, galley: Arc<Galley>) -> Rect {
 
 /// The note of time t on a plate at `place` of the room; where it stands.
 pub fn note(painter: &Painter, (room, place): (Room, Align2), notes: (&[Note], f64)) -> Option<Rect> {
-    let galley = words(painter, room, notes)?;
+    let galley = words(painter, (usual_width(room), LETTERS[0]), notes)?;
     let mut rect = room.corner(place, galley.size() + AROUND);
     // Above the scale bar, which stands in the corner.
     if rect.bottom() > room.area.bottom() - 44.0 && rect.width() > room.area.width() - 320.0 {
@@ -129,9 +136,30 @@ pub fn note(painter: &Painter, (room, place): (Room, Align2), notes: (&[Note], f
 
 /// The same for a graph in a room with a clock: neither the axes below it, nor the clock and the title above it are covered.
 pub fn note_of_graph(painter: &Painter, room: Room, plot: Rect, notes: (&[Note], f64)) -> Option<Rect> {
-    let galley = words(painter, room, notes)?;
+    let galley = words(painter, (usual_width(room), LETTERS[0]), notes)?;
     let rect = over_graph(room, plot, galley.size() + AROUND);
-    Some(put(painter, below_cards(painter.ctx(), rect), galley))
+    let put = |rect, galley| Some(put(painter, below_cards(painter.ctx(), rect), galley));
+    if rect.intersects(plot) && rect.height() > MOST_OF_PLOT * plot.height() {
+        let strip = beside_clock(room, plot);
+        for letters in LETTERS {
+            let narrow = words(painter, (strip.width(), letters), notes);
+            if let Some(narrow) = narrow.filter(|galley| galley.size().y + AROUND.y <= strip.height()) {
+                let size = narrow.size() + AROUND;
+                return put(Align2::CENTER_BOTTOM.align_size_within_rect(size, strip), narrow);
+            }
+        }
+    }
+    put(rect, galley)
+}
+
+/// The part of a plot's height from which on a note hides the wave.
+const MOST_OF_PLOT: f32 = 0.25;
+
+/// What is free above a plot and its title, at the right of the clock.
+fn beside_clock(room: Room, plot: Rect) -> Rect {
+    let area = room.area.shrink(8.0);
+    let left = area.left().max(room.clock.right() + 8.0);
+    Rect::from_min_max(pos2(left, area.top()), pos2(area.right(), plot.top() - TITLE))
 }
 
 /// Height of the title above a plot, points.
@@ -195,6 +223,12 @@ mod tests {
                 clock: Rect::from_min_size(area.min + vec2(16.0, 16.0), vec2(100.0, 28.0)),
                 ..Room::free(area)
             };
+            let strip = beside_clock(room, plot);
+            assert!(!strip.intersects(room.clock) && strip.bottom() < plot.top() - 19.0 && area.contains_rect(strip));
+            assert!(
+                strip.height() >= LETTERS[0] * 1.3 + AROUND.y,
+                "a line has room: {strip:?}"
+            );
             for lines in [1.0, 3.0] {
                 let size = vec2((0.8 * width).min(640.0), 12.0 + 19.0 * lines);
                 let note = over_graph(room, plot, size);

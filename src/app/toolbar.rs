@@ -1,6 +1,8 @@
 //! The strip of tools at the left of the picture, and what the brush paints.
 
+use super::layers_panel::{limits, meaning};
 use super::mirror_tool;
+use super::number::number_in;
 use super::theme;
 use super::tools::{Row, TOOLS, Tool, Tools, equation};
 use super::widgets::choice;
@@ -107,21 +109,11 @@ fn brush(ui: &mut Ui, tools: &mut Tools, file: &SceneFile) {
     }
     if paint.sets != Sets::Wall {
         let speed = (paint.value.abs() / 100.0).max(1e-3);
-        let range = match paint.sets {
-            Sets::Speed | Sets::Density => f64::MIN_POSITIVE..=f64::MAX,
-            Sets::Absorption | Sets::Attenuation => 0.0..=f64::MAX,
-            Sets::Impedance => 0.01..=1e6,
-            Sets::Potential | Sets::Wall | Sets::Hopping | Sets::Flux | Sets::Interaction => f64::MIN..=f64::MAX,
-        };
-        let value = DragValue::new(&mut paint.value)
-            .speed(speed)
-            .range(range)
-            .max_decimals(6);
+        let (unit, about) = meaning(paint.sets, file.acoustic.is_none());
+        let value = number_in(&mut paint.value, unit).speed(speed).range(limits(paint.sets));
         ui.add(value.prefix("value "))
             .accessible_name("Value that the brush paints")
-            .on_hover_text(
-                "In the unit of the quantity: U, m/s, kg/m³, Z/ρc of a wall, the factor of the hopping, flux quanta a plaquette, g, or the rate at which an amplitude falls.",
-            );
+            .on_hover_text(about);
     }
     let radius = DragValue::new(&mut paint.radius)
         .speed(0.1)
@@ -129,7 +121,7 @@ fn brush(ui: &mut Ui, tools: &mut Tools, file: &SceneFile) {
         .max_decimals(1);
     ui.add(radius.prefix("radius ").suffix(" sites"))
         .accessible_name("Radius of the brush in sites")
-        .on_hover_text("Left paints, right takes away; Shift draws a straight line, Ctrl a box.");
+        .on_hover_text("Half the width of the line, 0.5 to 256 sites. Left paints, right takes away; Shift draws a straight line, Ctrl a box.");
     ui.checkbox(&mut paint.erases, "take away")
         .on_hover_text("For fingers and pens, which have no right button: the brush takes away what was painted.");
 }

@@ -134,6 +134,8 @@ pub struct Tools {
     /// What is taken by the hand, or measured.
     pub hold: Hold,
     pub(super) gesture: Option<Gesture>,
+    /// The brush's stroke under way, or the last one, began on the way back from a mirror.
+    pub(super) returning: bool,
     /// The touch that had the tool was taken away by the system, which has let no button go.
     pub(super) taken_away: bool,
     pub(super) work: Vec<Work>,
@@ -152,6 +154,7 @@ impl Default for Tools {
             placing: Placing::default(),
             hold: Hold::default(),
             gesture: None,
+            returning: false,
             taken_away: false,
             work: Vec::new(),
         }
@@ -255,7 +258,7 @@ pub fn equation(file: &SceneFile) -> Equation {
     }
 }
 
-/// Makes a tool's work part of a scene; `returning`: what the brush paints is for the way back from the scene's mirror alone.
+/// Makes a tool's work part of a scene; `returning`: the brush's stroke began on the way back from the scene's mirror, and is for that way alone.
 pub fn apply(file: &mut SceneFile, work: Work, returning: bool) {
     match work {
         Work::Layer { layer, goes_on } => {

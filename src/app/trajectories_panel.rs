@@ -1,7 +1,8 @@
 //! Bohm's trajectories of a quantum scene.
 
 use super::cards::List;
-use super::layers_panel::{point, tidy};
+use super::layers_panel::{PLACE, point, tidy};
+use super::number::{NOT_NEGATIVE, number_row};
 use super::widgets::{button, hint, row};
 use crate::app::icon::Icon;
 use crate::scene::SceneFile;
@@ -93,7 +94,7 @@ fn body(ui: &mut Ui, one: &mut TrajectoryFile, extent: &[f64], speed: f64, end: 
             ui.add(field).accessible_name("Name of the trajectory")
         },
     );
-    point(ui, "From", &mut one.from, speed);
+    point(ui, ("From", ""), PLACE, &mut one.from, speed);
     row(ui, "Several", "At even distances on a straight line.", |ui| {
         let mut several = one.to.is_some();
         if ui.checkbox(&mut several, "").accessible_name("Several").changed() {
@@ -106,7 +107,7 @@ fn body(ui: &mut Ui, one: &mut TrajectoryFile, extent: &[f64], speed: f64, end: 
     });
     if one.to.is_some() {
         let mut count = one.number();
-        row(ui, "Number", "How many there are.", |ui| {
+        row(ui, "Number", "How many there are, 2 to 1000.", |ui| {
             ui.name_inputs("Number of trajectories", |ui| {
                 let field = DragValue::new(&mut count).range(2..=1000).speed(0.1);
                 if ui.add(field.clamp_existing_to_range(false)).changed() {
@@ -116,12 +117,10 @@ fn body(ui: &mut Ui, one: &mut TrajectoryFile, extent: &[f64], speed: f64, end: 
         });
     }
     if let Some(to) = &mut one.to {
-        point(ui, "To", to, speed);
+        point(ui, ("To", ""), PLACE, to, speed);
     }
-    row(ui, "From t", "When it begins.", |ui| {
-        let drag = DragValue::new(&mut one.at).range(0.0..=f64::MAX).speed(end / 400.0);
-        ui.name_inputs("From t", |ui| ui.add(drag));
-    });
+    let about = "When it begins, in the scene’s unit of time; 0 or later.";
+    number_row(ui, ("From t", about), &mut one.at, ("", end / 400.0), NOT_NEGATIVE);
 }
 
 #[cfg(test)]

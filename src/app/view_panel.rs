@@ -174,7 +174,20 @@ pub fn show(ui: &mut Ui, file: &mut SceneFile, view: &mut ViewState, scenario: O
             });
         }
         row(ui, "Overlay", "What is drawn over the field.", |ui| {
-            let (word, about) = if file.acoustic.is_some() {
+            let flat = rank == 1 || file.view.mode == ViewMode::Plane;
+            let (word, about) = if file.view.mode == ViewMode::Relief {
+                ("walls", "Walls, in grey; the picture shows what else the medium is.")
+            } else if !flat {
+                (
+                    "medium",
+                    "Walls, and surfaces where the medium differs from the background by half of the most.",
+                )
+            } else if rank == 1 {
+                (
+                    "medium",
+                    "Walls, and what else layers set, as lines over scales of their own.",
+                )
+            } else if file.acoustic.is_some() {
                 (
                     "medium",
                     "Sound speed and density and the walls, as a veil with contour lines; where layers set both, the density shows where the speed is the background's.",
@@ -186,7 +199,10 @@ pub fn show(ui: &mut Ui, file: &mut SceneFile, view: &mut ViewState, scenario: O
                 )
             };
             ui.checkbox(&mut view.show_medium, word).on_hover_text(about);
-            ui.checkbox(&mut view.show_detectors, "detectors");
+            if flat {
+                ui.checkbox(&mut view.show_detectors, "detectors")
+                    .on_hover_text("Where detectors and the transducers of a mirror stand.");
+            }
         });
         let has_words = |scenario: &Scenario| !(scenario.theories().is_empty() && scenario.notes().is_empty());
         if scenario.is_some_and(has_words) {
@@ -251,12 +267,16 @@ fn range_rows(ui: &mut Ui, file: &mut SceneFile, view: &mut ViewState) {
             }
         },
     );
+    let about = format!(
+        "Where the colours begin and end, as {}; the end is above the beginning.",
+        title(file, quantity(file))
+    );
     if let ColorRange::Fixed(low, high) = &mut file.view.range {
         let speed = ((*high - *low).abs() / 200.0).max(1e-9);
         row(ui, "", "", |ui| {
-            ui.name_inputs("Range from", |ui| ui.add(bound(low, speed)));
+            ui.name_inputs("Range from", |ui| ui.add(bound(low, speed)).on_hover_text(&about));
             ui.label("to");
-            ui.name_inputs("Range to", |ui| ui.add(bound(high, speed)));
+            ui.name_inputs("Range to", |ui| ui.add(bound(high, speed)).on_hover_text(&about));
         });
         if *high <= *low {
             hint(ui, "The upper end must be above the lower one.");

@@ -129,7 +129,7 @@ impl ViewState {
             });
         }
         self.cut = Cut::Row;
-        self.cut_at = size[1] as f64 / 2.0;
+        self.cut_at = middle(size[1]);
         self.asked = None;
         self.range.reset();
         self.shown = None;
@@ -222,6 +222,12 @@ impl ViewState {
     pub fn gamma(&self) -> f32 {
         self.brightness.exponent()
     }
+}
+
+/// Where a cut stands first across so many sites; of two in the first of them, as it could not stand between them.
+#[must_use]
+pub fn middle(sites: usize) -> f64 {
+    if sites == 2 { 0.5 } else { sites as f64 / 2.0 }
 }
 
 #[cfg(test)]

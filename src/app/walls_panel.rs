@@ -1,5 +1,6 @@
 //! What walls and media take of a sound: the impedance of a wall against the frequency, what it absorbs, and the law by which a medium attenuates.
 
+use super::number::{NOT_NEGATIVE, POSITIVE};
 use super::sound_panel::number;
 use super::widgets::{figure, hint, row};
 use crate::physics::attenuation::plane_wave;
@@ -26,8 +27,20 @@ pub fn impedance_rows(ui: &mut Ui, layer: &mut LayerFile, rank: usize) {
         });
     }
     if let Some(pole) = &mut layer.pole {
-        number(ui, "High", "Z/ρc far above the corner.", &mut pole.high);
-        number(ui, "Corner (Hz)", "The frequency between the two.", &mut pole.corner);
+        number(
+            ui,
+            ("High", "Z/ρc far above the corner; above 0."),
+            &mut pole.high,
+            "",
+            POSITIVE,
+        );
+        number(
+            ui,
+            ("Corner", "The frequency between the two; above 0."),
+            &mut pole.corner,
+            "Hz",
+            POSITIVE,
+        );
     }
     let Some(ValueFile::Number(low)) = &layer.value else {
         return;
@@ -65,16 +78,32 @@ pub fn attenuation_rows(ui: &mut Ui, acoustic: &mut AcousticFile, usual: f64) {
         });
     }
     let Some(law) = &mut acoustic.attenuation else { return };
-    number(ui, "At (Hz)", "The frequency at which it is given.", &mut law.at);
     number(
         ui,
-        "dB/m",
-        "Attenuation there, where no layer changes it.",
-        &mut law.value,
+        ("At", "The frequency at which it is given; above 0."),
+        &mut law.at,
+        "Hz",
+        POSITIVE,
     );
-    number(ui, "Exponent", "0 to 1.5; 1.1 in tissue.", &mut law.exponent);
-    number(ui, "From (Hz)", "Where the law begins to hold.", &mut law.band[0]);
-    number(ui, "To (Hz)", "Where it ends.", &mut law.band[1]);
+    let about = "What is lost there, where no layer changes it; 0 or more.";
+    number(ui, ("Loss", about), &mut law.value, "dB/m", NOT_NEGATIVE);
+    let about = "The power of the frequency with which it grows: 0 to 1.5; 1.1 in tissue.";
+    number(ui, ("Exponent", about), &mut law.exponent, "", 0.0..=1.5);
+    let [first, last] = &mut law.band;
+    number(
+        ui,
+        ("From", "Where the law begins to hold; above 0."),
+        first,
+        "Hz",
+        POSITIVE,
+    );
+    number(
+        ui,
+        ("To", "Where it ends: at least 1.5 times as high."),
+        last,
+        "Hz",
+        POSITIVE,
+    );
     let sound = law.band[0] > 0.0 && law.band[1] > 1.5 * law.band[0] && law.at > 0.0 && law.value > 0.0;
     if !sound || law.band[1] > 1e4 * law.band[0] {
         return;

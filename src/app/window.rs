@@ -1,5 +1,7 @@
 //! The window as a whole: its state, and one frame of it.
 
+mod seen;
+
 use super::background::Errands;
 use super::carpet::Carpet;
 use super::command::{self, Action};
@@ -37,11 +39,10 @@ use super::tools::Tool;
 use super::tour::Tour;
 use super::view_state::ViewState;
 use super::{AppOptions, dropped, theme};
-use crate::engine::{Command, Frame, Link, Worker};
+use crate::engine::{Command, Worker};
 use crate::platform::Instant;
 use crate::render::medium::MediumImage;
 use crate::scene::Scenario;
-use crate::scene::scenario::Orbit;
 use crate::space::MediumVolume;
 use egui::Ui;
 use std::path::Path;
@@ -312,138 +313,6 @@ impl App {
         self
     }
 
-    /// The scenes to choose from.
-    #[must_use]
-    pub fn gallery(&self) -> &Gallery {
-        &self.gallery
-    }
-
-    /// The latest frame that the window has.
-    #[must_use]
-    pub fn frame(&self) -> &Frame {
-        self.worker.last_frame()
-    }
-
-    /// The scene under edit.
-    #[must_use]
-    pub fn document(&self) -> &Document {
-        &self.document
-    }
-
-    /// What the user is told.
-    #[must_use]
-    pub fn notices(&self) -> &Notices {
-        &self.notices
-    }
-
-    /// The panels that are open.
-    #[must_use]
-    pub fn settings(&self) -> &Settings {
-        &self.settings
-    }
-
-    /// The plots that are chosen in a scene that names some; `None` where it is the user's own choice.
-    #[must_use]
-    pub fn scene_plots(&self) -> Option<&[Kind]> {
-        self.scene_plots.as_deref()
-    }
-
-    /// From where a scene of three dimensions is looked at.
-    #[must_use]
-    pub fn orbit(&self) -> Orbit {
-        self.view.orbit
-    }
-
-    /// Whether the picture in space is drawn with every pixel.
-    #[must_use]
-    pub fn is_space_full(&self) -> bool {
-        self.view.refinement.is_full()
-    }
-
-    /// The pictures of the last seconds.
-    #[must_use]
-    pub fn frame_history(&self) -> &FrameHistory {
-        &self.frame_history
-    }
-
-    /// The first steps, while they are shown.
-    #[must_use]
-    pub fn tour(&self) -> Option<&Tour> {
-        self.tour.as_ref()
-    }
-
-    /// The mode for lecture halls, while it is on.
-    #[must_use]
-    pub fn demo(&self) -> Option<&Demo> {
-        self.demo.as_ref()
-    }
-
-    /// What was predicted at the scene's questions.
-    #[must_use]
-    pub fn questions(&self) -> &Questions {
-        &self.questions
-    }
-
-    /// The panel of sweeps.
-    #[must_use]
-    pub fn sweep(&self) -> &SweepPanel {
-        &self.sweep
-    }
-
-    /// The panel of room acoustics.
-    #[must_use]
-    pub fn room(&self) -> &RoomPanel {
-        &self.room
-    }
-
-    /// The panel of dispersion.
-    #[must_use]
-    pub fn dispersion(&self) -> &DispersionPanel {
-        &self.dispersion
-    }
-
-    /// The panel of levels.
-    #[must_use]
-    pub fn levels(&self) -> &LevelsPanel {
-        &self.levels
-    }
-
-    /// The picture in a second window.
-    #[must_use]
-    pub fn projector(&self) -> &Projector {
-        &self.projector
-    }
-
-    /// Whether a film is being made.
-    #[must_use]
-    pub fn is_filming(&self) -> bool {
-        self.filming.is_some()
-    }
-
-    /// The line cut over time.
-    #[must_use]
-    pub fn carpet(&self) -> &Carpet {
-        &self.carpet
-    }
-
-    /// Where the field's picture stands in the window, and the room that it has; both empty before the first picture.
-    #[must_use]
-    pub fn picture(&self) -> (egui::Rect, egui::Rect) {
-        (self.view.picture, self.view.area)
-    }
-
-    /// Where a note of the scene stands over the picture.
-    #[must_use]
-    pub fn note(&self) -> Option<egui::Rect> {
-        self.view.note
-    }
-
-    /// Whether the picture stands alone.
-    #[must_use]
-    pub fn is_bare(&self) -> bool {
-        self.bare
-    }
-
     /// Whether something is open that has the keys for itself.
     pub(super) fn is_asking(&self) -> bool {
         self.help.is_open()
@@ -452,12 +321,6 @@ impl App {
             || self.film_dialogue.is_open()
             || self.connect.is_open()
             || self.recovery.asks()
-    }
-
-    /// The link to the run, where that is on another machine.
-    #[must_use]
-    pub fn link(&self) -> Option<&Link> {
-        self.worker.link()
     }
 
     /// Reads a preset or a file in the background and starts it.

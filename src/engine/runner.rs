@@ -228,7 +228,7 @@ impl Runner {
         if self.is_stepping()
             && !self.fresh
             && !self.is_early()
-            && let Err(error) = self.step()
+            && let Err(error) = self.step_and_ask()
         {
             self.fail(error.to_string());
         }
@@ -352,6 +352,27 @@ impl Runner {
 
     fn start_frame(&mut self) {
         self.deadline = Instant::now() + FRAME;
+    }
+
+    /// One batch. Steps by hand are not held up by a question, but end at one that they have come to or passed: else it would never be asked.
+    fn step_and_ask(&mut self) -> Result<(), EngineError> {
+        let by_hand = self.by_hand > 0;
+        let before = self.engine.as_ref().filter(|_| by_hand).map(Engine::clock);
+        self.step()?;
+        let (Some(before), Some(engine)) = (before, &self.engine) else {
+            return Ok(());
+        };
+        let expectations = engine.scenario().expectations();
+        let taken = engine.clock().steps.abs_diff(before.steps);
+        let next = expectations::next_question(expectations, &self.asked, &before);
+        if let Some((_, place)) = next.filter(|(ahead, _)| taken > 0 && *ahead <= taken) {
+            self.asked.resize(expectations.len(), false);
+            self.asked[place] = true;
+            self.question = Some(place);
+            self.by_hand = 0;
+            self.stale = true;
+        }
+        Ok(())
     }
 
     /// One batch.

@@ -67,6 +67,19 @@ pub struct Fault {
     pub setting: Option<Setting>,
 }
 
+impl Fault {
+    /// Key, fault and remedy on one line, where the text is not at hand.
+    #[must_use]
+    pub fn in_words(&self) -> String {
+        let key = if self.key.is_empty() {
+            String::new()
+        } else {
+            format!("{}: ", self.key)
+        };
+        format!("{key}{}; {}", self.message, self.remedy)
+    }
+}
+
 /// All faults of a scene, in the order of the file.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub struct Faults {

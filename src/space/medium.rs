@@ -131,6 +131,36 @@ impl<'a> SteppedMedium<'a> {
     }
 }
 
+/// Parts of a scale: a hill lower than the first is not seen, one lower than the second is rounding, and one that is made visible has the third.
+const HIDDEN: f32 = 0.1;
+const ROUNDING: f32 = 1e-4;
+const SEEN: f32 = 1.0 / 3.0;
+
+/// The ends of the scale on which the levels of a line are drawn, 0 among them: all levels, unless slopes that go on to the ends of the line hide the
+/// hills between them, as those of a deep well do. Then the highest hill has a third of the scale, and the slopes leave it.
+#[must_use]
+pub fn line_ends(levels: &[f32]) -> [f32; 2] {
+    let ends =
+        |levels: &[f32]| (levels.iter()).fold([0.0_f32; 2], |[low, high], level| [low.min(*level), high.max(*level)]);
+    let [low, high] = ends(levels);
+    let falls = |pair: &&[f32]| pair[1] <= pair[0];
+    let first = levels.windows(2).take_while(falls).count();
+    let rises = |pair: &&[f32]| pair[0] <= pair[1];
+    let last = levels
+        .len()
+        .saturating_sub(levels.windows(2).rev().take_while(rises).count());
+    let Some(between) = levels.get(first..last).filter(|between| !between.is_empty()) else {
+        return [low, high];
+    };
+    let hill = ends(between)[1] - low;
+    let share = hill / (high - low);
+    if share > ROUNDING && share < HIDDEN {
+        [low, low + hill / SEEN]
+    } else {
+        [low, high]
+    }
+}
+
 /// Most texels along the longest axis: a faint surface needs no more.
 const MOST: usize = 128;
 
@@ -338,6 +368,25 @@ mod tests {
         assert_eq!(speeds, [0.0, 157.0, 157.0]);
         stepped.row(&subject, [5, 5], 17..20, &mut part, &mut speeds);
         assert_eq!(speeds, [157.0; 3]);
+    }
+
+    /// Hills between two slopes are seen, and everything else is shown as a whole.
+    #[test]
+    fn slopes_do_not_hide_what_lies_between_them() {
+        let line = |value: &dyn Fn(f32) -> f32| (-80..=80).map(|x| value(x as f32)).collect::<Vec<f32>>();
+        let double_well = line(&|x| 0.03 * ((x / 20.0).powi(2) - 1.0).powi(2));
+        let [low, high] = line_ends(&double_well);
+        // The hill is 0.03 high, and the slopes 6.75.
+        assert!(low == 0.0 && (high - 0.09).abs() < 1e-6, "{high}");
+        let well = line(&|x| 0.001 * x * x);
+        assert_eq!(line_ends(&well), [0.0, well[0]]);
+        let barrier = line(&|x| if x.abs() < 3.0 { 0.5 } else { 0.0 });
+        assert_eq!(line_ends(&barrier), [0.0, 0.5]);
+        let tilted = line(&|x| x + 8.0 * (x / 4.0).sin());
+        let ends = line_ends(&tilted);
+        assert!(ends[0] < -80.0 && ends[1] > 80.0, "{ends:?}");
+        assert_eq!(line_ends(&line(&|x| -1.0 / (x * x + 1.0)))[1], 0.0);
+        assert_eq!([line_ends(&[]), line_ends(&[2.0])], [[0.0; 2], [0.0, 2.0]]);
     }
 
     #[test]

@@ -175,14 +175,28 @@ pub fn surface(image: &FieldImage, projection: &Projection, paint: &Paint<'_>) -
         }
     }
     let [far_x, far_y] = projection.farther();
+    let [y_away, x_away] = [projection.turn[0], -projection.turn[1]];
     for row in 0..height.saturating_sub(1) {
         let j = if far_y { height - 2 - row } else { row };
         for column in 0..width.saturating_sub(1) {
             let i = if far_x { width - 2 - column } else { column };
             let corner = (i + width * j) as u32;
             let above = corner + width as u32;
-            surface.triangles.push([corner, corner + 1, above]);
-            surface.triangles.push([corner + 1, above + 1, above]);
+            let height = |n: u32| heights[n as usize];
+            // Along the contour: across it a steep flank would have the teeth of a saw.
+            let rises = (height(corner + 1) - height(above)).abs();
+            let falls = (height(corner) - height(above + 1)).abs();
+            let (mut halves, far_last) = if rises <= falls {
+                let halves = [[corner, corner + 1, above], [corner + 1, above + 1, above]];
+                (halves, x_away + y_away > 0.0)
+            } else {
+                let halves = [[corner, corner + 1, above + 1], [corner, above + 1, above]];
+                (halves, y_away > x_away)
+            };
+            if far_last {
+                halves.reverse();
+            }
+            surface.triangles.extend(halves);
         }
     }
     surface
@@ -291,6 +305,43 @@ mod tests {
             let first = quads.iter().copied().fold(f32::MAX, f32::min);
             assert!((quads[0] - first).abs() < 1e-3, "{azimuth}: {quads:?}");
             assert!((quads[quads.len() - 1] - last).abs() < 1e-3, "{azimuth}: {quads:?}");
+        }
+    }
+
+    /// Flanks of waves that go along either diagonal are cut along their crests, and of each quad the farther half is drawn first.
+    #[test]
+    fn quads_are_cut_along_the_contours() {
+        let size = [6, 5];
+        for (slope, azimuth) in [(1, 10.0), (-1, 100.0), (1, 190.0), (-1, 280.0)] {
+            let place = |n: usize| [(n % size[0]) as i32, (n / size[0]) as i32];
+            let phase = |n: usize| {
+                let [i, j] = place(n);
+                i + slope * j
+            };
+            let image = FieldImage {
+                size,
+                value: (0..30).map(|n| (phase(n) as f32).sin()).collect(),
+                ..image()
+            };
+            let projection = Projection::new(&orbit(azimuth, 40.0), size, AREA);
+            let found = surface(&image, &projection, &paint(&[]));
+            for [first, second] in found.triangles.as_chunks().0 {
+                let shared: Vec<usize> = first
+                    .iter()
+                    .filter(|n| second.contains(n))
+                    .map(|n| *n as usize)
+                    .collect();
+                assert!(
+                    shared.len() == 2 && phase(shared[0]) == phase(shared[1]),
+                    "{slope}: {shared:?}"
+                );
+                let away = |half: &[u32; 3]| -> f32 {
+                    let own = half.iter().find(|n| !shared.contains(&(**n as usize))).unwrap();
+                    let [i, j] = place(*own as usize);
+                    projection.point([i as f32, j as f32], 0.0)[1]
+                };
+                assert!(away(first) < away(second), "{slope}, {azimuth}");
+            }
         }
     }
 

@@ -2,7 +2,7 @@
 
 use super::looks::{comparable, mask, tolerance};
 use super::window::{SCENE, Window};
-use egui::{Key, Modifiers, PointerButton};
+use egui::{Event, Key, Modifiers, PointerButton};
 use egui_kittest::kittest::Queryable;
 use ripplon::app::App;
 use ripplon::engine::Phase;
@@ -150,6 +150,44 @@ fn the_brush_perturbs_the_way_back() {
     window.step_to(32);
     let found = window.app().frame().mirror.as_ref().unwrap().refocus.unwrap().2;
     assert!(found.fidelity > 0.9999, "{found:?}");
+}
+
+/// A stroke that was begun before the turn stays one layer of the whole run, though time turns while it is drawn.
+#[test]
+fn a_stroke_stays_where_it_began() {
+    let mut window = Window::open();
+    window.show_scene(&ring("echo"));
+    let layers = window.app().document().draft.layers.len();
+    window.step_to(16);
+    window.key(Key::B);
+    let points = [(36.0, 24.0), (36.0, 32.0), (36.0, 40.0)].map(|(x, y)| window.site(x, y));
+    let press = |pos, pressed| Event::PointerButton {
+        pos,
+        button: PointerButton::Primary,
+        pressed,
+        modifiers: Modifiers::NONE,
+    };
+    window.harness.event(Event::PointerMoved(points[0]));
+    window.harness.step();
+    window.harness.event(press(points[0], true));
+    window.harness.step();
+    window.harness.event(Event::PointerMoved(points[1]));
+    window.settle();
+    window.key(Key::Period);
+    window.wait("the turn", |app| phase(app) == Some(Phase::Replay));
+    window.harness.event(Event::PointerMoved(points[2]));
+    window.settle();
+    window.harness.event(press(points[2], false));
+    window.settle();
+    let draft = &window.app().document().draft;
+    let painted = (draft.layers.len(), draft.mirror.as_ref().unwrap().perturbation.len());
+    assert_eq!(painted, (layers + 1, 0));
+    // What the file does not hold is said.
+    window.keys(Modifiers::COMMAND, Key::S);
+    window.wait("the notice", |app| {
+        let mut notices = app.notices().list().iter();
+        notices.any(|notice| notice.title.contains("while it ran"))
+    });
 }
 
 #[test]

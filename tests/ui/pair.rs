@@ -3,7 +3,7 @@
 use super::looks::{comparable, mask, tolerance};
 use super::window::{SCENE, Window};
 use egui::accesskit::Role;
-use egui::{Key, Modifiers};
+use egui::{Key, Modifiers, PointerButton, Rect, vec2};
 use egui_kittest::kittest::Queryable;
 use ripplon::app::App;
 
@@ -112,6 +112,31 @@ fn methods_are_compared_and_edits_reach_both() {
     window.wait("one run", |app| app.frame().compared.is_none());
 }
 
+/// A length is measured in whichever of the two pictures it is drawn.
+#[test]
+fn the_ruler_measures_in_both_pictures() {
+    let mut window = open(false);
+    window.key(Key::L);
+    let panes: Vec<Rect> = window
+        .harness
+        .get_all_by_label("Picture of the field")
+        .map(|picture| picture.rect())
+        .collect();
+    assert_eq!(panes.len(), 2);
+    let mut measured = Vec::new();
+    for pane in panes.iter().rev() {
+        let at = |x: f32| pane.center() + vec2(x, 0.0);
+        window.drag_points(PointerButton::Primary, Modifiers::NONE, &[at(-60.0), at(0.0), at(60.0)]);
+        measured.push(window.app().ruler().unwrap());
+    }
+    let length = |[a, b]: [[f64; 2]; 2]| (b[0] - a[0]).hypot(b[1] - a[1]);
+    assert!(length(measured[0]) > 1.0, "{measured:?}");
+    // Places are single precision: a site of 48 to 1e-5.
+    for (first, second) in measured[0].iter().flatten().zip(measured[1].iter().flatten()) {
+        assert!((first - second).abs() < 1e-3, "{measured:?}");
+    }
+}
+
 #[test]
 fn pairs_look_as_they_did() {
     let mut window = open(false);
@@ -171,6 +196,11 @@ fn one_of_two_runs_is_wrong_and_is_found() {
     assert!(window.harness.query_by_label("Which is wrong?").is_some());
     assert_eq!(window.app().note(), None, "it would stand at the one that is right");
     assert!(
+        window.harness.query_by_label("Is it right?").is_none(),
+        "predictions are of the one that is right"
+    );
+    window.harness.get_by_label_contains("would tell which it is");
+    assert!(
         window.harness.query_by_label_contains("is wrong:").is_none(),
         "nothing is told before"
     );
@@ -178,6 +208,14 @@ fn one_of_two_runs_is_wrong_and_is_found() {
     let told = window.harness.query_by_label_contains("is wrong: its").is_some()
         || window.harness.query_by_label_contains("is wrong: the").is_some();
     assert!(told, "what was changed is told");
+    window.settle();
+    window.harness.get_by_label("Is it right?");
+    assert!(
+        window
+            .harness
+            .query_by_label_contains("would tell which it is")
+            .is_none()
+    );
     assert!(!window.app().document().is_modified(), "the scene is as it was");
     window.click("End");
     window.wait("one run", |app| app.frame().compared.is_none());

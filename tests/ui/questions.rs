@@ -40,6 +40,43 @@ fn a_step_leaves_the_question_open() {
     assert!(!is_asking(&window));
 }
 
+/// Steps by hand that come to a question, or begin where one is asked, put it as playing does.
+#[test]
+fn steps_by_hand_come_to_a_question() {
+    let mut window = Window::open();
+    // At the first step, and at the tenth.
+    for (asked_at, steps) in [("0.0", 1), ("0.2", 10)] {
+        window.show_scene(&asked().replace("ask_at = 0.2", &format!("ask_at = {asked_at}")));
+        assert!(!is_asking(&window));
+        for step in 1..=steps {
+            window.key(Key::Period);
+            window.wait("a step", |app| app.frame().clock.steps == step);
+        }
+        window.wait("the question", |app| app.frame().question == Some(0));
+        window.settle();
+        assert!(is_asking(&window), "asked at t = {asked_at}");
+        assert_eq!(window.steps(), steps);
+    }
+}
+
+/// What else the scene predicts may tell the answer: it is shown once that was given.
+#[test]
+fn other_predictions_wait_for_the_answer() {
+    let mut window = Window::open();
+    let other = "[[expect]]\nobservable = \"x\"\nat = 1.0\nvalue = 17.0\ntolerance = 9.0\nbecause = \"It moves.\"\n";
+    window.show_scene(&format!("{}{other}", asked()));
+    let told = |window: &Window| window.harness.query_by_label_contains("17 ±").is_some();
+    window.harness.get_by_label("shown after the question");
+    assert!(!told(&window));
+    window.click("Play");
+    window.wait("the question", |app| app.frame().question == Some(0));
+    window.settle();
+    window.click("Skip");
+    window.wait("it goes on", |app| app.frame().clock.steps > 12);
+    window.settle();
+    assert!(told(&window) && window.harness.query_by_label("shown after the question").is_none());
+}
+
 /// Whoever plays on instead leaves the question behind.
 #[test]
 fn playing_on_passes_a_question() {

@@ -13,7 +13,7 @@ const SPACING: f64 = 0.5;
 
 impl Window {
     /// Where a site's middle stands on the screen while the whole grid is shown: 2 points of room on every side.
-    fn site(&self, x: f32, y: f32) -> Pos2 {
+    pub fn site(&self, x: f32, y: f32) -> Pos2 {
         let area = self.harness.get_by_label("Picture of the field").rect();
         let scale = ((area.width() - 4.0) / SITES[0]).min((area.height() - 4.0) / SITES[1]);
         area.center() + scale * vec2(x + 0.5 - SITES[0] / 2.0, SITES[1] / 2.0 - y - 0.5)

@@ -34,6 +34,11 @@ const KEPT_FILE: &str = "kept.toml";
 const CANVAS: &str = "ripplon";
 const LINE: &str = "line";
 
+/// What no font of the page has the browser draws.
+pub fn fonts_with(_signs: &str) -> Vec<(String, Vec<u8>)> {
+    Vec::new()
+}
+
 /// Starts the window in the page's canvas.
 pub fn run() {
     let started = Instant::now();
