@@ -81,7 +81,7 @@ pub static METHOD: Method = Method {
                 },
                 Variant {
                     id: "blocked",
-                    about: "several whole steps on blocks that stay in cache; the fastest but in space without AVX-512",
+                    about: "several whole steps on blocks that stay in cache; the fastest on large planes",
                 },
             ],
         },

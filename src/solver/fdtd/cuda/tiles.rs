@@ -23,6 +23,9 @@ const WARPS: usize = 4;
 /// The share of the grid, stepped in blocks, above which single steps are faster.
 const MOST_TAKEN: f64 = 1.0;
 
+/// The share of a large grid, stepped in blocks, above which passes are not the longest there are, if others are not much shorter: as measured at order 4 on an H200.
+const MANY_BLOCKS: f64 = 0.05;
+
 /// Steps that a pass takes at least on a small plane: shorter ones take as long there as single steps.
 const LEAST_STEPS: usize = 4;
 
@@ -189,14 +192,10 @@ impl<T: OnCuda> Tiles<T> {
         tiles.mark(stream, pitch, Operations::default())?;
         #[expect(clippy::cast_precision_loss, reason = "a share")]
         let share = tiles.passes[0].blocks.sites() as f64 / (nx * ny) as f64;
-        if let Some(most) = std::env::var("RIPPLON_MIDDLE")
-            .ok()
-            .and_then(|most| most.parse::<f64>().ok())
-        {
-            eprintln!("share {share:.3}");
-            if share > most && tiles.passes.len() > 2 {
-                tiles.passes.remove(0);
-            }
+        // Blocks compute the less twice the fewer steps they take; that is worth more than what tiles lose.
+        let shorter = tiles.passes.get(1).is_some_and(|pass| pass.strips.steps >= LEAST_STEPS);
+        if share > MANY_BLOCKS && nx * ny >= LEAST_TILED && shorter {
+            tiles.passes.remove(0);
         }
         if share > MOST_TAKEN {
             return Ok(Err(format!(
