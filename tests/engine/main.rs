@@ -109,6 +109,11 @@ const RUNS: &[&[&str]] = &[
         "solver.precision=double",
     ],
     &[
+        "solver.method=crank-nicolson",
+        "solver.variant=auto",
+        "solver.precision=single",
+    ],
+    &[
         "solver.method=chebyshev",
         "solver.variant=auto",
         "solver.precision=single",
