@@ -4,7 +4,7 @@ use super::run::short;
 use super::terminal::say;
 use super::{SceneArgs, scene};
 use crate::engine::Engine;
-use crate::engine::resolution::too_coarse;
+use crate::engine::resolution::{idle_layers, too_coarse};
 use crate::physics::attenuation::plane_wave;
 use crate::physics::room::{diffuse_absorption, impedance_at, normal_absorption, reflection};
 use crate::physics::{Initial, Layer, Model, Sets, Value, absorber, drives};
@@ -202,6 +202,9 @@ pub(super) fn run(args: &CheckArgs) -> anyhow::Result<()> {
         scenario.detectors().len(),
         scenario.expectations().len()
     );
+    for line in idle_layers(&scenario) {
+        say!("  layers    {line}");
+    }
     for line in too_coarse(&scenario, estimate.time_step) {
         say!("  waves     {line}");
     }

@@ -2,7 +2,7 @@
 
 use super::SceneArgs;
 use super::terminal::tell;
-use crate::engine::resolution::not_covered;
+use crate::engine::resolution::{idle_layers, not_covered};
 use crate::scene::{Faults, Scenario, without_controls};
 use crate::solver;
 use std::io::IsTerminal;
@@ -44,7 +44,7 @@ pub(super) fn print_note(engine: &crate::engine::Engine) {
         tell!("note: {note}");
     }
     let scenario = engine.scenario();
-    for words in not_covered(scenario) {
+    for words in not_covered(scenario).into_iter().chain(idle_layers(scenario)) {
         tell!("note: {words}");
     }
     let Some(step) = scenario.time().step.filter(|_| scenario.expectations().is_empty()) else {

@@ -4,7 +4,7 @@ use super::dispersion;
 use crate::grid::{Edge, Grid};
 use crate::physics::attenuation::plane_wave;
 use crate::physics::dispersion::Law;
-use crate::physics::{Initial, Model, Pulse, Sets, Value};
+use crate::physics::{Initial, Model, Pulse, Sets, Shape, Value};
 use crate::scene::Scenario;
 use crate::scene::file::SignalFile;
 use crate::units;
@@ -55,6 +55,31 @@ pub fn too_coarse(scenario: &Scenario, time_step: f64) -> Vec<String> {
 #[must_use]
 pub fn not_covered(scenario: &Scenario) -> Vec<String> {
     losses(scenario).into_iter().chain(uncounted(scenario)).collect()
+}
+
+/// Layers that hold no site: what they set is nowhere.
+#[must_use]
+pub fn idle_layers(scenario: &Scenario) -> Vec<String> {
+    let grid = scenario.grid();
+    let layers = scenario.medium().layers().iter().enumerate();
+    layers
+        .filter(|(_, layer)| !holds_a_site(&layer.shape, grid))
+        .map(|(number, layer)| {
+            format!(
+                "layer.{number} ({}) holds no site of the grid and changes nothing: sites stand {} apart; enlarge it, or move it into the grid",
+                layer.sets.as_str(),
+                grid.spacing()
+            )
+        })
+        .collect()
+}
+
+/// Whether a site of the grid belongs to a shape.
+fn holds_a_site(shape: &Shape, grid: &Grid) -> bool {
+    let [x, y, z] = shape.sites(grid);
+    let rows = z.flat_map(|k| y.clone().map(move |j| [j, k]));
+    let mut sites = rows.flat_map(|[j, k]| x.clone().map(move |i| [i, j, k]));
+    sites.any(|site| shape.contains(site, grid))
 }
 
 /// The numbers of layers that set something.
@@ -285,6 +310,30 @@ mod tests {
             .parse()
             .unwrap();
         assert_eq!(lossy(0.95 * most), "");
+    }
+
+    #[test]
+    fn layers_between_sites_are_told() {
+        let told = |shape: &str| {
+            let text = format!(
+                "format = 1\n[grid]\nsize = [64, 32]\nspacing = 0.5\n[quantum]\n[[packet]]\ncenter = [8.0, 8.0]\nwidth = 2.0\n[[layer]]\nsets = \"wall\"\n{shape}\n"
+            );
+            let (_, scenario) = solver::read_scene_text(&text, None, &[]).unwrap();
+            idle_layers(&scenario).join("\n")
+        };
+        for shape in [
+            "shape = \"box\"\nmin = [200.0, 0.0]\nmax = [210.0, 9.0]",
+            "shape = \"box\"\nmin = [20.1, 0.0]\nmax = [20.4, 9.0]",
+            "shape = \"disk\"\ncenter = [20.25, 4.25]\nradius = 0.3",
+        ] {
+            assert!(told(shape).starts_with("layer.0 (wall) holds no site"), "{shape}");
+        }
+        for shape in [
+            "shape = \"box\"\nmin = [20.1, 0.0]\nmax = [20.5, 9.0]",
+            "shape = \"ring\"\ncenter = [20.0, 8.0]\ninner = 2.0\nouter = 3.0",
+        ] {
+            assert_eq!(told(shape), "", "{shape}");
+        }
     }
 
     #[test]

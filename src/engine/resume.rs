@@ -115,9 +115,14 @@ impl Engine {
         let scenario = with_settings(scenario, &resolved);
         let differ = differing(&scene_then, &scenario.file().to_toml());
         if engine.update(scenario)? == Change::Restarted {
-            return Err(mismatch(format!(
-                "a run with a mirror does not go on with another {}; give the scene that it was written with",
+            // What is left of a scene is its end, from which an automatic Δt follows.
+            let what = if differ.is_empty() {
+                "time.end, which its automatic step leads to".to_owned()
+            } else {
                 differ.join(", ")
+            };
+            return Err(mismatch(format!(
+                "a run with a mirror does not go on with another {what}; give the scene that it was written with"
             ))
             .into());
         }

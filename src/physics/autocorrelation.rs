@@ -410,11 +410,11 @@ mod tests {
     fn what_noise_leaves_is_no_line() {
         let mut noise = Noise::new(11);
         let mut noise = || 1e-2 * noise.signed();
-        let mut record = record(&[(0.7, 0.6), (1.9, 0.4)], 0.05, 2000);
+        let mut record = record(&[(0.7, 0.6), (1.9, 0.4)], 0.2, 400);
         for value in &mut record {
             *value += Complex64::new(noise(), noise());
         }
-        let found = Autocorrelation::of(record, 0.05);
+        let found = Autocorrelation::of(record, 0.2);
         assert_eq!(found.lines.len(), 2, "{:?}", found.lines);
         for (line, (energy, weight)) in found.lines.iter().zip([(0.7, 0.6), (1.9, 0.4)]) {
             // The mean of 4000 values of 6e-3 each, with a window of ¾: some 1e-4.

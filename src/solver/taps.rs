@@ -125,6 +125,13 @@ impl Taps {
         }
     }
 
+    /// The same detectors, which record at every step.
+    #[must_use]
+    pub fn at_every_step(mut self) -> Self {
+        self.every.fill(1);
+        self
+    }
+
     /// Detectors of a part of a grid, which record at the same steps as `self` and keep what their rows add to a record.
     pub(super) fn in_part(&self, taps: Vec<Tap>) -> Self {
         Self {

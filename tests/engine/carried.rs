@@ -67,4 +67,14 @@ fn a_way_back_is_gone_on_with_in_parts_and_never_begun_anew() {
             Ok((engine, _)) => panic!("{other} begins at step {}", engine.clock().steps),
         }
     }
+    // 8 steps of 0.05 lead to the turn and 20 to t = 1; to t = 0.92 lead 23 of 0.04.
+    let auto = |end: &str| with(&["time.step=auto", end]);
+    let mut whole = Engine::new(auto("time.end=1.0")).unwrap();
+    whole.advance(10).unwrap();
+    whole.save_checkpoint(&path).unwrap();
+    let refused = Engine::resume(auto("time.end=0.92"), &path)
+        .map(|_| ())
+        .unwrap_err()
+        .to_string();
+    assert!(refused.contains("another time.end"), "{refused}");
 }

@@ -109,6 +109,11 @@ const RUNS: &[&[&str]] = &[
         "solver.precision=double",
     ],
     &[
+        "solver.method=crank-nicolson",
+        "solver.variant=auto",
+        "solver.precision=single",
+    ],
+    &[
         "solver.method=chebyshev",
         "solver.variant=auto",
         "solver.precision=single",
@@ -198,6 +203,52 @@ fn an_end_that_lies_behind_is_refused() {
     run.reverse().unwrap();
     let end = run.run_until(0.1, &mut |_, _| ControlFlow::Continue(())).unwrap();
     assert_eq!(end.steps, 5);
+}
+
+/// A detector that records every tenth step is judged by what it would record at the 25th, and by its last record no more: that is what it records there at every step.
+#[test]
+fn a_prediction_does_not_wait_for_a_record() {
+    let quantum = "[quantum]\n[solver]\nmethod = \"trotter\"\nprecision = \"double\"\n[[packet]]\ncenter = [20.0]\nwidth = 2.0\nmomentum = [1.0]\n";
+    let sound = "[acoustic]\nspeed = 1.0\n[solver]\nmethod = \"fdtd\"\nprecision = \"double\"\n[[pulse]]\ncenter = [20.0]\nwidth = 3.0\n";
+    let region = "region = { min = [21.0], max = [40.0] }";
+    for (head, measures) in [
+        (quantum, &["value", "probability", "flux"][..]),
+        (sound, &["value", "pressure", "energy", "flux"]),
+    ] {
+        let measured = |every: u32| {
+            let mut text =
+                format!("format = 1\n[grid]\nsize = [96]\nspacing = 0.5\n[time]\nstep = 0.1\nend = 4.0\n{head}");
+            for measure in measures {
+                let place = if ["value", "flux"].contains(measure) {
+                    "at = 22.0"
+                } else {
+                    region
+                };
+                text += &format!(
+                    "[[detector]]\nname = \"{measure}\"\nmeasure = \"{measure}\"\n{place}\nevery = {every}\n\
+                     [[expect]]\ndetector = \"{measure}\"\nat = 2.5\nvalue = 0.0\ntolerance = 1e-9\n"
+                );
+            }
+            let mut run = Engine::new(scene_from(&text, &[])).unwrap();
+            run.advance(27).unwrap();
+            let values = run.verdicts().iter().map(|verdict| verdict.measured().unwrap());
+            (values.collect::<Vec<f64>>(), run.taps().latest(0).unwrap())
+        };
+        let ((always, _), (seldom, last)) = (measured(1), measured(10));
+        for (n, measure) in measures.iter().enumerate() {
+            let apart = (always[n] - seldom[n]).abs();
+            assert!(
+                apart <= 1e-12 * always[n].abs(),
+                "{measure}: {} and {}",
+                always[n],
+                seldom[n]
+            );
+        }
+        assert!(
+            (always[0] - last).abs() > 1e-3 * last.abs(),
+            "the last record is another"
+        );
+    }
 }
 
 #[test]

@@ -107,6 +107,11 @@ fn numbers_and_ranges() {
         &["64.5 is a number, not a whole number"],
     );
     fault(
+        &with(FREE, "width = [2.0, 2.0]", "width = 1e-200"),
+        "21:9",
+        &["1e-200 is not between 1e-30 and 1e30"],
+    );
+    fault(
         &with(FREE, "width = [2.0, 2.0]", "width = [2.0, 0.0]"),
         "21:15",
         &["0.0 is not greater than 0"],

@@ -7,9 +7,9 @@ use crate::engine::gram;
 use crate::engine::log::{ObservableLog, Row};
 use crate::field::FieldData;
 use crate::physics::noise::Noise;
-use crate::physics::{Equation, Measurement, Observables, Outcome, Refocus, StateMeasures};
+use crate::physics::{Equation, Measure, Measurement, Observables, Outcome, Reading, Refocus, StateMeasures};
 use crate::scene::scenario::Subject;
-use crate::solver::{self, Clock, SolverError};
+use crate::solver::{self, Clock, SolverError, Taps};
 use num_complex::Complex64;
 use std::sync::Arc;
 
@@ -103,7 +103,26 @@ impl Engine {
         } else {
             None
         };
-        Ok(self.measured(subject, &observables, refocus.as_ref(), state.as_ref()))
+        let now = self.between_records(subject)?;
+        Ok(now.or_else(|| self.measured(subject, &observables, refocus.as_ref(), state.as_ref())))
+    }
+
+    /// What a detector measures at a step at which it does not record; `None` where it does, and of an average, which is one of its records.
+    fn between_records(&mut self, subject: &Subject) -> Result<Option<f64>, EngineError> {
+        let Subject::Detector(place) = *subject else {
+            return Ok(None);
+        };
+        let detector = &self.scenario.detectors()[place];
+        if self.clock().steps.is_multiple_of(detector.every) || detector.reading != Reading::Itself {
+            return Ok(None);
+        }
+        let is_peak = detector.measure == Measure::Peak;
+        let mut taps = Taps::of(&self.scenario).at_every_step();
+        let observed = self.solver.observe(&mut taps);
+        self.guard(observed)?;
+        let before = self.taps.latest(place).filter(|_| is_peak);
+        let now = taps.latest(place);
+        Ok(now.map(|now| before.map_or(now, |before| now.max(before))))
     }
 
     /// The value of a subject, from what was measured at the present step.
@@ -192,9 +211,12 @@ impl Engine {
         } else {
             None
         };
+        let scenario = Arc::clone(&self.scenario);
         for place in due {
-            let expectation = &self.scenario.expectations()[place];
-            let value = self.measured(&expectation.subject, &observables, refocus.as_ref(), state.as_ref());
+            let expectation = &scenario.expectations()[place];
+            let now = self.between_records(&expectation.subject)?;
+            let value =
+                now.or_else(|| self.measured(&expectation.subject, &observables, refocus.as_ref(), state.as_ref()));
             if let Some(value) = value {
                 self.verdicts[place] = Verdict::of(expectation, value);
             }

@@ -155,7 +155,7 @@ impl Builder<'_> {
                     } else {
                         format!("{}.{axis}", key("width"))
                     };
-                    (axis == 0 || packet.width.len() > 1) && !self.positive(&path, width[axis])
+                    (axis == 0 || packet.width.len() > 1) && !self.ordinary(&path, width[axis])
                 });
                 bad.count() == 0
             });
@@ -221,7 +221,7 @@ impl Builder<'_> {
         for (index, pulse) in given.iter().enumerate() {
             let key = |name: &str| format!("pulse.{index}.{name}");
             let center = self.point(&key("center"), &pulse.center, grid);
-            let width = self.positive(&key("width"), pulse.width);
+            let width = self.ordinary(&key("width"), pulse.width);
             let amplitude = self.finite(&key("amplitude"), pulse.amplitude);
             if let (Some(center), true, true) = (center, width, amplitude) {
                 pulses.push(Pulse {

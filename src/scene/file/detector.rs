@@ -101,8 +101,8 @@ section! {
         measure: Option<Measure> = maybe "`value` at a point, `flux` through a line, `probability` (quantum) or `energy` (acoustic) in a region";
         /// it records at steps whose number is a multiple of this, at their exact times. Energy and flux of a large
         /// region cost most; between the steps at which they are recorded they cost what the velocity costs.
-        /// Tables leave the cells of the other steps empty; at such a step `[[expect]]` takes what was recorded
-        /// last, and `[sweep]` records. `peak` then is the largest of the steps looked at
+        /// Tables leave the cells of the other steps empty; at such a step `[[expect]]` takes what would be recorded,
+        /// of `mean`, `rms` and `level` what was recorded last, and `[sweep]` records. `peak` then is the largest of the steps looked at
         every: Option<usize> = maybe "1";
         /// what is made of it: `mean`, `rms` (the root of the mean square), or of a pressure `level` (dB re 20
         /// µPa); of a flux the mean is the mean intensity

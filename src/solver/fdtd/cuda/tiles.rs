@@ -193,7 +193,8 @@ impl<T: OnCuda> Tiles<T> {
         #[expect(clippy::cast_precision_loss, reason = "a share")]
         let share = tiles.passes[0].blocks.sites() as f64 / (nx * ny) as f64;
         // Blocks compute the less twice the fewer steps they take; that is worth more than what tiles lose.
-        let shorter = tiles.passes.get(1).is_some_and(|pass| pass.strips.steps >= LEAST_STEPS);
+        let longest = tiles.passes[0].strips.steps;
+        let shorter = tiles.passes.get(1).is_some_and(|pass| 3 * pass.strips.steps >= 2 * longest);
         if share > MANY_BLOCKS && nx * ny >= LEAST_TILED && shorter {
             tiles.passes.remove(0);
         }
