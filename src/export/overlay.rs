@@ -159,13 +159,12 @@ impl Legend<'_> {
         }
     }
 
-    /// Draws everything around a field that stands at `field`.
+    /// Draws everything around a field that stands at `field`; its scale bar lies over what is drawn in it.
     pub fn draw(&self, picture: &mut Picture, field: Rect, unit: f32, theme: &Theme) {
         let base = pixel(field.y) - 0.95 * unit;
         self.head(picture, field, base, unit, theme);
         frame(picture, field, theme);
         self.colors(picture, field, unit, theme);
-        self.scale_bar(picture, field, unit, theme);
     }
 
     /// The time, in words.
@@ -268,23 +267,30 @@ impl Legend<'_> {
         style.draw(picture, x, y + gap + 2.3 * unit, Align::Center, &most);
     }
 
-    pub(super) fn scale_bar(&self, picture: &mut Picture, field: Rect, unit: f32, theme: &Theme) {
+    /// The scale bar of a field: what it is called, its width in pixels and the ground on which it stands; `None` where it has no room.
+    pub(super) fn scale(&self, field: Rect, unit: f32, theme: &Theme) -> Option<(String, f32, Rect)> {
         let length = round_down(self.length / 4.0);
         #[expect(clippy::cast_possible_truncation, reason = "a length in the picture")]
         let width = (length / self.length) as f32 * pixel(field.width);
         if !(width.is_finite() && width >= 8.0) || pixel(field.height) < 5.0 * unit {
-            return;
+            return None;
         }
         let label = format!("{}{}", plain(length), self.length_unit);
-        let style = theme.label(unit * 0.85);
-        let wide = width.max(style.width(&label));
+        let wide = width.max(theme.label(unit * 0.85).width(&label));
         let ground = Rect {
             x: field.x + ceil(unit * 0.6),
             y: field.y + field.height - ceil(unit * 2.4),
             width: ceil(wide + unit),
             height: ceil(unit * 1.8),
         };
-        picture.fill(ground, theme.ground, 0.55);
+        Some((label, width, ground))
+    }
+
+    pub(super) fn scale_bar(&self, picture: &mut Picture, field: Rect, unit: f32, theme: &Theme) {
+        let Some((label, width, ground)) = self.scale(field, unit, theme) else {
+            return;
+        };
+        picture.fill(ground, theme.ground, 0.72);
         let middle = pixel(ground.x) + pixel(ground.width) / 2.0;
         let bar = Rect {
             x: floor(middle - width / 2.0),
@@ -295,7 +301,7 @@ impl Legend<'_> {
         picture.fill(bar, theme.text, 1.0);
         let text = super::text::Style {
             color: theme.text,
-            ..style
+            ..theme.label(unit * 0.85)
         };
         text.draw(picture, middle, pixel(ground.y) + unit * 0.98, Align::Center, &label);
     }

@@ -2,6 +2,7 @@
 
 use super::look::index;
 use super::paint::Painter;
+use super::picture::Rect;
 use super::pixels::{Entries, Hues};
 use super::resample::Wide;
 use super::shade::Shade;
@@ -33,7 +34,6 @@ impl Painter {
             let legend = self.legend(&scenario, levels, clock);
             if self.is_upright() {
                 legend.draw_upright(&mut self.picture, field, self.unit, self.theme);
-                legend.scale_bar(&mut self.picture, field, self.unit, self.theme);
             } else {
                 legend.draw(&mut self.picture, field, self.unit, self.theme);
             }
@@ -50,8 +50,10 @@ impl Painter {
                 super::overlay::caption(&mut self.picture, field, self.unit, self.theme, &words);
             }
             if self.look.quantity != Quantity::Momentum {
-                self.outlines(clock.time);
+                let scale = legend.scale(field, self.unit, self.theme);
+                self.outlines(clock.time, scale.map(|(_, _, ground)| ground));
             }
+            legend.scale_bar(&mut self.picture, field, self.unit, self.theme);
             self.note(clock.time, 3.4);
         }
     }
@@ -77,8 +79,8 @@ impl Painter {
         super::flow::trajectories(&mut self.picture, field, &self.paths, frame, words);
     }
 
-    /// Lines and circles of theory over a plane.
-    fn outlines(&mut self, t: f64) {
+    /// Lines and circles of theory over a plane, whose labels leave the scale bar free.
+    fn outlines(&mut self, t: f64, scale: Option<Rect>) {
         let (field, words) = (self.field, (self.unit, self.theme));
         let scenario = Arc::clone(&self.scenario);
         let drawn = scenario.theories().iter().filter_map(|theory| {
@@ -86,7 +88,7 @@ impl Painter {
             Some((points.collect(), theory.label.as_str()))
         });
         let drawn: Vec<(Vec<[f32; 2]>, &str)> = drawn.collect();
-        super::theory::lines(&mut self.picture, field, &drawn, words);
+        super::theory::lines(&mut self.picture, field, (&drawn, scale), words);
     }
 
     /// Colours the pixels of the field.
