@@ -403,3 +403,16 @@ fn the_scale_bar_lies_over_lines_of_theory() {
         "behind the ground of the bar"
     );
 }
+
+/// Where there is nothing, an energy of ψ that a well makes negative has the neutral colour of a map with two sides.
+#[test]
+fn an_energy_of_zero_is_neutral() {
+    let scene = scenario(
+        "format = 1\n[grid]\nsize = [48, 30]\nspacing = 1.0\n[quantum]\nmass = 1.0\n[time]\nstep = 0.1\nend = 1.0\n\
+         [[packet]]\ncenter = [24.0, 15.0]\nwidth = [2.0, 2.0]\n\
+         [[layer]]\nsets = \"potential\"\nshape = \"disk\"\ncenter = [24.0, 15.0]\nradius = 3.0\nvalue = -0.5\n[view]\nquantity = \"energy\"\n",
+    );
+    let (picture, _) = painted(&scene, &Look::of(&scene));
+    let table = colormap::auto(colormap::Kind::Diverging).table();
+    assert_eq!(picture.at(2, 2), table[128]);
+}
