@@ -174,16 +174,24 @@ impl Legend<'_> {
 
     /// Title on the left, clock on the right, on a base line above a field; a title that is too long is cut.
     pub fn head(&self, picture: &mut Picture, field: Rect, base: f32, unit: f32, theme: &Theme) {
-        let clock = self.clock();
-        let clock_style = theme.label(unit);
+        let (left, title) = self.title_above(field, unit, theme);
+        let title_style = theme.title(unit * 1.15);
+        title_style.draw(picture, left, base, Align::Left, &title);
         let right = pixel(field.x + field.width);
+        theme
+            .label(unit)
+            .draw(picture, right, base, Align::Right, &self.clock());
+    }
+
+    /// Where the title above a field begins, and what of it has room before the clock.
+    fn title_above(&self, field: Rect, unit: f32, theme: &Theme) -> (f32, String) {
         let style = theme.title(unit * 1.15);
-        let end = right - clock_style.width(&clock) - unit;
+        let end = pixel(field.x + field.width) - theme.label(unit).width(&self.clock()) - unit;
         // Over a narrow field a long title begins farther left.
         let left = pixel(field.x).min((end - style.width(self.title)).max(unit));
-        let title = shortened(self.title, |title| style.width(title) <= end - left);
-        style.draw(picture, left, base, Align::Left, &title);
-        clock_style.draw(picture, right, base, Align::Right, &clock);
+        // Differences of places are rounded.
+        let room = end - left + 0.1;
+        (left, shortened(self.title, |title| style.width(title) <= room))
     }
 
     fn bar(&self, picture: &mut Picture, field: Rect, unit: f32, theme: &Theme) {
@@ -374,6 +382,22 @@ mod tests {
     use super::*;
     use crate::colormap;
 
+    /// A legend without words, from 0 to 1.
+    fn legend(map: &Colormap) -> Legend<'_> {
+        Legend {
+            title: "",
+            time: 0.0,
+            decimals: 0,
+            sign: "",
+            map,
+            levels: Levels { low: 0.0, high: 1.0 },
+            gamma: 1.0,
+            length: 1.0,
+            length_unit: String::new(),
+            time_unit: String::new(),
+        }
+    }
+
     /// The longest signs, with a power of ten behind them.
     #[test]
     fn signs_of_colour_bars_end_within_the_picture() {
@@ -383,21 +407,36 @@ mod tests {
         for (sign, low) in [("Δ|v| / (m/s)", -2e-7), ("|I| / (W/m²)", 0.0), ("Δ|ψ|²", -2e-12)] {
             let mut picture = Picture::filled(500, 400, theme.ground);
             let legend = Legend {
-                title: "",
-                time: 0.0,
-                decimals: 0,
                 sign,
-                map: colormap::auto(Kind::Diverging),
                 levels: Levels { low, high: 2e-7 },
-                gamma: 1.0,
-                length: 1.0,
-                length_unit: String::new(),
-                time_unit: String::new(),
+                ..legend(colormap::auto(Kind::Diverging))
             };
             legend.draw(&mut picture, margins.inside(500, 400), unit, theme);
             let right = (494..500).flat_map(|x| (0..400).map(move |y| (x, y)));
             let inked = right.filter(|(x, y)| picture.at(*x, *y) != theme.ground).count();
             assert_eq!(inked, 0, "{sign}");
+        }
+    }
+
+    /// Over a field that is narrower than its title the title begins farther left, whole where it has room there.
+    #[test]
+    fn titles_of_narrow_fields_are_whole() {
+        let theme = Theme::light();
+        let words = "A title that is longer than its field is wide";
+        for (letters, x) in (3..words.len()).flat_map(|letters| [300, 411, 523].map(|x| (letters, x))) {
+            let legend = Legend {
+                title: words[..letters].trim_end(),
+                ..legend(colormap::auto(Kind::Sequential))
+            };
+            let field = Rect {
+                x,
+                y: 50,
+                width: 150,
+                height: 200,
+            };
+            let (left, title) = legend.title_above(field, 10.3, theme);
+            assert_eq!(title, legend.title);
+            assert!(left >= 10.3);
         }
     }
 
@@ -413,19 +452,7 @@ mod tests {
             height: 4,
         };
         let mut picture = Picture::filled(380, 100, theme.ground);
-        let legend = Legend {
-            title: "",
-            time: 0.0,
-            decimals: 0,
-            sign: "",
-            map: colormap::auto(Kind::Sequential),
-            levels: Levels { low: 0.0, high: 1.0 },
-            gamma: 1.0,
-            length: 1.0,
-            length_unit: String::new(),
-            time_unit: String::new(),
-        };
-        legend.draw(&mut picture, field, unit, theme);
+        legend(colormap::auto(Kind::Sequential)).draw(&mut picture, field, unit, theme);
         let first = field.x + field.width + ceil(2.2 * unit);
         let inked: Vec<bool> = (field.y - 4..100)
             .map(|y| (first..380).any(|x| picture.at(x, y) != theme.ground))
