@@ -6,6 +6,7 @@ use super::picture::Rect;
 use super::pixels::{Entries, Hues};
 use super::resample::Wide;
 use super::shade::Shade;
+use super::theory::Labelled;
 use crate::backend::simd::Level;
 use crate::colormap::{Kind, Levels, shades};
 use crate::scene::scenario::{Flow, Quantity};
@@ -87,7 +88,7 @@ impl Painter {
             let points = theory.outline(t)?.into_iter().map(|at| self.place(at));
             Some((points.collect(), theory.label.as_str()))
         });
-        let drawn: Vec<(Vec<[f32; 2]>, &str)> = drawn.collect();
+        let drawn: Vec<Labelled<'_>> = drawn.collect();
         super::theory::lines(&mut self.picture, field, (&drawn, scale), words);
     }
 

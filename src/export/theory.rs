@@ -46,11 +46,14 @@ pub fn label_places(points: &[[f32; 2]]) -> Vec<[f32; 2]> {
     places
 }
 
+/// The places of a line, pixels, and its label.
+pub type Labelled<'a> = (Vec<[f32; 2]>, &'a str);
+
 /// Draws lines of theory, and beside each its label, clear of the other labels, of a place that is taken, and, where there is room, of all lines.
 pub fn lines(
     picture: &mut Picture,
     field: Rect,
-    (lines, taken): (&[(Vec<[f32; 2]>, &str)], Option<Rect>),
+    (lines, taken): (&[Labelled<'_>], Option<Rect>),
     (unit, theme): (f32, &Theme),
 ) {
     for (points, _) in lines {
