@@ -238,13 +238,22 @@ impl Legend<'_> {
                 .min(pixel(bar.y + bar.height));
             style.draw(picture, right + unit * 0.45, base, Align::Left, label);
         }
-        let title = format!("{} {}", self.sign, power_of_ten(ticks.exponent));
-        let base = pixel(field.y) - 0.95 * unit;
-        // A sign with a long unit and a power of ten is set smaller, so that it ends within the picture.
         let room = pixel(picture.width) - pixel(bar.x) - 0.3 * unit;
-        let size = unit * (room / theme.label(unit).width(title.trim())).min(1.0);
-        let style = theme.label(size);
-        style.draw(picture, pixel(bar.x), base, Align::Left, title.trim());
+        let fits = |words: &str| (room / theme.label(unit).width(words).max(1.0)).min(1.0);
+        let power = power_of_ten(ticks.exponent);
+        let title = format!("{} {power}", self.sign);
+        let base = pixel(field.y) - 0.95 * unit;
+        // A sign with a long unit is set smaller, so that it ends within the picture, and stands above its power of ten where the letters would be too small.
+        let lines = if fits(title.trim()) < 0.75 && !power.is_empty() {
+            vec![(base - 0.9 * unit, self.sign), (base, power.as_str())]
+        } else {
+            vec![(base, title.trim())]
+        };
+        let most = if lines.len() > 1 { 0.8 } else { 1.0 };
+        for (base, words) in lines {
+            let style = theme.label(unit * fits(words).min(most));
+            style.draw(picture, pixel(bar.x), base, Align::Left, words);
+        }
     }
 
     /// A disc: hue by angle, brightness by distance from its centre.
@@ -404,7 +413,12 @@ mod tests {
         let theme = Theme::light();
         let unit = 20.0;
         let margins = Margins::for_field(unit);
-        for (sign, low) in [("Δ|v| / (m/s)", -2e-7), ("|I| / (W/m²)", 0.0), ("Δ|ψ|²", -2e-12)] {
+        for (sign, low) in [
+            ("Δ|v| / (m/s)", -2e-7),
+            ("|I| / (W/m²)", 0.0),
+            ("Δ|ψ|²", -2e-12),
+            ("Δ energy / (J/m³)", -2e-7),
+        ] {
             let mut picture = Picture::filled(500, 400, theme.ground);
             let legend = Legend {
                 sign,
@@ -413,8 +427,16 @@ mod tests {
             };
             legend.draw(&mut picture, margins.inside(500, 400), unit, theme);
             let right = (494..500).flat_map(|x| (0..400).map(move |y| (x, y)));
-            let inked = right.filter(|(x, y)| picture.at(*x, *y) != theme.ground).count();
+            let above = (0..500).map(|x| (x, 0));
+            let inked = right
+                .chain(above)
+                .filter(|(x, y)| picture.at(*x, *y) != theme.ground)
+                .count();
             assert_eq!(inked, 0, "{sign}");
+            // Letters are not half as large as others: as high as half a unit where nothing hangs below the line.
+            let bar = 500 - margins.right + ceil(0.9 * unit);
+            let rows = (0..margins.top - 2).filter(|y| (bar..494).any(|x| picture.at(x, *y) != theme.ground));
+            assert!(rows.count() >= 12, "{sign}");
         }
     }
 
