@@ -67,7 +67,7 @@ impl App {
         look.gamma = self.view.gamma();
         if !self.settings.dark && grid.rank() == 2 && look.mode == ViewMode::Plane && look.colormap == "auto" {
             // As the window shows it.
-            colormap::auto_on_paper(look.quantity.map_kind())
+            colormap::auto_on_paper(look.quantity.auto_kind(scenario.model().equation()))
                 .id
                 .clone_into(&mut look.colormap);
         }

@@ -7,6 +7,7 @@ use super::view_state::ViewState;
 use super::widgets::{choice, figure, hint, row, section};
 use crate::app::icon::Icon;
 use crate::colormap::{self, COLORMAPS, Kind};
+use crate::physics::Equation;
 use crate::scene::scenario::{Brightness, ColorRange, Flow, Quantity, ViewMode};
 use crate::scene::{Scenario, SceneFile};
 use egui::Ui;
@@ -101,7 +102,12 @@ pub fn quantity(file: &SceneFile) -> Quantity {
 /// The map with which a scene's picture shows a quantity, on white where `paper` says that it may stand there.
 #[must_use]
 pub fn map(file: &SceneFile, shown: Quantity, paper: bool) -> &'static colormap::Colormap {
-    let kind = shown.map_kind();
+    let equation = if file.acoustic.is_some() {
+        Equation::Acoustic
+    } else {
+        Equation::Schrodinger
+    };
+    let kind = shown.auto_kind(equation);
     if paper && file.view.colormap == "auto" {
         return colormap::auto_on_paper(kind);
     }

@@ -189,7 +189,7 @@ mod tests {
     /// As along the axes: the sign of a negative number is a minus, not a hyphen.
     #[test]
     fn negative_values_have_a_minus() {
-        let line = title("", "W(x, k) at t = 1.0000", [-0.25, 0.318_31]);
-        assert_eq!(line, "W(x, k) at t = 1.0000, from −0.2500 to 0.3183");
+        let line = title("", "W(x, k) at t = 1.0000", [-0.25, 0.29]);
+        assert_eq!(line, "W(x, k) at t = 1.0000, from −0.2500 to 0.2900");
     }
 }

@@ -145,7 +145,7 @@ impl Painter {
             let points: Vec<[f32; 2]> = (0..field.width).map(column).filter(|[_, y]| y.is_finite()).collect();
             Some((points, theory.label.as_str()))
         });
-        super::theory::lines(&mut self.picture, field, &drawn.collect::<Vec<_>>(), words);
+        super::theory::lines(&mut self.picture, field, (&drawn.collect::<Vec<_>>(), None), words);
     }
 
     fn along(&self) -> String {

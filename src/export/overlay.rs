@@ -159,13 +159,12 @@ impl Legend<'_> {
         }
     }
 
-    /// Draws everything around a field that stands at `field`.
+    /// Draws everything around a field that stands at `field`; its scale bar lies over what is drawn in it.
     pub fn draw(&self, picture: &mut Picture, field: Rect, unit: f32, theme: &Theme) {
         let base = pixel(field.y) - 0.95 * unit;
         self.head(picture, field, base, unit, theme);
         frame(picture, field, theme);
         self.colors(picture, field, unit, theme);
-        self.scale_bar(picture, field, unit, theme);
     }
 
     /// The time, in words.
@@ -175,16 +174,24 @@ impl Legend<'_> {
 
     /// Title on the left, clock on the right, on a base line above a field; a title that is too long is cut.
     pub fn head(&self, picture: &mut Picture, field: Rect, base: f32, unit: f32, theme: &Theme) {
-        let clock = self.clock();
-        let clock_style = theme.label(unit);
+        let (left, title) = self.title_above(field, unit, theme);
+        let title_style = theme.title(unit * 1.15);
+        title_style.draw(picture, left, base, Align::Left, &title);
         let right = pixel(field.x + field.width);
+        theme
+            .label(unit)
+            .draw(picture, right, base, Align::Right, &self.clock());
+    }
+
+    /// Where the title above a field begins, and what of it has room before the clock.
+    fn title_above(&self, field: Rect, unit: f32, theme: &Theme) -> (f32, String) {
         let style = theme.title(unit * 1.15);
-        let end = right - clock_style.width(&clock) - unit;
+        let end = pixel(field.x + field.width) - theme.label(unit).width(&self.clock()) - unit;
         // Over a narrow field a long title begins farther left.
         let left = pixel(field.x).min((end - style.width(self.title)).max(unit));
-        let title = shortened(self.title, |title| style.width(title) <= end - left);
-        style.draw(picture, left, base, Align::Left, &title);
-        clock_style.draw(picture, right, base, Align::Right, &clock);
+        // Differences of places are rounded.
+        let room = end - left + 0.1;
+        (left, shortened(self.title, |title| style.width(title) <= room))
     }
 
     fn bar(&self, picture: &mut Picture, field: Rect, unit: f32, theme: &Theme) {
@@ -231,13 +238,22 @@ impl Legend<'_> {
                 .min(pixel(bar.y + bar.height));
             style.draw(picture, right + unit * 0.45, base, Align::Left, label);
         }
-        let title = format!("{} {}", self.sign, power_of_ten(ticks.exponent));
-        let base = pixel(field.y) - 0.95 * unit;
-        // A sign with a long unit and a power of ten is set smaller, so that it ends within the picture.
         let room = pixel(picture.width) - pixel(bar.x) - 0.3 * unit;
-        let size = unit * (room / theme.label(unit).width(title.trim())).min(1.0);
-        let style = theme.label(size);
-        style.draw(picture, pixel(bar.x), base, Align::Left, title.trim());
+        let fits = |words: &str| (room / theme.label(unit).width(words).max(1.0)).min(1.0);
+        let power = power_of_ten(ticks.exponent);
+        let title = format!("{} {power}", self.sign);
+        let base = pixel(field.y) - 0.95 * unit;
+        // A sign with a long unit is set smaller, so that it ends within the picture, and stands above its power of ten where the letters would be too small.
+        let lines = if fits(title.trim()) < 0.75 && !power.is_empty() {
+            vec![(base - 0.9 * unit, self.sign), (base, power.as_str())]
+        } else {
+            vec![(base, title.trim())]
+        };
+        let most = if lines.len() > 1 { 0.8 } else { 1.0 };
+        for (base, words) in lines {
+            let style = theme.label(unit * fits(words).min(most));
+            style.draw(picture, pixel(bar.x), base, Align::Left, words);
+        }
     }
 
     /// A disc: hue by angle, brightness by distance from its centre.
@@ -268,23 +284,30 @@ impl Legend<'_> {
         style.draw(picture, x, y + gap + 2.3 * unit, Align::Center, &most);
     }
 
-    pub(super) fn scale_bar(&self, picture: &mut Picture, field: Rect, unit: f32, theme: &Theme) {
+    /// The scale bar of a field: what it is called, its width in pixels and the ground on which it stands; `None` where it has no room.
+    pub(super) fn scale(&self, field: Rect, unit: f32, theme: &Theme) -> Option<(String, f32, Rect)> {
         let length = round_down(self.length / 4.0);
         #[expect(clippy::cast_possible_truncation, reason = "a length in the picture")]
         let width = (length / self.length) as f32 * pixel(field.width);
         if !(width.is_finite() && width >= 8.0) || pixel(field.height) < 5.0 * unit {
-            return;
+            return None;
         }
         let label = format!("{}{}", plain(length), self.length_unit);
-        let style = theme.label(unit * 0.85);
-        let wide = width.max(style.width(&label));
+        let wide = width.max(theme.label(unit * 0.85).width(&label));
         let ground = Rect {
             x: field.x + ceil(unit * 0.6),
             y: field.y + field.height - ceil(unit * 2.4),
             width: ceil(wide + unit),
             height: ceil(unit * 1.8),
         };
-        picture.fill(ground, theme.ground, 0.55);
+        Some((label, width, ground))
+    }
+
+    pub(super) fn scale_bar(&self, picture: &mut Picture, field: Rect, unit: f32, theme: &Theme) {
+        let Some((label, width, ground)) = self.scale(field, unit, theme) else {
+            return;
+        };
+        picture.fill(ground, theme.ground, 0.72);
         let middle = pixel(ground.x) + pixel(ground.width) / 2.0;
         let bar = Rect {
             x: floor(middle - width / 2.0),
@@ -295,7 +318,7 @@ impl Legend<'_> {
         picture.fill(bar, theme.text, 1.0);
         let text = super::text::Style {
             color: theme.text,
-            ..style
+            ..theme.label(unit * 0.85)
         };
         text.draw(picture, middle, pixel(ground.y) + unit * 0.98, Align::Center, &label);
     }
@@ -368,30 +391,74 @@ mod tests {
     use super::*;
     use crate::colormap;
 
+    /// A legend without words, from 0 to 1.
+    fn legend(map: &Colormap) -> Legend<'_> {
+        Legend {
+            title: "",
+            time: 0.0,
+            decimals: 0,
+            sign: "",
+            map,
+            levels: Levels { low: 0.0, high: 1.0 },
+            gamma: 1.0,
+            length: 1.0,
+            length_unit: String::new(),
+            time_unit: String::new(),
+        }
+    }
+
     /// The longest signs, with a power of ten behind them.
     #[test]
     fn signs_of_colour_bars_end_within_the_picture() {
         let theme = Theme::light();
         let unit = 20.0;
         let margins = Margins::for_field(unit);
-        for (sign, low) in [("Δ|v| / (m/s)", -2e-7), ("|I| / (W/m²)", 0.0), ("Δ|ψ|²", -2e-12)] {
+        for (sign, low) in [
+            ("Δ|v| / (m/s)", -2e-7),
+            ("|I| / (W/m²)", 0.0),
+            ("Δ|ψ|²", -2e-12),
+            ("Δ energy / (J/m³)", -2e-7),
+        ] {
             let mut picture = Picture::filled(500, 400, theme.ground);
             let legend = Legend {
-                title: "",
-                time: 0.0,
-                decimals: 0,
                 sign,
-                map: colormap::auto(Kind::Diverging),
                 levels: Levels { low, high: 2e-7 },
-                gamma: 1.0,
-                length: 1.0,
-                length_unit: String::new(),
-                time_unit: String::new(),
+                ..legend(colormap::auto(Kind::Diverging))
             };
             legend.draw(&mut picture, margins.inside(500, 400), unit, theme);
             let right = (494..500).flat_map(|x| (0..400).map(move |y| (x, y)));
-            let inked = right.filter(|(x, y)| picture.at(*x, *y) != theme.ground).count();
+            let above = (0..500).map(|x| (x, 0));
+            let inked = right
+                .chain(above)
+                .filter(|(x, y)| picture.at(*x, *y) != theme.ground)
+                .count();
             assert_eq!(inked, 0, "{sign}");
+            // Letters are not half as large as others: as high as half a unit where nothing hangs below the line.
+            let bar = 500 - margins.right + ceil(0.9 * unit);
+            let rows = (0..margins.top - 2).filter(|y| (bar..494).any(|x| picture.at(x, *y) != theme.ground));
+            assert!(rows.count() >= 12, "{sign}");
+        }
+    }
+
+    /// Over a field that is narrower than its title the title begins farther left, whole where it has room there.
+    #[test]
+    fn titles_of_narrow_fields_are_whole() {
+        let theme = Theme::light();
+        let words = "A title that is longer than its field is wide";
+        for (letters, x) in (3..words.len()).flat_map(|letters| [300, 411, 523].map(|x| (letters, x))) {
+            let legend = Legend {
+                title: words[..letters].trim_end(),
+                ..legend(colormap::auto(Kind::Sequential))
+            };
+            let field = Rect {
+                x,
+                y: 50,
+                width: 150,
+                height: 200,
+            };
+            let (left, title) = legend.title_above(field, 10.3, theme);
+            assert_eq!(title, legend.title);
+            assert!(left >= 10.3);
         }
     }
 
@@ -407,19 +474,7 @@ mod tests {
             height: 4,
         };
         let mut picture = Picture::filled(380, 100, theme.ground);
-        let legend = Legend {
-            title: "",
-            time: 0.0,
-            decimals: 0,
-            sign: "",
-            map: colormap::auto(Kind::Sequential),
-            levels: Levels { low: 0.0, high: 1.0 },
-            gamma: 1.0,
-            length: 1.0,
-            length_unit: String::new(),
-            time_unit: String::new(),
-        };
-        legend.draw(&mut picture, field, unit, theme);
+        legend(colormap::auto(Kind::Sequential)).draw(&mut picture, field, unit, theme);
         let first = field.x + field.width + ceil(2.2 * unit);
         let inked: Vec<bool> = (field.y - 4..100)
             .map(|y| (first..380).any(|x| picture.at(x, y) != theme.ground))

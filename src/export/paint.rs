@@ -27,7 +27,8 @@ use std::sync::Arc;
 /// The look with which a scene is shown, and its map: where a wavelength has too few pixels for its hues, the density instead of the phase, as
 /// in the window.
 fn legible(scenario: &Scenario, look: &Look) -> Result<(Look, &'static Colormap), LookError> {
-    let named = colormap::resolve(&look.colormap, look.quantity.map_kind())?;
+    let kind = look.quantity.auto_kind(scenario.model().equation());
+    let named = colormap::resolve(&look.colormap, kind)?;
     let grid = scenario.grid();
     let [nx, ny, _] = grid.size();
     if grid.rank() == 1 || look.mode != ViewMode::Plane || look.quantity != Quantity::Phase {

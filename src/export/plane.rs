@@ -2,9 +2,11 @@
 
 use super::look::index;
 use super::paint::Painter;
+use super::picture::Rect;
 use super::pixels::{Entries, Hues};
 use super::resample::Wide;
 use super::shade::Shade;
+use super::theory::Labelled;
 use crate::backend::simd::Level;
 use crate::colormap::{Kind, Levels, shades};
 use crate::scene::scenario::{Flow, Quantity};
@@ -33,7 +35,6 @@ impl Painter {
             let legend = self.legend(&scenario, levels, clock);
             if self.is_upright() {
                 legend.draw_upright(&mut self.picture, field, self.unit, self.theme);
-                legend.scale_bar(&mut self.picture, field, self.unit, self.theme);
             } else {
                 legend.draw(&mut self.picture, field, self.unit, self.theme);
             }
@@ -50,8 +51,10 @@ impl Painter {
                 super::overlay::caption(&mut self.picture, field, self.unit, self.theme, &words);
             }
             if self.look.quantity != Quantity::Momentum {
-                self.outlines(clock.time);
+                let scale = legend.scale(field, self.unit, self.theme);
+                self.outlines(clock.time, scale.map(|(_, _, ground)| ground));
             }
+            legend.scale_bar(&mut self.picture, field, self.unit, self.theme);
             self.note(clock.time, 3.4);
         }
     }
@@ -77,16 +80,16 @@ impl Painter {
         super::flow::trajectories(&mut self.picture, field, &self.paths, frame, words);
     }
 
-    /// Lines and circles of theory over a plane.
-    fn outlines(&mut self, t: f64) {
+    /// Lines and circles of theory over a plane, whose labels leave the scale bar free.
+    fn outlines(&mut self, t: f64, scale: Option<Rect>) {
         let (field, words) = (self.field, (self.unit, self.theme));
         let scenario = Arc::clone(&self.scenario);
         let drawn = scenario.theories().iter().filter_map(|theory| {
             let points = theory.outline(t)?.into_iter().map(|at| self.place(at));
             Some((points.collect(), theory.label.as_str()))
         });
-        let drawn: Vec<(Vec<[f32; 2]>, &str)> = drawn.collect();
-        super::theory::lines(&mut self.picture, field, &drawn, words);
+        let drawn: Vec<Labelled<'_>> = drawn.collect();
+        super::theory::lines(&mut self.picture, field, (&drawn, scale), words);
     }
 
     /// Colours the pixels of the field.

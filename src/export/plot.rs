@@ -100,8 +100,12 @@ impl Plot {
             width: across,
             height: height.saturating_sub(top + space(5.0)).max(16),
         };
-        let title = theme.title(unit * 1.2);
-        title.draw(&mut picture, pixel(left), unit * 1.9, Align::Left, &self.title);
+        // A long title is set smaller, and one that is longer still is cut.
+        let room = pixel(width) - pixel(left) - unit;
+        let whole = theme.title(unit * 1.2).width(&self.title).max(1.0);
+        let style = theme.title(unit * 1.2 * (room / whole).clamp(0.7, 1.0));
+        let title = shortened(&self.title, |title| style.width(title) <= room + 0.1);
+        style.draw(&mut picture, pixel(left), unit * 1.9, Align::Left, &title);
         let points = || self.curves.iter().flat_map(|curve| &curve.points);
         let place = |[x, _]: &[f64; 2]| if self.has_ratios { x.ln() } else { *x };
         let value = |place: f64| if self.has_ratios { place.exp() } else { place };
@@ -423,6 +427,10 @@ mod tests {
         let ground = picture.at(0, 0);
         let beside = (0..40).flat_map(|x| (0..picture.height).map(move |y| (x, y)));
         assert_eq!(beside.filter(|(x, y)| picture.at(*x, *y) != ground).count(), 0);
+        plot.title = "a title ".repeat(30);
+        let picture = plot.draw(1360, 760);
+        let end = (1346..1360).flat_map(|x| (0..40).map(move |y| (x, y)));
+        assert_eq!(end.filter(|(x, y)| picture.at(*x, *y) != ground).count(), 0);
         // A name that no row has room for is cut.
         plot.curves[0].label = "a name without an end ".repeat(20);
         let rows = plot.legend_rows(across, unit);

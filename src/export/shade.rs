@@ -305,7 +305,9 @@ fn meaning(subject: &Subject, levels: &[f32]) -> String {
         return String::new();
     }
     let (title, _, unit, base) = subject.name();
-    let shown = |level: f32| super::overlay::plain(base + f64::from(level));
+    // Three figures of their distance: beyond that is where sites happen to lie on a smooth hill.
+    let figure = 10f64.powf(f64::from(high - low).log10().floor() - 2.0);
+    let shown = |level: f32| super::overlay::plain(((base + f64::from(level)) / figure).round() * figure);
     format!("{title} {} … {}{unit}", shown(low), shown(high))
 }
 
@@ -397,6 +399,23 @@ fn floor(value: f32) -> usize {
 mod tests {
     use super::*;
     use crate::export::picture::mixed;
+
+    /// What sampling makes of the lowest place of a trap is no figure of the trap.
+    #[test]
+    fn levels_are_named_to_three_figures_of_their_distance() {
+        let potential = Subject::Potential(Vec::new());
+        for (levels, said) in [
+            ([1.25e-5, 1.3432], "potential 0 … 1.34"),
+            ([-1.493, 1.494], "potential −1.49 … 1.49"),
+            ([0.0, 33.75], "potential 0 … 33.8"),
+        ] {
+            assert_eq!(meaning(&potential, &levels), said);
+        }
+        assert_eq!(
+            meaning(&Subject::Speed(1500.0), &[-2.0, 40.0]),
+            "sound speed 1498 … 1540 m/s"
+        );
+    }
 
     /// A wall and a medium that begin at the border of an absorbing layer go on through it; a faster and a denser place are both drawn and named.
     #[test]

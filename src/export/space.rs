@@ -158,7 +158,7 @@ impl Space {
         let bottom = super::overlay::pixel(picture.height) - 0.3 * unit;
         // Of a box that is larger than what is shown, places beyond are not seen.
         let is_seen = |at: [f32; 2]| is_in(rect, at);
-        for scale in scales(&self.shape, camera, self.length.per, (4.0 * unit).min(shorter / 7.0)) {
+        for scale in scales(&self.shape, camera, self.length.per, (3.3 * unit).min(shorter / 7.0)) {
             let [u, v] = scale.outward;
             let mut widest = 0.0f32;
             // The middle of a text of this width beside a place, and the base line for it.

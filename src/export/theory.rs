@@ -46,13 +46,22 @@ pub fn label_places(points: &[[f32; 2]]) -> Vec<[f32; 2]> {
     places
 }
 
-/// Draws lines of theory, and beside each its label, clear of the other labels and, where there is room, of all lines.
-pub fn lines(picture: &mut Picture, field: Rect, lines: &[(Vec<[f32; 2]>, &str)], (unit, theme): (f32, &Theme)) {
+/// The places of a line, pixels, and its label.
+pub type Labelled<'a> = (Vec<[f32; 2]>, &'a str);
+
+/// Draws lines of theory, and beside each its label, clear of the other labels, of a place that is taken, and, where there is room, of all lines.
+pub fn lines(
+    picture: &mut Picture,
+    field: Rect,
+    (lines, taken): (&[Labelled<'_>], Option<Rect>),
+    (unit, theme): (f32, &Theme),
+) {
     for (points, _) in lines {
         dashed(picture, field, points, (unit, theme));
     }
     let style = theme.label(unit * 0.9);
-    let mut taken = Vec::new();
+    let taken = taken.map(|rect| [rect.x, rect.y, rect.width, rect.height].map(pixel));
+    let mut taken: Vec<[f32; 4]> = taken.into_iter().collect();
     for (points, words) in lines {
         let width = style.width(words);
         let Some(spots) = spots(field, points, width, unit).filter(|_| !words.is_empty()) else {
@@ -311,7 +320,7 @@ mod tests {
         let drawn = |words: &[&str; 2]| {
             let mut picture = Picture::filled(300, 200, [90, 20, 20]);
             let both = [(rising.clone(), words[0]), (level.clone(), words[1])];
-            lines(&mut picture, field, &both, (10.0, theme));
+            lines(&mut picture, field, (&both, None), (10.0, theme));
             picture
         };
         let (bare, with) = (drawn(&[""; 2]), drawn(&[words, ""]));

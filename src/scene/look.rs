@@ -171,6 +171,15 @@ impl Quantity {
             | Self::Intensity => Kind::Sequential,
         }
     }
+
+    /// The kind of the map that `auto` takes: for an energy of ψ, which deep potentials make negative, one with two sides.
+    #[must_use]
+    pub fn auto_kind(self, equation: Equation) -> Kind {
+        match (self, equation) {
+            (Self::Energy, Equation::Schrodinger) => Kind::Diverging,
+            _ => self.map_kind(),
+        }
+    }
 }
 
 /// How a scene is shown.

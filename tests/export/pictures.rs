@@ -376,3 +376,43 @@ fn a_narrow_graph_has_no_strip_of_hues() {
     assert!(colored([640, 400]) > 300);
     assert_eq!(colored([160, 400]), 0);
 }
+
+/// A line of theory passes behind the scale bar, whose number stays legible.
+#[test]
+fn the_scale_bar_lies_over_lines_of_theory() {
+    let text = "format = 1\n[grid]\nsize = [48, 30]\nspacing = 1.0\n[quantum]\nmass = 1.0\n[time]\nstep = 0.1\nend = 1.0\n\
+                [[packet]]\ncenter = [30.0, 20.0]\nwidth = [2.0, 2.0]\n\
+                [[theory]]\nfrom = [1.0, 0.0]\nto = [1.0, 29.0]\n";
+    let scene = scenario(text);
+    let look = Look {
+        size: Some([641, 401]),
+        overlay: true,
+        ..Look::of(&scene)
+    };
+    let (picture, painter) = painted(&scene, &look);
+    let field = painter.field();
+    // 401/32 pixels a unit of text. The ground of the bar begins 0.6 units from the left and 2.4 above the lower edge, the bar 1.05 above it.
+    let (column, bottom) = (field.x + field.width / 32, field.y + field.height);
+    let brightest = |rows: std::ops::Range<usize>| {
+        let places = rows.flat_map(|y| (column - 1..=column + 1).map(move |x| (x, y)));
+        places.map(|(x, y)| picture.at(x, y)[0]).max().unwrap()
+    };
+    assert!(brightest(bottom - 60..bottom - 40) > 150, "the line");
+    assert!(
+        brightest(bottom - 28..bottom - 15) < 110,
+        "behind the ground of the bar"
+    );
+}
+
+/// Where there is nothing, an energy of ψ that a well makes negative has the neutral colour of a map with two sides.
+#[test]
+fn an_energy_of_zero_is_neutral() {
+    let scene = scenario(
+        "format = 1\n[grid]\nsize = [48, 30]\nspacing = 1.0\n[quantum]\nmass = 1.0\n[time]\nstep = 0.1\nend = 1.0\n\
+         [[packet]]\ncenter = [24.0, 15.0]\nwidth = [2.0, 2.0]\n\
+         [[layer]]\nsets = \"potential\"\nshape = \"disk\"\ncenter = [24.0, 15.0]\nradius = 3.0\nvalue = -0.5\n[view]\nquantity = \"energy\"\n",
+    );
+    let (picture, _) = painted(&scene, &Look::of(&scene));
+    let table = colormap::auto(colormap::Kind::Diverging).table();
+    assert_eq!(picture.at(2, 2), table[128]);
+}

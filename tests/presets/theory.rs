@@ -1,10 +1,12 @@
-//! What presets draw as theory is what they do.
+//! What presets draw as theory is what they do, and what they show can be seen.
 #![allow(clippy::cast_precision_loss, reason = "numbers of sites")]
 
 use super::read;
 use ripplon::engine::Engine;
+use ripplon::export::{Look, Painter};
 use ripplon::scene::presets;
-use ripplon::scene::scenario::Quantity;
+use ripplon::scene::scenario::{ColorRange, Quantity};
+use ripplon::solver::FieldImage;
 use std::sync::Arc;
 
 /// Runs a preset on a line to t and gives the greatest distance of its pressure from the theory over it, away from `but`.
@@ -91,4 +93,22 @@ fn notes_come_while_the_scene_runs() {
             preset.name
         );
     }
+}
+
+/// The sound of the hall lives on until the scene ends, and is seen: in the mean over the picture a fifth of the range and more.
+#[test]
+fn a_decay_between_two_rooms_is_seen_to_its_end() {
+    let scenario = Arc::new(read("coupled-rooms"));
+    let mut engine = Engine::new(Arc::clone(&scenario)).unwrap();
+    let steps = engine.steps_until(scenario.time().end.unwrap()).unwrap();
+    engine.advance(steps).unwrap();
+    let look = Look::of(&scenario);
+    let painter = Painter::new(Arc::clone(&scenario), &look, engine.clock().time_step).unwrap();
+    let mut image = FieldImage::default();
+    engine.image(painter.request(), &mut image).unwrap();
+    let ColorRange::Fixed(low, high) = scenario.view().range else {
+        panic!("a range in decibels");
+    };
+    let mean = image.value.iter().map(|level| f64::from(*level)).sum::<f64>() / image.value.len() as f64;
+    assert!((mean - low) / (high - low) > 0.2, "{mean} dB of {low} to {high}");
 }

@@ -21,11 +21,11 @@ section! {
         /// −π/a to π/a along each axis, k = 0 in the middle; `energy` of ψ is shared between the ends of each bond,
         /// so that its sum is ⟨H⟩, of sound it is p²/(2ρc²) + ρv²/2 in J/m³; `peak` is taken after every step
         quantity: Option<Quantity> = maybe "`density`, or `pressure` for sound";
-        /// see `ripplon list colormaps`; phases need a cyclic one
+        /// see `ripplon list colormaps`; phases need a cyclic one. `auto` has two sides for what may be negative, such as
+        /// an energy of ψ
         colormap: String = or ["auto".to_owned()];
         /// `auto` (follows the field; begins anew where a mirror's transducers begin to play), `locked` (by the
-        /// first frame), or `[low, high]`. Zero keeps the neutral colour of a map with two sides, e.g. `tide`: choose
-        /// one for an energy of ψ that is negative somewhere, whose `auto` begins at its least value
+        /// first frame), or `[low, high]`. Zero keeps the neutral colour of a map with two sides
         range: ColorRange = or [ColorRange::Auto];
         /// how bright values are that are not negative, as densities: `linear` (in proportion), or `root` (as their
         /// square root, which shows faint waves beside strong ones; the colour bar is labelled accordingly).
