@@ -138,7 +138,8 @@ pub fn card(
     width: f32,
     contents: impl FnOnce(&mut Ui),
 ) {
-    egui::Area::new(egui::Id::unique(id))
+    let before = card_rect(ctx, id);
+    let area = egui::Area::new(egui::Id::unique(id))
         .order(egui::Order::Foreground)
         .pivot(align)
         .fixed_pos(at)
@@ -151,6 +152,10 @@ pub fn card(
                 contents(ui);
             });
         });
+    if before != Some(area.response.rect) {
+        // What keeps clear of it was drawn before it was there.
+        ctx.request_repaint();
+    }
 }
 
 /// The cards that stand over the lower part of the picture, by name.

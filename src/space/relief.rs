@@ -10,7 +10,7 @@ use crate::scene::Scenario;
 use crate::scene::scenario::{Orbit, Quantity};
 use crate::solver::{FieldImage, ImageRequest};
 
-/// Vertices along an axis that are enough for a picture of a window.
+/// Vertices along an axis that are enough for a small picture.
 pub const MOST: usize = 160;
 
 /// Brightness of a phase on the ground, of what a full amplitude has.
