@@ -50,7 +50,12 @@ pub fn section(ui: &mut Ui, icon: Icon, title: &str, open: bool, contents: impl 
         state.toggle(ui);
     }
     state.show_body_unindented(ui, |ui| {
-        contents(ui);
+        // A row that is a little too wide pushes nothing aside.
+        let mut room = ui.available_rect_before_wrap();
+        let mut inner = ui.new_child(egui::UiBuilder::new().max_rect(room));
+        contents(&mut inner);
+        room.max.y = inner.min_rect().bottom();
+        ui.advance_cursor_after_rect(room);
         ui.add_space(8.0);
     });
     ui.painter().hline(
@@ -79,6 +84,14 @@ pub fn row<R>(ui: &mut Ui, label: &str, about: &str, controls: impl FnOnce(&mut 
         ui.name_inputs(label, controls)
     })
     .inner
+}
+
+/// Fields beside a label that go on in another line where they have no room.
+pub fn fields(ui: &mut Ui, add: impl FnOnce(&mut Ui)) {
+    ui.horizontal_wrapped(|ui| {
+        ui.spacing_mut().item_spacing.y = 4.0;
+        add(ui);
+    });
 }
 
 /// A short text of less weight under a control.
