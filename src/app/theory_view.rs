@@ -97,6 +97,9 @@ pub fn along_cut(
 /// What a note has beyond its text.
 const AROUND: Vec2 = vec2(24.0, 12.0);
 
+/// Below this width, points, room is scarce.
+const SCARCE: f32 = 360.0;
+
 /// Size of a note's letters, and of those where room is scarce.
 const LETTERS: [f32; 2] = [15.0, 12.5];
 
@@ -120,7 +123,8 @@ fn put(painter: &Painter, rect: Rect, galley: Arc<Galley>) -> Rect {
 
 /// The note of time t on a plate at the lower edge of a picture; where it stands.
 pub fn note(painter: &Painter, room: Room, notes: (&[Note], f64)) -> Option<Rect> {
-    let galley = words(painter, (usual_width(room), LETTERS[0]), notes)?;
+    let letters = LETTERS[usize::from(room.area.width() < SCARCE)];
+    let galley = words(painter, (usual_width(room), letters), notes)?;
     let mut rect = room.corner(Align2::CENTER_BOTTOM, galley.size() + AROUND);
     // Above the scale bar, which stands in the corner.
     if rect.bottom() > room.area.bottom() - 44.0 && rect.width() > room.area.width() - 320.0 {
