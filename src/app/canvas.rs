@@ -91,7 +91,7 @@ fn in_relief(
     };
     relief_view::show(ui, view, &sources);
     banners(ui, area, frame, canvas.document);
-    let image = relief::request(scenario.grid().size(), quantity, relief::MOST);
+    let image = relief::request(scenario.grid().size(), quantity, relief_view::MOST);
     Wanted { image, volume: None }
 }
 

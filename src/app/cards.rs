@@ -74,7 +74,8 @@ impl List {
                     // What is left beside the button that removes: an icon between two paddings, and the gap before it.
                     let removes = 14.0 + 2.0 * ui.spacing().button_padding.x + ui.spacing().item_spacing.x;
                     let width = (ui.available_width() - removes - 4.0).max(40.0);
-                    let header = header(ui, sign, title, width);
+                    // Long ones are cut.
+                    let header = header(ui, sign, title, width).on_hover_text(title);
                     if header.accessible_name(format!("{}: {title}", name(""))).clicked() {
                         state.toggle(ui);
                     }

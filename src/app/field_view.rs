@@ -123,21 +123,6 @@ pub fn show(ui: &mut Ui, view: &mut ViewState, sources: &Sources<'_>) -> Respons
         ..Room::free(area)
     };
     let room = room.with_clock(&painter, clock.time, clock.time_step, sources.units.time);
-    if of_momenta {
-        zero_lines(&painter, view, area, grid_rect, sites);
-    } else if view.show_detectors {
-        listeners(ui, &painter, (area, room), view, sources);
-    }
-    if let Some(mirror) = sources.frame.mirror.as_deref().filter(|_| view.show_detectors) {
-        mirror_tool::marks(
-            &painter,
-            area,
-            &view.camera,
-            sources.scenario.grid(),
-            mirror,
-            view.plane(),
-        );
-    }
     if !of_momenta && !sources.is_plain() {
         let (clip, frame) = (painter.with_clip_rect(area.intersect(grid_rect)), sources.frame);
         flow_view::flow(&clip, area, &view.camera, frame, sources.scenario.view().flow);
@@ -156,6 +141,22 @@ pub fn show(ui: &mut Ui, view: &mut ViewState, sources: &Sources<'_>) -> Respons
     if !sources.bare {
         draw_cut(&painter, view, area, grid_rect);
     }
+    // Names stand over the lines.
+    if of_momenta {
+        zero_lines(&painter, view, area, grid_rect, sites);
+    } else if view.show_detectors {
+        listeners(ui, &painter, (area, room), view, sources);
+    }
+    if let Some(mirror) = sources.frame.mirror.as_deref().filter(|_| view.show_detectors) {
+        mirror_tool::marks(
+            &painter,
+            area,
+            &view.camera,
+            sources.scenario.grid(),
+            mirror,
+            view.plane(),
+        );
+    }
     overlay::clock(&painter, room, clock.time, clock.time_step, sources.units.time);
     overlay::legend(&painter, room, &sources.legend);
     let along = sources.along(0);
@@ -164,7 +165,7 @@ pub fn show(ui: &mut Ui, view: &mut ViewState, sources: &Sources<'_>) -> Respons
     name_medium(&painter, room, view, sources);
     if view.show_theory && !sources.is_plain() {
         let notes = (sources.scenario.notes(), clock.time);
-        view.note = theory_view::note(&painter, (room, Align2::CENTER_BOTTOM), notes);
+        view.note = theory_view::note(&painter, room, notes);
     }
     if let Some(fields) = read_out(view, room, sources, &response) {
         view.tell(&painter, (room, Align2::RIGHT_BOTTOM), fields, sources.bare);

@@ -325,7 +325,8 @@ fn level_line(
     let mut points: Vec<Pos2> = Vec::with_capacity(2 * part.levels.len());
     for (n, level) in part.levels.iter().enumerate() {
         let [x0, x1] = ends(n);
-        let y = y_of(*level);
+        // What leaves the scale goes on out of sight, but not for ever: a dashed line is made of its dashes.
+        let y = y_of(*level).max(plot.top() - 4.0 * plot.height());
         if x1 - x0 > 2.0 {
             points.push(pos2(x0, y));
             points.push(pos2(x1, y));

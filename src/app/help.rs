@@ -91,9 +91,11 @@ impl Help {
         if found.is_empty() {
             super::widgets::hint(ui, "No key or gesture is called so.");
         }
+        let room = (window.height() - 168.0).max(120.0);
         egui::ScrollArea::vertical()
             .auto_shrink([false, true])
-            .max_height((window.height() - 168.0).max(120.0))
+            .max_height(room)
+            .min_scrolled_height(room)
             .show(ui, |ui| {
                 // Room for the scroll bar, so that it covers nothing.
                 ui.set_max_width(ui.available_width() - 12.0);

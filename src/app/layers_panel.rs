@@ -2,7 +2,7 @@
 
 use super::cards::List;
 use super::number::{ANY, NOT_NEGATIVE, POSITIVE, number, number_in, number_row};
-use super::widgets::{button, choice, fault, hint, icon_button, row, to_ends};
+use super::widgets::{button, choice, fault, fields, hint, icon_button, row, to_ends};
 use crate::app::icon::Icon;
 use crate::physics::expression::constants::{constants, with_value};
 use crate::physics::expression::{Expression, SPACE, TIME};
@@ -412,12 +412,10 @@ fn fresh(kind: &str, extent: &[f64]) -> ShapeFile {
 fn slit_centers(ui: &mut Ui, centers: &mut Vec<f64>, (unit, speed): (&'static str, f64), extent: &[f64]) {
     let about = "Centres of the openings along y.";
     row(ui, "Slits at y", about, |ui| {
-        ui.horizontal_wrapped(|ui| {
+        fields(ui, |ui| {
             for (n, center) in centers.iter_mut().enumerate() {
-                ui.push_id(n, |ui| {
-                    let field = number_in(center, unit).speed(speed);
-                    ui.name_inputs(format!("Slit {} at y", n + 1), |ui| ui.add(field).on_hover_text(about));
-                });
+                let field = number_in(center, unit).speed(speed);
+                ui.name_inputs(format!("Slit {} at y", n + 1), |ui| ui.add(field).on_hover_text(about));
             }
             if icon_button(ui, Icon::Plus, "Add a slit", true).clicked() {
                 centers.push(tidy(extent.get(1).copied().unwrap_or(1.0) * 0.5));
@@ -440,14 +438,14 @@ pub fn point(ui: &mut Ui, (label, unit): (&str, &str), about: &str, at: &mut [f6
         format!("{label} ({unit})")
     };
     row(ui, &title, about, |ui| {
-        for (axis, (value, name)) in at.iter_mut().zip(["x", "y", "z"]).enumerate() {
-            ui.push_id((label, axis), |ui| {
+        fields(ui, |ui| {
+            for (value, name) in at.iter_mut().zip(["x", "y", "z"]) {
                 ui.name_inputs(format!("{label} {name}"), |ui| {
                     ui.add(number(value).speed(speed))
                         .on_hover_text(format!("{name}. {about}"))
                 });
-            });
-        }
+            }
+        });
     });
 }
 

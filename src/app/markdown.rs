@@ -12,7 +12,7 @@ const SMALLEST: f32 = 10.0;
 pub fn show(ui: &mut Ui, text: &str) -> Option<String> {
     let mut clicked = None;
     let palette = theme::palette(ui);
-    for (n, block) in blocks(text).into_iter().enumerate() {
+    for block in blocks(text) {
         match block {
             Block::Heading(level, heading) => {
                 let size = if level == 1 { 16.0 } else { 14.5 };
@@ -34,19 +34,12 @@ pub fn show(ui: &mut Ui, text: &str) -> Option<String> {
                     .corner_radius(4)
                     .inner_margin(8)
                     .show(ui, |ui| {
-                        // A formula of one row goes on in the next; several keep their rows, and are scrolled where they are too wide.
+                        // What is too wide goes on in the next row: nothing of a formula is out of sight.
                         let one = !code.trim_end().contains('\n');
                         let code = if one { broken(ui, &code) } else { code };
                         let size = fitting(ui, &code);
                         let words = egui::RichText::new(code).monospace().size(size).color(palette.strong);
-                        let label = egui::Label::new(words).selectable(true);
-                        if one {
-                            ui.add(label.wrap());
-                            return;
-                        }
-                        egui::ScrollArea::horizontal().id_salt(("code", n)).show(ui, |ui| {
-                            ui.add(label.extend());
-                        });
+                        ui.add(egui::Label::new(words).selectable(true).wrap());
                     });
             }
         }

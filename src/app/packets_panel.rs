@@ -3,7 +3,7 @@
 use super::cards::List;
 use super::layers_panel::{PLACE, point};
 use super::number::{ANY, POSITIVE, number, number_row};
-use super::widgets::{button, figure, hint, row};
+use super::widgets::{button, fields, figure, hint, row};
 use crate::app::icon::Icon;
 use crate::scene::SceneFile;
 use crate::scene::file::PacketFile;
@@ -98,16 +98,20 @@ fn rows(ui: &mut Ui, packet: &mut PacketFile, rank: usize, speed: f64, several: 
     point(ui, ("Centre", ""), PLACE, &mut packet.center, speed);
     let about = "Standard deviation of |ψ|² along each axis, a length; above 0.";
     row(ui, "Width σ", about, |ui| {
-        for (axis, width) in packet.width.iter_mut().enumerate() {
-            let field = number(width).speed(speed / 4.0).range(POSITIVE);
-            ui.push_id(("width", axis), |ui| ui.add(field).on_hover_text(about));
-        }
+        fields(ui, |ui| {
+            for width in &mut packet.width {
+                let field = number(width).speed(speed / 4.0).range(POSITIVE);
+                ui.add(field).on_hover_text(about);
+            }
+        });
     });
     let about = "ψ ~ exp(i k·r), in radians per length: the wavelength is 2π/k. At most π/a along each axis; up to 0.6/a waves are well resolved.";
     row(ui, "Momentum k", about, |ui| {
-        for (axis, k) in packet.momentum.iter_mut().enumerate() {
-            ui.push_id(("k", axis), |ui| ui.add(number(k).speed(0.005)).on_hover_text(about));
-        }
+        fields(ui, |ui| {
+            for k in &mut packet.momentum {
+                ui.add(number(k).speed(0.005)).on_hover_text(about);
+            }
+        });
     });
     if several {
         let about = "Amplitude relative to the other packets.";

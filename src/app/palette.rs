@@ -153,7 +153,10 @@ const TAGGED: u32 = 3;
 fn list(ui: &mut egui::Ui, hits: &[Hit], selected: usize, moved: bool) -> Option<Choice> {
     let mut chosen = None;
     let palette = theme::palette(ui);
-    egui::ScrollArea::vertical().max_height(360.0).show(ui, |ui| {
+    let room = (ui.ctx().content_rect().height() - 160.0).clamp(120.0, 360.0);
+    // Whatever fits is shown: an area alone would be lower.
+    let list = egui::ScrollArea::vertical().max_height(room).min_scrolled_height(room);
+    list.show(ui, |ui| {
         ui.spacing_mut().item_spacing.y = 2.0;
         for (n, hit) in hits.iter().enumerate() {
             let button = egui::Button::selectable(n == selected, (theme::icon(hit.icon, 15.0), hit.title.clone()))

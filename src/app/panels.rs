@@ -447,7 +447,13 @@ impl App {
         self.room.show((ctx, area), &mut self.document);
         self.dispersion.show((ctx, area), &self.document);
         let class = self.demo.is_some();
-        if self.questions.show(ctx, self.worker.last_frame(), (area, class)) {
+        let frame = self.worker.last_frame();
+        let goes_on = if self.comparison.riddle.is_some() {
+            self.questions.give_way(frame)
+        } else {
+            self.questions.show(ctx, frame, (area, class))
+        };
+        if goes_on {
             self.worker.send(Command::Play);
         }
         if class {

@@ -1,6 +1,7 @@
 //! What the plots draw: their lines and the words over them.
 
 use super::detector_history::thinned;
+use super::field_view::symbol;
 use super::history::{FIXED, History};
 use super::mirror_plots;
 use super::plots::Kind;
@@ -216,6 +217,7 @@ pub(super) fn heading(kind: Kind, title: &str, sources: &Sources<'_>) -> String 
             format!("{title} ({})", Measure::Energy.unit(Equation::Acoustic, rank))
         }
         Kind::Spectrum => "log₁₀ power".to_owned(),
+        Kind::Cut => format!("{title} of {}", symbol(&sources.frame.image)),
         Kind::Fidelity if is_contrast(sources.frame) => "Focus over rms".to_owned(),
         Kind::Difference => "log₁₀ difference".to_owned(),
         _ => title.to_owned(),

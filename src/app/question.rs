@@ -70,6 +70,16 @@ impl Questions {
         self.passed = self.waiting.take().or(self.passed);
     }
 
+    /// A question that waits is passed over, as something else is asked; whether one waits, told once.
+    pub fn give_way(&mut self, frame: &Frame) -> bool {
+        let waiting = self.waiting(frame).filter(|place| self.passed != Some(*place));
+        if waiting.is_some() {
+            self.passed = waiting;
+            self.waiting = None;
+        }
+        waiting.is_some()
+    }
+
     /// The question that waits for an answer.
     #[must_use]
     pub fn waiting(&self, frame: &Frame) -> Option<usize> {

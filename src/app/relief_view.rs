@@ -14,6 +14,9 @@ use crate::space::camera::turn;
 use crate::space::relief::{self, Paint, Projection, Surface};
 use egui::{Align2, Color32, CursorIcon, FontId, Mesh, PointerButton, Pos2, Response, Sense, Stroke, Ui, vec2};
 
+/// Vertices along an axis: fewer make steps of the crests of narrow waves.
+pub const MOST: usize = 256;
+
 /// What the relief is drawn from.
 pub struct Sources<'a> {
     /// The run.
@@ -55,7 +58,8 @@ pub fn show(ui: &mut Ui, view: &mut ViewState, sources: &Sources<'_>) -> Respons
     overlay::legend(&painter, room, &sources.legend);
     if view.show_theory {
         let notes = (sources.scenario.notes(), clock.time);
-        theory_view::note(&painter, (room, Align2::CENTER_TOP), notes);
+        let legend = overlay::legend_place(&painter, room, &sources.legend);
+        theory_view::note_above(&painter, room, legend, notes);
     }
     (view.picture, view.area) = (area, area);
     response.widget_info(|| super::status::picture_info("Relief of the field", sources.frame));

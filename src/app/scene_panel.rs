@@ -122,6 +122,23 @@ fn grid(ui: &mut Ui, file: &mut SceneFile) {
     }
     let spacing = file.grid.spacing;
     if let Some(acoustic) = &mut file.acoustic {
+        let about = "Of the medium, where no layer changes it; above 0.";
+        let pace = |value: f64| value.abs() / 100.0;
+        let (speed, density) = (pace(acoustic.speed), pace(acoustic.density));
+        number_row(
+            ui,
+            ("Sound speed", about),
+            &mut acoustic.speed,
+            ("m/s", speed),
+            POSITIVE,
+        );
+        number_row(
+            ui,
+            ("Density", about),
+            &mut acoustic.density,
+            ("kg/m³", density),
+            POSITIVE,
+        );
         super::walls_panel::attenuation_rows(
             ui,
             acoustic,
@@ -134,8 +151,16 @@ fn grid(ui: &mut Ui, file: &mut SceneFile) {
     }
 }
 
-/// What quantum scenes have beside a mass.
+/// What only quantum scenes have.
 fn quantum_rows(ui: &mut Ui, grid: &GridFile, quantum: &mut QuantumFile) {
+    if quantum.hopping.is_none() {
+        let mut mass = quantum.mass.unwrap_or(1.0);
+        let about = "m of p²/2m, with ħ = 1; above 0. The hopping is J = 1/(2ma²).";
+        let pace = mass / 100.0;
+        if number_row(ui, ("Mass m", about), &mut mass, ("", pace), POSITIVE).changed() {
+            quantum.mass = Some(mass);
+        }
+    }
     let about = "g|ψ|² of the nonlinear Schrödinger equation: above 0 the wave repels itself, below 0 it attracts itself. An energy times a length, area or volume.";
     number_row(ui, ("Interaction g", about), &mut quantum.interaction, ("", 0.01), ANY);
     if grid.size.len() > 1 && grid.size.last() == Some(&2) {

@@ -329,7 +329,8 @@ fn plates(painter: &Painter, area: Rect, sources: &Sources<'_>, notes: bool) {
     overlay::legend(painter, room, &sources.legend);
     if notes {
         let notes = (sources.scenario.notes(), clock.time);
-        theory_view::note(painter, (room, Align2::CENTER_TOP), notes);
+        let legend = overlay::legend_place(painter, room, &sources.legend);
+        theory_view::note_above(painter, room, legend, notes);
     }
     let label = sources.medium.label();
     if sources.mode == Mode::Volume && !label.is_empty() {

@@ -97,6 +97,9 @@ pub fn along_cut(
 /// What a note has beyond its text.
 const AROUND: Vec2 = vec2(24.0, 12.0);
 
+/// Below this width, points, room is scarce.
+const SCARCE: f32 = 360.0;
+
 /// Size of a note's letters, and of those where room is scarce.
 const LETTERS: [f32; 2] = [15.0, 12.5];
 
@@ -118,20 +121,50 @@ fn put(painter: &Painter, rect: Rect, galley: Arc<Galley>) -> Rect {
     rect
 }
 
-/// The note of time t on a plate at `place` of the room; where it stands.
-pub fn note(painter: &Painter, (room, place): (Room, Align2), notes: (&[Note], f64)) -> Option<Rect> {
-    let galley = words(painter, (usual_width(room), LETTERS[0]), notes)?;
-    let mut rect = room.corner(place, galley.size() + AROUND);
+/// The note of time t on a plate at the lower edge of a picture; where it stands.
+pub fn note(painter: &Painter, room: Room, notes: (&[Note], f64)) -> Option<Rect> {
+    let letters = LETTERS[usize::from(room.area.width() < SCARCE)];
+    let galley = words(painter, (usual_width(room), letters), notes)?;
+    let mut rect = room.corner(Align2::CENTER_BOTTOM, galley.size() + AROUND);
     // Above the scale bar, which stands in the corner.
     if rect.bottom() > room.area.bottom() - 44.0 && rect.width() > room.area.width() - 320.0 {
         rect = rect.translate(vec2(0.0, -40.0));
     }
-    rect = if place == Align2::CENTER_BOTTOM {
-        above_cards(painter.ctx(), rect)
-    } else {
-        below_cards(painter.ctx(), rect)
-    };
-    Some(put(painter, rect, galley))
+    Some(put(painter, above_cards(painter.ctx(), rect), galley))
+}
+
+/// The same at the upper edge of a picture in space, between the clock and the legend where it would cover one of them, or below the clock.
+pub fn note_above(painter: &Painter, room: Room, legend: Option<Rect>, notes: (&[Note], f64)) -> Option<Rect> {
+    let galley = words(painter, (usual_width(room), LETTERS[0]), notes)?;
+    let usual = room.corner(Align2::CENTER_TOP, galley.size() + AROUND);
+    let strips = clear_strips(room, legend, usual);
+    let put = |rect, galley| Some(put(painter, below_cards(painter.ctx(), rect), galley));
+    for strip in strips {
+        if let Some(galley) = words(painter, (strip.width(), LETTERS[0]), notes) {
+            let size = galley.size() + AROUND;
+            return put(Align2::CENTER_TOP.align_size_within_rect(size, strip), galley);
+        }
+    }
+    put(usual, galley)
+}
+
+/// The least width of a note beside a clock.
+const BESIDE: f32 = 240.0;
+
+/// Where a note may stand that in its usual place would cover the clock or the legend; nothing where it covers neither.
+fn clear_strips(room: Room, legend: Option<Rect>, usual: Rect) -> Vec<Rect> {
+    let covered = [Some(room.clock), legend];
+    if !covered.into_iter().flatten().any(|taken| taken.intersects(usual)) {
+        return Vec::new();
+    }
+    let right = legend.map_or(room.area.right() - 16.0, |legend| legend.left() - 8.0);
+    let corner = |left: f32, top: f32| Rect::from_min_max(pos2(left, top), pos2(right, room.area.bottom()));
+    let beside = corner(room.clock.right() + 8.0, usual.top());
+    let below = corner(room.area.left() + 16.0, room.clock.bottom() + 4.0);
+    [beside, below]
+        .into_iter()
+        .filter(|strip| *strip == below || strip.width() >= BESIDE)
+        .collect()
 }
 
 /// The same for a graph in a room with a clock: neither the axes below it, nor the clock and the title above it are covered.
@@ -213,6 +246,33 @@ fn marked(notes: &[Note], t: f64) -> Option<(Vec<f64>, f64)> {
 mod tests {
     use super::*;
     use crate::app::graph_view::plot_area;
+
+    #[test]
+    fn a_note_in_space_covers_neither_clock_nor_legend() {
+        let usual_of =
+            |area: Rect| Align2::CENTER_TOP.align_size_within_rect(vec2(0.8 * area.width(), 31.0), area.shrink(16.0));
+        for (width, strips) in [(400.0, 1), (536.0, 2), (2000.0, 0)] {
+            let area = Rect::from_min_size(pos2(264.0, 33.0), vec2(width, 440.0));
+            let clock = Rect::from_min_size(area.min + vec2(16.0, 16.0), vec2(110.0, 28.0));
+            let legend = Rect::from_min_size(pos2(area.right() - 130.0, area.top() + 16.0), vec2(114.0, 200.0));
+            let room = Room {
+                clock,
+                ..Room::free(area)
+            };
+            let mut usual = usual_of(area);
+            if strips == 0 {
+                usual = usual.shrink2(vec2(700.0, 0.0));
+            }
+            let found = clear_strips(room, Some(legend), usual);
+            assert_eq!(found.len(), strips, "{width}");
+            for strip in found {
+                assert!(
+                    !strip.intersects(clock) && !strip.intersects(legend) && strip.width() > 200.0,
+                    "{strip:?}"
+                );
+            }
+        }
+    }
 
     #[test]
     fn a_note_covers_neither_axes_nor_clock_nor_title_of_a_graph() {

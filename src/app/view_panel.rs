@@ -179,37 +179,7 @@ pub fn show(ui: &mut Ui, file: &mut SceneFile, view: &mut ViewState, scenario: O
                 ui.selectable_value(&mut file.view.flow, Flow::Streamlines, "lines");
             });
         }
-        row(ui, "Overlay", "What is drawn over the field.", |ui| {
-            let flat = rank == 1 || file.view.mode == ViewMode::Plane;
-            let (word, about) = if file.view.mode == ViewMode::Relief {
-                ("walls", "Walls, in grey; the picture shows what else the medium is.")
-            } else if !flat {
-                (
-                    "medium",
-                    "Walls, and surfaces where the medium differs from the background by half of the most.",
-                )
-            } else if rank == 1 {
-                (
-                    "medium",
-                    "Walls, and what else layers set, as lines over scales of their own.",
-                )
-            } else if file.acoustic.is_some() {
-                (
-                    "medium",
-                    "Sound speed and density and the walls, as a veil with contour lines; where layers set both, the density shows where the speed is the background's.",
-                )
-            } else {
-                (
-                    "potential",
-                    "The potential and the walls, as a veil with contour lines.",
-                )
-            };
-            ui.checkbox(&mut view.show_medium, word).on_hover_text(about);
-            if flat {
-                ui.checkbox(&mut view.show_detectors, "detectors")
-                    .on_hover_text("Where detectors and the transducers of a mirror stand.");
-            }
-        });
+        overlay_row(ui, file, view, rank);
         let has_words = |scenario: &Scenario| !(scenario.theories().is_empty() && scenario.notes().is_empty());
         if scenario.is_some_and(has_words) {
             row(ui, "", "", |ui| {
@@ -224,6 +194,41 @@ pub fn show(ui: &mut Ui, file: &mut SceneFile, view: &mut ViewState, scenario: O
                 ui.checkbox(&mut view.show_charts, "a chart beside each probe")
                     .on_hover_text("What every probe recorded lately, each over a range of its own.");
             });
+        }
+    });
+}
+
+/// What is drawn over the field, of what this view draws.
+fn overlay_row(ui: &mut Ui, file: &SceneFile, view: &mut ViewState, rank: usize) {
+    row(ui, "Overlay", "What is drawn over the field.", |ui| {
+        let flat = rank == 1 || file.view.mode == ViewMode::Plane;
+        let (word, about) = if file.view.mode == ViewMode::Relief {
+            ("walls", "Walls, in grey; the picture shows what else the medium is.")
+        } else if !flat {
+            (
+                "medium",
+                "Walls, and surfaces where the medium differs from the background by half of the most.",
+            )
+        } else if rank == 1 {
+            (
+                "medium",
+                "Walls, and what else layers set, as lines over scales of their own.",
+            )
+        } else if file.acoustic.is_some() {
+            (
+                "medium",
+                "Sound speed and density and the walls, as a veil with contour lines; where layers set both, the density shows where the speed is the background's.",
+            )
+        } else {
+            (
+                "potential",
+                "The potential and the walls, as a veil with contour lines.",
+            )
+        };
+        ui.checkbox(&mut view.show_medium, word).on_hover_text(about);
+        if flat {
+            ui.checkbox(&mut view.show_detectors, "detectors")
+                .on_hover_text("Where detectors and the transducers of a mirror stand.");
         }
     });
 }

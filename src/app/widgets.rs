@@ -50,7 +50,12 @@ pub fn section(ui: &mut Ui, icon: Icon, title: &str, open: bool, contents: impl 
         state.toggle(ui);
     }
     state.show_body_unindented(ui, |ui| {
-        contents(ui);
+        // A row that is a little too wide pushes nothing aside.
+        let mut room = ui.available_rect_before_wrap();
+        let mut inner = ui.new_child(egui::UiBuilder::new().max_rect(room));
+        contents(&mut inner);
+        room.max.y = inner.min_rect().bottom();
+        ui.advance_cursor_after_rect(room);
         ui.add_space(8.0);
     });
     ui.painter().hline(
@@ -79,6 +84,14 @@ pub fn row<R>(ui: &mut Ui, label: &str, about: &str, controls: impl FnOnce(&mut 
         ui.name_inputs(label, controls)
     })
     .inner
+}
+
+/// Fields beside a label that go on in another line where they have no room.
+pub fn fields(ui: &mut Ui, add: impl FnOnce(&mut Ui)) {
+    ui.horizontal_wrapped(|ui| {
+        ui.spacing_mut().item_spacing.y = 4.0;
+        add(ui);
+    });
 }
 
 /// A short text of less weight under a control.
@@ -138,7 +151,8 @@ pub fn card(
     width: f32,
     contents: impl FnOnce(&mut Ui),
 ) {
-    egui::Area::new(egui::Id::unique(id))
+    let before = card_rect(ctx, id);
+    let area = egui::Area::new(egui::Id::unique(id))
         .order(egui::Order::Foreground)
         .pivot(align)
         .fixed_pos(at)
@@ -151,6 +165,10 @@ pub fn card(
                 contents(ui);
             });
         });
+    if before != Some(area.response.rect) {
+        // What keeps clear of it was drawn before it was there.
+        ctx.request_repaint();
+    }
 }
 
 /// The cards that stand over the lower part of the picture, by name.

