@@ -194,7 +194,10 @@ impl<T: OnCuda> Tiles<T> {
         let share = tiles.passes[0].blocks.sites() as f64 / (nx * ny) as f64;
         // Blocks compute the less twice the fewer steps they take; that is worth more than what tiles lose.
         let longest = tiles.passes[0].strips.steps;
-        let shorter = tiles.passes.get(1).is_some_and(|pass| 3 * pass.strips.steps >= 2 * longest);
+        let shorter = tiles
+            .passes
+            .get(1)
+            .is_some_and(|pass| 3 * pass.strips.steps >= 2 * longest);
         if share > MANY_BLOCKS && nx * ny >= LEAST_TILED && shorter {
             tiles.passes.remove(0);
         }
