@@ -3,7 +3,7 @@
 use super::run::short;
 use super::terminal::say;
 use super::{SceneArgs, scene};
-use crate::engine::Engine;
+use crate::engine::{Engine, Estimate};
 use crate::engine::resolution::{idle_layers, too_coarse};
 use crate::physics::attenuation::plane_wave;
 use crate::physics::room::{diffuse_absorption, impedance_at, normal_absorption, reflection};
@@ -165,6 +165,36 @@ fn drives_are_missed(scenario: &Scenario, step: f64) -> Option<String> {
     ))
 }
 
+/// Δt beside what is advised, and the end.
+fn time_steps(scenario: &Scenario, estimate: &Estimate) {
+    let advice = &estimate.advice;
+    let limit = advice
+        .stability_limit
+        .map_or("stable for every Δt".to_owned(), |limit| {
+            format!("stable up to {}", short(limit))
+        });
+    say!(
+        "  Δt        {} (sensible up to {}, {limit}: {})",
+        short(estimate.time_step),
+        short(advice.sensible),
+        advice.because
+    );
+    if estimate.time_step > advice.sensible {
+        let words = if scenario.expectations().is_empty() {
+            "larger than sensible: the result will not be accurate; reduce time.step or write \"auto\""
+        } else {
+            "larger than sensible in general: whether it is accurate here is what the scene’s predictions tell"
+        };
+        say!("            {words}");
+    }
+    if let Some(words) = drives_are_missed(scenario, estimate.time_step) {
+        say!("            {words}");
+    }
+    if let (Some(end), Some(steps)) = (scenario.time().end, estimate.steps) {
+        say!("  end       t = {}, {}", short(end), units::counted(steps, "step"));
+    }
+}
+
 pub(super) fn run(args: &CheckArgs) -> anyhow::Result<()> {
     let scenario = scene::load(&args.scene)?;
     let probe = args.probe.then_some(Duration::from_millis(500));
@@ -224,32 +254,7 @@ pub(super) fn run(args: &CheckArgs) -> anyhow::Result<()> {
             units::bytes(estimate.records)
         );
     }
-    let advice = &estimate.advice;
-    let limit = advice
-        .stability_limit
-        .map_or("stable for every Δt".to_owned(), |limit| {
-            format!("stable up to {}", short(limit))
-        });
-    say!(
-        "  Δt        {} (sensible up to {}, {limit}: {})",
-        short(estimate.time_step),
-        short(advice.sensible),
-        advice.because
-    );
-    if estimate.time_step > advice.sensible {
-        let words = if scenario.expectations().is_empty() {
-            "larger than sensible: the result will not be accurate; reduce time.step or write \"auto\""
-        } else {
-            "larger than sensible in general: whether it is accurate here is what the scene’s predictions tell"
-        };
-        say!("            {words}");
-    }
-    if let Some(words) = drives_are_missed(&scenario, estimate.time_step) {
-        say!("            {words}");
-    }
-    if let (Some(end), Some(steps)) = (scenario.time().end, estimate.steps) {
-        say!("  end       t = {}, {}", short(end), units::counted(steps, "step"));
-    }
+    time_steps(&scenario, &estimate);
     if let Some((count, steps)) = estimate.responses {
         say!(
             "  mirror    {count} impulse responses of {steps} steps each when time turns (drive = \"hard\" needs none)"
