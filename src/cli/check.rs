@@ -232,11 +232,10 @@ pub(super) fn run(args: &CheckArgs) -> anyhow::Result<()> {
         scenario.detectors().len(),
         scenario.expectations().len()
     );
-    for line in idle_layers(&scenario) {
-        say!("  layers    {line}");
-    }
-    for line in too_coarse(&scenario, estimate.time_step) {
-        say!("  waves     {line}");
+    let layers = idle_layers(&scenario).into_iter().map(|line| ("layers", line));
+    let waves = too_coarse(&scenario, estimate.time_step).into_iter();
+    for (what, line) in layers.chain(waves.map(|line| ("waves", line))) {
+        say!("  {what:<9} {line}");
     }
     let choice = scenario.solver();
     say!(
