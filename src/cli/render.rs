@@ -256,9 +256,18 @@ fn overrides(args: &RenderArgs) -> anyhow::Result<Vec<String>> {
         .into());
     }
     set.push(format!("view.quantity={}", quantity.as_str()));
-    if quantity.map_kind() != scenario.view().quantity.map_kind() {
-        // The scene's own map and range were chosen for another kind of quantity.
-        set.extend(["view.colormap=auto", "view.range=auto"].map(str::to_owned));
+    // The scene's own range was chosen for another quantity, and its map for another kind of one; the user's stay.
+    let is_given = |key: &str| {
+        let keys = args.scene.set.iter().filter_map(|set| set.split_once('='));
+        keys.into_iter().any(|(own, _)| own.trim() == key)
+    };
+    let own = scenario.view().quantity;
+    let is_one_picture = scenario.grid().rank() == 1 && quantity.graphed() == own.graphed();
+    if quantity != own && !is_one_picture && !is_given("view.range") {
+        set.push("view.range=auto".to_owned());
+    }
+    if quantity.map_kind() != own.map_kind() && !is_given("view.colormap") {
+        set.push("view.colormap=auto".to_owned());
     }
     Ok(set)
 }

@@ -2,6 +2,7 @@
 
 use super::{decode_png, names, scenario};
 use ripplon::scene::embedded::scene_in;
+use ripplon::scene::scenario::ColorRange;
 use ripplon::solver;
 use std::fs;
 use std::path::Path;
@@ -49,6 +50,34 @@ fn the_command_renders_and_a_picture_finds_its_scene() {
             .code(2);
     }
     assert_eq!(names(&dir), ["a.png", "scene.toml"]);
+}
+
+/// A range that was chosen for another quantity is not kept; one that is given is.
+#[test]
+fn ranges_belong_to_their_quantities() {
+    let dir = TempDir::new().unwrap();
+    let (scene, picture) = (dir.path().join("scene.toml"), dir.path().join("a.png"));
+    fs::write(
+        &scene,
+        "format = 1\n[grid]\nsize = [24, 16]\nspacing = 1.0\n[quantum]\nmass = 1.0\n[time]\nstep = 0.1\nend = 1.0\n\
+         [[packet]]\ncenter = [12.0, 8.0]\nwidth = [3.0, 3.0]\n[view]\nrange = [0.0, 0.5]\n",
+    )
+    .unwrap();
+    for (quantity, set, range) in [
+        ("density", None, ColorRange::Fixed(0.0, 0.5)),
+        ("peak", None, ColorRange::Auto),
+        ("real", Some("view.range=[-1, 2]"), ColorRange::Fixed(-1.0, 2.0)),
+    ] {
+        assert_cmd::Command::cargo_bin("ripplon")
+            .unwrap()
+            .args(["render", "--at", "0", "--quantity", quantity])
+            .args(set.into_iter().flat_map(|set| ["--set", set]))
+            .args([&scene, &picture])
+            .assert()
+            .success();
+        let embedded = scene_in(&picture).unwrap().unwrap();
+        assert_eq!(scenario(&embedded).view().range, range, "{quantity}");
+    }
 }
 
 #[test]

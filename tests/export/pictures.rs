@@ -416,3 +416,25 @@ fn an_energy_of_zero_is_neutral() {
     let table = colormap::auto(colormap::Kind::Diverging).table();
     assert_eq!(picture.at(2, 2), table[128]);
 }
+
+/// In a picture that is far longer than high, or far higher than wide, words leave most of the shorter side to the field.
+#[test]
+fn words_fit_the_shorter_side_of_a_picture() {
+    for (sites, size, least) in [
+        ("50", [2000, 300], [1800, 180]),
+        ("48, 30", [2000, 300], [300, 220]),
+        ("50", [300, 2000], [200, 1800]),
+    ] {
+        let scene = scene(sites);
+        let look = Look {
+            size: Some(size),
+            overlay: true,
+            ..Look::of(&scene)
+        };
+        let field = Painter::new(Arc::clone(&scene), &look, 0.1).unwrap().field();
+        assert!(
+            field.width >= least[0] && field.height >= least[1],
+            "{sites} in {size:?}: {field:?}"
+        );
+    }
+}
