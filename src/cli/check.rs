@@ -3,8 +3,8 @@
 use super::run::short;
 use super::terminal::say;
 use super::{SceneArgs, scene};
-use crate::engine::{Engine, Estimate};
 use crate::engine::resolution::{idle_layers, too_coarse};
+use crate::engine::{Engine, Estimate};
 use crate::physics::attenuation::plane_wave;
 use crate::physics::room::{diffuse_absorption, impedance_at, normal_absorption, reflection};
 use crate::physics::{Initial, Layer, Model, Sets, Value, absorber, drives};

@@ -8,8 +8,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-/// Bytes of a file beyond which it is left alone: fonts of all Chinese letters have 20 MB.
-const MOST_BYTES: u64 = 64 << 20;
+/// Bytes of a file beyond which it is left alone: fonts of all Chinese letters have 20 MB, of many scripts and weights 80 MB.
+pub const MOST_BYTES: u64 = 128 << 20;
 
 /// Files that are looked into for a letter.
 const MOST_FILES: usize = 400;
@@ -21,9 +21,24 @@ const DEPTH: u8 = 4;
 const FRUITLESS: u8 = 4;
 
 /// Parts of the names of fonts with many scripts, the best first.
-const KNOWN: [&str; 10] = [
-    "cjk", "pingfang", "hiragino", "yahei", "yugoth", "malgun", "fallback", "wqy", "unicode", "notosans",
+const KNOWN: [&str; 13] = [
+    "cjk",
+    "sourcehansans",
+    "pingfang",
+    "hiragino",
+    "ヒラギノ角ゴシック",
+    "msyh",
+    "yugoth",
+    "malgun",
+    "wqy",
+    "fallback",
+    "unicode",
+    "notosans",
+    "heiti",
 ];
+
+/// Parts of the names of fonts that are not upright ones of usual weight.
+const ODD: [&str; 6] = ["bold", "black", "heavy", "thin", "light", "italic"];
 
 /// A font of the machine that is kept as long as the program runs.
 type Kept = &'static FontRef<'static>;
@@ -98,11 +113,12 @@ fn draws(font: &FontRef<'_>, letter: char) -> bool {
     glyph.0 != 0 && (letter.is_whitespace() || font.outline(glyph).is_some())
 }
 
-/// The fonts of this machine, wherever systems keep them.
-fn files() -> Vec<PathBuf> {
+/// The fonts of this machine, wherever systems keep them, those of many scripts first.
+pub fn files() -> Vec<PathBuf> {
     let shared = [
         "/usr/share/fonts",
         "/usr/local/share/fonts",
+        "/run/host/fonts",
         "/System/Library/Fonts",
         "/Library/Fonts",
     ];
@@ -120,9 +136,13 @@ fn files() -> Vec<PathBuf> {
     for folder in shared.into_iter().map(PathBuf::from).chain(own) {
         list(&folder, DEPTH, &mut found);
     }
-    found.sort_by_cached_key(|path| (rank(path), path.clone()));
+    sort(&mut found);
     found.truncate(MOST_FILES);
     found
+}
+
+fn sort(files: &mut [PathBuf]) {
+    files.sort_by_cached_key(|path| (rank(path), path.clone()));
 }
 
 fn list(folder: &Path, depth: u8, found: &mut Vec<PathBuf>) {
@@ -148,9 +168,13 @@ fn name(path: &Path) -> String {
 }
 
 /// How late a file is looked into.
-fn rank(path: &Path) -> usize {
+fn rank(path: &Path) -> (usize, bool) {
     let name = name(path);
-    KNOWN.iter().position(|part| name.contains(part)).unwrap_or(KNOWN.len())
+    let known = KNOWN.iter().position(|part| name.contains(part));
+    (
+        known.unwrap_or(KNOWN.len()),
+        ODD.iter().any(|style| name.contains(style)),
+    )
 }
 
 #[cfg(test)]
@@ -163,13 +187,15 @@ mod tests {
         let own = folder.path().join("deep").join("NotoSansCJK-Regular.otf");
         fs::create_dir(folder.path().join("deep")).unwrap();
         fs::write(&own, include_bytes!("../../assets/fonts/Inter-Regular.otf")).unwrap();
-        for other in ["a.ttf", "LastResort.otf", "readme.txt"] {
+        for other in ["a.ttf", "NotoSansCJK-Bold.ttc", "LastResort.otf", "readme.txt"] {
             fs::write(folder.path().join(other), "no font").unwrap();
         }
         let mut found = Vec::new();
         list(folder.path(), 1, &mut found);
-        found.sort_by_cached_key(|path| (rank(path), path.clone()));
-        assert_eq!(found, [own.clone(), folder.path().join("a.ttf")]);
+        sort(&mut found);
+        let others = ["NotoSansCJK-Bold.ttc", "a.ttf"].map(|name| folder.path().join(name));
+        assert_eq!(found[0], own);
+        assert_eq!(found[1..], others);
         assert!(opened(&own, 'k').is_some() && opened(&own, ' ').is_some());
         assert!(opened(&own, '波').is_none() && opened(&found[1], 'k').is_none());
         // A letter that Unicode does not have.
