@@ -5,6 +5,7 @@ use super::picture::{Picture, Rect, mixed};
 use super::text::Align;
 use super::theme::Theme;
 use super::ticks::{Ticks, power_of_ten, short, ticks};
+use crate::space::medium::line_ends;
 
 /// The medium below a graph.
 #[derive(Clone, Debug)]
@@ -31,10 +32,16 @@ impl GraphMedium {
         let [low, high] = self.ends();
         let value = |level: f32| short(self.base + f64::from(level));
         let Self { sign, unit, base, .. } = self;
-        if low < 0.0 || *base != 0.0 {
+        let all = if low < 0.0 || *base != 0.0 {
             format!("{sign} from {} to {}{unit}", value(low), value(high))
         } else {
             format!("{sign} ≤ {}{unit}", value(high))
+        };
+        let [_, top] = line_ends(&self.levels);
+        if top < high {
+            format!("{all}, drawn up to {}{unit}", value(top))
+        } else {
+            all
         }
     }
 }
@@ -157,9 +164,10 @@ impl Graph<'_> {
     fn media(&self, picture: &mut Picture, rect: Rect, unit: f32, theme: &Theme) {
         let height = pixel(rect.height);
         let bottom = pixel(rect.y + rect.height);
-        let shown: Vec<(&GraphMedium, [f32; 2])> = (self.media.iter().map(|medium| (medium, medium.ends())))
-            .filter(|(_, [low, high])| high > low)
-            .collect();
+        let shown: Vec<(&GraphMedium, [f32; 2])> =
+            (self.media.iter().map(|medium| (medium, line_ends(&medium.levels))))
+                .filter(|(_, [low, high])| high > low)
+                .collect();
         for (place, (medium, [low, high])) in shown.iter().enumerate() {
             // Four fifths of the height, from the lower edge up.
             let ys: Vec<f32> = (medium.levels.iter())
@@ -222,6 +230,25 @@ fn stairs(picture: &mut Picture, rect: Rect, ys: &[f32], color: [u8; 3], (thick,
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A hill between steep slopes is drawn on a scale on which it is seen, and the words say so; a plain hill has them all.
+    #[test]
+    fn scales_are_cut_for_hills_between_slopes() {
+        let medium = |levels: Vec<f32>| GraphMedium {
+            levels,
+            sign: "U",
+            unit: "",
+            base: 0.0,
+        };
+        let well = medium(
+            (0..=200_u8)
+                .map(|n| (f32::from(n) / 100.0 - 1.0) * 3.0)
+                .map(|x| (x * x - 1.0).powi(2))
+                .collect(),
+        );
+        assert!(well.label().starts_with("U ≤ 64, drawn up to 3"), "{}", well.label());
+        assert_eq!(medium(vec![0.0, 1.0, 0.0]).label(), "U ≤ 1");
+    }
 
     /// In a narrow picture what the medium is stands clear of what the curve is.
     #[test]
