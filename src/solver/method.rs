@@ -325,7 +325,7 @@ const UNENDING: f64 = 1000.0;
 
 impl Method {
     /// Δt of a scenario, always positive: its own, or the advice, halved until steps follow what drives do, and shortened so that a whole number of steps leads to the turn of a
-    /// mirror, to the scene's end, and where [`MORE_STEPS`] allow it to both. What is predicted for the end is then measured there.
+    /// mirror, to the scene's end, and where a quarter more steps are enough to both. What is predicted for the end is then measured there.
     #[must_use]
     pub fn time_step(&self, scenario: &Scenario) -> f64 {
         let time = scenario.time();
