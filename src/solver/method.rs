@@ -325,7 +325,7 @@ const UNENDING: f64 = 1000.0;
 
 impl Method {
     /// Δt of a scenario, always positive: its own, or the advice, halved until steps resolve the drives, and shortened so that a whole number of steps leads to the reversal of a
-    /// mirror, to the scene's end, and where [`MORE_STEPS`] allow it to both. Predictions for the end are then measured exactly there.
+    /// mirror, to the scene's end, and to both where a quarter more steps suffice. Predictions for the end are then measured exactly there.
     #[must_use]
     pub fn time_step(&self, scenario: &Scenario) -> f64 {
         let time = scenario.time();
