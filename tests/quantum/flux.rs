@@ -47,7 +47,14 @@ fn a_current_in_imaginary_time_is_that_of_its_state() {
         // 2J Im ψ*ψ′ a through the bond from site 48 to the next.
         let exact = 2.0 * 0.7 * 0.5 * (psi.at(48).conj() * psi.at(49)).im;
         let records = run.taps().values(0);
-        assert!((records[20] - exact).abs() < 1e-14, "{method}: {} for {exact}", records[20]);
-        assert!(records[20] < 0.99 * records[0] && records[20] > 0.0, "{method}: {records:?}");
+        assert!(
+            (records[20] - exact).abs() < 1e-14,
+            "{method}: {} for {exact}",
+            records[20]
+        );
+        assert!(
+            records[20] < 0.99 * records[0] && records[20] > 0.0,
+            "{method}: {records:?}"
+        );
     }
 }
