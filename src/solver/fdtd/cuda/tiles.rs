@@ -198,7 +198,7 @@ impl<T: OnCuda> Tiles<T> {
             .passes
             .get(1)
             .is_some_and(|pass| 3 * pass.strips.steps >= 2 * longest);
-        if share > MANY_BLOCKS && nx * ny >= LEAST_TILED && shorter {
+        if share > MANY_BLOCKS && nx * ny >= LEAST_TILED && shorter && run.choice.tower.is_none() {
             tiles.passes.remove(0);
         }
         if share > MOST_TAKEN {
@@ -264,16 +264,16 @@ pub(super) fn fitting<T: OnCuda>(run: &Cuda<T>) -> Result<Tiles<T>, String> {
         .filter(|strips| strips.precision == T::PRECISION && strips.half == lattice.half)
         .collect();
     all.sort_by_key(|strips| std::cmp::Reverse(strips.steps));
-    let strips = *all.first().ok_or("there are no tiles of this order")?;
-    let most = run.choice.tower.unwrap_or(strips.steps);
+    let least = all.last().ok_or("there are no tiles of this order")?.steps;
+    let most = run.choice.tower.unwrap_or(usize::MAX);
+    all.retain(|strips| strips.steps <= most);
     if run.choice.variant.is_none() && lattice.size[0] * lattice.size[1] < LEAST_TILED {
         all.retain(|strips| strips.steps >= LEAST_STEPS);
     }
-    if most < strips.steps {
+    if all.is_empty() {
+        let order = 2 * lattice.half;
         return Err(format!(
-            "tower = {most}: tiles of order {} take {} steps at a time",
-            2 * lattice.half,
-            strips.steps
+            "tower = {most}: tiles of order {order} take {least} steps at a time or more"
         ));
     }
     Tiles::new(run, &all).map_err(|error| error.to_string())?
