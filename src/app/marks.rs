@@ -105,8 +105,12 @@ pub fn detectors(painter: &Painter, (area, kept): (Rect, Kept), camera: &Camera,
             let galley =
                 painter.layout_no_wrap(detector.name.clone(), FontId::proportional(TEXT), theme::marks().accent);
             let at = pos2(
-                corner.x.clamp(area.left() + 4.0, area.right() - galley.size().x - 4.0),
-                corner.y.clamp(area.top() + 4.0, area.bottom() - 20.0),
+                // A name that is wider than the picture begins at its left.
+                corner
+                    .x
+                    .min(area.right() - galley.size().x - 4.0)
+                    .max(area.left() + 4.0),
+                corner.y.min(area.bottom() - 20.0).max(area.top() + 4.0),
             );
             let label = free_place(Rect::from_min_size(at, galley.size()), rect, kept.legend, &taken);
             taken.push(label);

@@ -3,7 +3,7 @@
 use super::guesses;
 use super::theme;
 use super::widgets::{card, fault, figure};
-use crate::engine::Frame;
+use crate::engine::{Frame, Status};
 use crate::scene::Scenario;
 use egui::{Align2, Key, Modifiers, vec2};
 
@@ -25,6 +25,8 @@ pub struct Questions {
     waiting: Option<usize>,
     /// The question that was left open by playing on.
     passed: Option<usize>,
+    /// Whether the run was playing before it stopped at a question.
+    played: bool,
 }
 
 /// What became of a question.
@@ -60,6 +62,11 @@ impl Questions {
                 ..Self::default()
             };
         }
+        match frame.status {
+            Status::Running => self.played = true,
+            _ if frame.question.is_none() => self.played = false,
+            _ => {}
+        }
         // What is played on leaves its last frame behind for a moment.
         let asked = frame.question.filter(|place| self.passed != Some(*place));
         self.waiting = asked.or(self.waiting);
@@ -70,14 +77,14 @@ impl Questions {
         self.passed = self.waiting.take().or(self.passed);
     }
 
-    /// A question that waits is passed over, as something else is asked; whether one waits, told once.
+    /// A question that waits is passed over, as something else is asked; whether the run goes on, told once: it does if it was playing.
     pub fn give_way(&mut self, frame: &Frame) -> bool {
         let waiting = self.waiting(frame).filter(|place| self.passed != Some(*place));
         if waiting.is_some() {
             self.passed = waiting;
             self.waiting = None;
         }
-        waiting.is_some()
+        waiting.is_some() && self.played
     }
 
     /// The question that waits for an answer.
@@ -107,11 +114,11 @@ impl Questions {
         self.answers.get(place) == Some(&Answer::Open)
     }
 
-    /// Whether a question of the scene is still to be answered.
+    /// Whether a question of the scene is still to be answered; one that the run was played past is not.
     #[must_use]
     pub fn is_open(&self, scenario: &Scenario) -> bool {
         let mut all = scenario.expectations().iter().enumerate();
-        all.any(|(place, expectation)| !expectation.ask.is_empty() && self.hides(place))
+        all.any(|(place, expectation)| !expectation.ask.is_empty() && self.hides(place) && self.passed != Some(place))
     }
 
     /// Shows the question that the run waits at; whether it goes on. A class says one number after the other.

@@ -3,7 +3,7 @@
 use super::number::{NOT_NEGATIVE, POSITIVE};
 use super::sound_panel::number;
 use super::widgets::{figure, hint, row};
-use crate::physics::attenuation::plane_wave;
+use crate::physics::attenuation::{STEEPEST, plane_wave};
 use crate::physics::room::{diffuse_absorption, impedance_at};
 use crate::physics::{Attenuation, Sets, WallPole};
 use crate::scene::file::{AcousticFile, LayerFile, ValueFile};
@@ -87,8 +87,8 @@ pub fn attenuation_rows(ui: &mut Ui, acoustic: &mut AcousticFile, usual: f64) {
     );
     let about = "What is lost there, where no layer changes it; 0 or more.";
     number(ui, ("Loss", about), &mut law.value, "dB/m", NOT_NEGATIVE);
-    let about = "The power of the frequency with which it grows: 0 to 1.5; 1.1 in tissue.";
-    number(ui, ("Exponent", about), &mut law.exponent, "", 0.0..=1.5);
+    let about = "The power of the frequency with which it grows: 0 to 2; 1.1 in tissue, 2 of heat and viscosity.";
+    number(ui, ("Exponent", about), &mut law.exponent, "", 0.0..=STEEPEST);
     let [first, last] = &mut law.band;
     number(
         ui,

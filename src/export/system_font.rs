@@ -17,8 +17,8 @@ const MOST_FILES: usize = 400;
 /// How deep folders of fonts are nested.
 const DEPTH: u8 = 4;
 
-/// Letters that no file has for which all files are read; others are taken for missing then.
-const FRUITLESS: u8 = 4;
+/// Letters that no file has for which all files are read at most; others are taken for missing then.
+pub const FRUITLESS: u8 = 4;
 
 /// Parts of the names of fonts with many scripts, the best first.
 const KNOWN: [&str; 13] = [
@@ -108,7 +108,7 @@ fn opened(path: &Path, letter: char) -> Option<Kept> {
 }
 
 /// Whether a font has a letter as an outline; some have pictures for it.
-fn draws(font: &FontRef<'_>, letter: char) -> bool {
+pub fn draws(font: &FontRef<'_>, letter: char) -> bool {
     let glyph = font.glyph_id(letter);
     glyph.0 != 0 && (letter.is_whitespace() || font.outline(glyph).is_some())
 }

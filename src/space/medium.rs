@@ -152,10 +152,11 @@ pub fn line_ends(levels: &[f32]) -> [f32; 2] {
     let Some(between) = levels.get(first..last).filter(|between| !between.is_empty()) else {
         return [low, high];
     };
-    let hill = ends(between)[1] - low;
+    let bottom = between.iter().copied().fold(f32::INFINITY, f32::min);
+    let hill = between.iter().copied().fold(bottom, f32::max) - bottom;
     let share = hill / (high - low);
     if share > ROUNDING && share < HIDDEN {
-        [low, low + hill / SEEN]
+        [low, high.min(bottom + hill / SEEN)]
     } else {
         [low, high]
     }
@@ -380,6 +381,14 @@ mod tests {
         assert!(low == 0.0 && (high - 0.09).abs() < 1e-6, "{high}");
         let well = line(&|x| 0.001 * x * x);
         assert_eq!(line_ends(&well), [0.0, well[0]]);
+        // Slopes alone, wherever 0 is.
+        for slope in [&|x: f32| 0.01 * (x + 81.0), &|x: f32| 0.01 * (81.0 - x), &|x: f32| {
+            2.0 + 0.001 * x * x
+        }] as [&dyn Fn(f32) -> f32; 3]
+        {
+            let levels = line(slope);
+            assert_eq!(line_ends(&levels), [0.0, levels.iter().copied().fold(0.0, f32::max)]);
+        }
         let barrier = line(&|x| if x.abs() < 3.0 { 0.5 } else { 0.0 });
         assert_eq!(line_ends(&barrier), [0.0, 0.5]);
         let tilted = line(&|x| x + 8.0 * (x / 4.0).sin());

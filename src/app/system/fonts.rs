@@ -1,16 +1,26 @@
 //! Fonts of the system, for signs that the program's own lack: those of China, Japan and Korea. None comes with the program, which would be larger by half.
 
-use crate::export::system_font::{MOST_BYTES, files};
+use crate::export::system_font::{FRUITLESS, MOST_BYTES, draws, files};
 use crate::input_file;
-use ab_glyph::{Font, FontRef};
+use ab_glyph::FontRef;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicU8, Ordering};
 
 /// How many fonts are taken.
 const MOST_FONTS: usize = 4;
 
 /// Fonts with `signs`, by name: as few as have all of them, or those that have some; empty where the system has none.
 pub fn fonts_with(signs: &str) -> Vec<(String, Vec<u8>)> {
-    search(&files(), signs)
+    // Searches without a result read every file.
+    static FAILED: AtomicU8 = AtomicU8::new(0);
+    if FAILED.load(Ordering::Relaxed) >= FRUITLESS {
+        return Vec::new();
+    }
+    let found = search(&files(), signs);
+    if found.is_empty() {
+        FAILED.fetch_add(1, Ordering::Relaxed);
+    }
+    found
 }
 
 fn search(files: &[PathBuf], signs: &str) -> Vec<(String, Vec<u8>)> {
@@ -27,8 +37,7 @@ fn search(files: &[PathBuf], signs: &str) -> Vec<(String, Vec<u8>)> {
             continue;
         };
         let before = lacking.len();
-        // Glyph 0 stands for those that a font lacks.
-        lacking.retain(|sign| font.glyph_id(*sign).0 == 0);
+        lacking.retain(|sign| !draws(&font, *sign));
         if lacking.len() < before {
             found.push((path.to_string_lossy().into_owned(), bytes));
         }
