@@ -104,7 +104,18 @@ fn losses(scenario: &Scenario) -> Option<String> {
     if missed <= MOST_MISSED {
         return None;
     }
-    // What is missed falls with the value.
+    let weak = law.missed(&made, speed, 1e-9 * value);
+    if weak > MOST_MISSED {
+        return Some(format!(
+            "Relaxations follow an attenuation that hardly changes with frequency only in part: they miss exponent {} over {} to {}Hz by {:.0} %, however weak it is. \
+             Use an exponent of 0.1 or more, or a narrower band.",
+            law.exponent,
+            units::si(law.band[0]),
+            units::si(law.band[1]),
+            100.0 * weak
+        ));
+    }
+    // Of what a weak loss follows, more is missed the stronger it is.
     let (mut least, mut most) = (0.0, value);
     for _ in 0..20 {
         let middle = f64::midpoint(least, most);
@@ -290,13 +301,17 @@ mod tests {
     #[test]
     fn losses_are_held_against_the_law() {
         // 340 m/s, 20 sites at 17 Hz, 20 m: as many decibels a wavelength as 20 times those a metre.
-        let lossy = |value: f64| {
+        let law = |value: f64, more: &str| {
             said(&format!(
-                "format = 1\n[grid]\nsize = [64]\nspacing = 1.0\n[acoustic]\nspeed = 340.0\nattenuation = {{ at = 17.0, value = {value}, band = [8.5, 17.0] }}\n\
+                "format = 1\n[grid]\nsize = [64]\nspacing = 1.0\n[acoustic]\nspeed = 340.0\nattenuation = {{ at = 17.0, value = {value}, {more} }}\n\
                  [[pulse]]\ncenter = [30.0]\nwidth = 6.0\n"
             ))
         };
+        let lossy = |value: f64| law(value, "band = [8.5, 17.0]");
         assert_eq!(lossy(0.02), "");
+        // The same however weak it is, over a wide band that it hardly changes in.
+        let flat = law(1e-4, "exponent = 0.0, band = [1.7, 17.0]");
+        assert!(flat.contains("they miss exponent 0 over 1.7"), "{flat}");
         let strong = lossy(0.3);
         assert!(
             strong.starts_with("The medium attenuates by up to") && strong.contains("use at most "),

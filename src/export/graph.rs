@@ -246,7 +246,7 @@ mod tests {
                 .map(|x| (x * x - 1.0).powi(2))
                 .collect(),
         );
-        assert!(well.label().starts_with("U ≤ 64, drawn up to 3"), "{}", well.label());
+        assert!(well.label().starts_with("U ≤ 64.0, drawn up to 3"), "{}", well.label());
         assert_eq!(medium(vec![0.0, 1.0, 0.0]).label(), "U ≤ 1");
     }
 

@@ -245,7 +245,7 @@ impl Legend<'_> {
         let base = pixel(field.y) - 0.95 * unit;
         // A sign with a long unit is set smaller, so that it ends within the picture, and stands above its power of ten where the letters would be too small.
         let lines = if fits(title.trim()) < 0.75 && !power.is_empty() {
-            vec![(base - 0.9 * unit, self.sign), (base, power.as_str())]
+            vec![(base - 0.82 * unit, self.sign), (base, power.as_str())]
         } else {
             vec![(base, title.trim())]
         };

@@ -194,7 +194,7 @@ mod tests {
             assert_eq!(drawn(own, letter).1, letter);
         }
         assert!(matches!(drawn(own, '波').1, '波' | '□'));
-        assert_eq!(drawn(own, '\u{378}').1, '□');
+        assert_eq!(drawn(own, '\u{1fffe}').1, '□');
         let style = Style {
             size: 20.0,
             color: [255; 3],

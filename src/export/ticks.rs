@@ -99,7 +99,8 @@ pub fn ratio_ticks(low: f64, high: f64, count: usize) -> Ticks {
             (value, label)
         })
         .collect();
-    if marks.len() < 3 {
+    // Even differences would crowd at the upper end of several powers of ten.
+    if marks.len() < 2 || (marks.len() < 3 && decades < 1.0) {
         return ticks(low, high, count);
     }
     Ticks { marks, exponent: 0 }

@@ -155,8 +155,9 @@ pub fn line_ends(levels: &[f32]) -> [f32; 2] {
     let bottom = between.iter().copied().fold(f32::INFINITY, f32::min);
     let hill = between.iter().copied().fold(bottom, f32::max) - bottom;
     let share = hill / (high - low);
-    if share > ROUNDING && share < HIDDEN {
-        [low, high.min(bottom + hill / SEEN)]
+    // A valley that lies far from 0 leaves no scale for a hill in it that has 0 as well.
+    if share > ROUNDING && share < HIDDEN && bottom - low <= hill {
+        [low, high.min(bottom + hill / SEEN).max(0.0)]
     } else {
         [low, high]
     }
@@ -381,6 +382,12 @@ mod tests {
         assert!(low == 0.0 && (high - 0.09).abs() < 1e-6, "{high}");
         let well = line(&|x| 0.001 * x * x);
         assert_eq!(line_ends(&well), [0.0, well[0]]);
+        // With 0 on the scale a hill far from it would be as small.
+        let deep = line(&|x| -(0.5 - 0.03 * ((x / 20.0).powi(2) - 1.0).powi(2)).max(0.0));
+        let [low, high] = line_ends(&deep);
+        assert!(low < -0.4 && high == 0.0, "{low} {high}");
+        let raised = line(&|x| 5.0 + 0.03 * ((x / 20.0).powi(2) - 1.0).powi(2));
+        assert_eq!(line_ends(&raised), [0.0, raised[0]]);
         // Slopes alone, wherever 0 is.
         for slope in [&|x: f32| 0.01 * (x + 81.0), &|x: f32| 0.01 * (81.0 - x), &|x: f32| {
             2.0 + 0.001 * x * x

@@ -68,11 +68,11 @@ pub(in crate::solver) struct SiteEvents<T: OnCuda> {
     set_values: Buffer<T>,
     /// Sites that are overwritten in this batch, and in how many of its steps.
     sets: [usize; 2],
-    /// Places that are gathered, ascending, the position of each in the request, and the length of the request. What is gathered beside it stays on the device.
+    /// Places that are gathered, ascending, the position of each in the request, and the length of the request. What is gathered beside it goes no further than the records of a batch.
     gathered: Vec<u32>,
     order: Vec<u32>,
     asked: usize,
-    /// Places that are gathered for the device alone.
+    /// Places that are gathered for kernels.
     beside: Vec<u32>,
     /// Places that are overwritten.
     overwritten: Vec<u32>,

@@ -62,6 +62,15 @@ impl<T: OnCuda> Follow<T> {
         &self.places
     }
 
+    /// For the report.
+    pub(super) fn describe(&self) -> String {
+        match self.detectors.len() {
+            0 => String::new(),
+            1 => ", 1 flux followed".to_owned(),
+            many => format!(", {many} fluxes followed"),
+        }
+    }
+
     /// Bytes held.
     pub(super) fn bytes(&self) -> usize {
         self.potentials.bytes() + self.parts.bytes() + self.totals.bytes()
@@ -95,16 +104,21 @@ fn read_by(tap: &Tap, lattice: &Lattice, mut see: impl FnMut([usize; 3])) {
 }
 
 impl<T: OnCuda> Cuda<T> {
-    /// Says which fluxes are followed: none where steps go one by one anyway, or where parts of a grid keep what rows add to them.
+    /// Chooses the fluxes that are followed through the next steps: none where steps go one by one anyway, or where parts of a grid keep what rows add to them, and not those that are
+    /// recorded so seldom that ending passes costs less than gathering after every step.
     #[expect(
         clippy::cast_possible_truncation,
         reason = "grids of more than 2^32 sites were refused"
     )]
-    pub(super) fn choose_followed(&mut self, taps: &Taps) {
+    pub(super) fn choose_followed(&mut self, taps: &Taps, steps: u64) {
         let (mut detectors, mut places) = (Vec::new(), Vec::new());
-        if self.tiles.is_some() && self.potential.is_some() && !taps.keeps_rows() {
+        let passes = (self.tiles.as_ref()).filter(|tiles| tiles.least_steps() as u64 <= steps && self.peak.is_none());
+        if let (Some(tiles), true, false) = (passes, self.potential.is_some(), taps.keeps_rows()) {
+            let often = |n: usize| taps.every()[n] < 2 * tiles.steps() as u64;
+            let is_followed =
+                |n: usize, tap: &Tap| tap.measure == Measure::Flux && Region::of(tap).is_some() && often(n);
             let fluxes = taps.taps().iter().enumerate();
-            for (n, tap) in fluxes.filter(|(_, tap)| tap.measure == Measure::Flux && Region::of(tap).is_some()) {
+            for (n, tap) in fluxes.filter(|(n, tap)| is_followed(*n, tap)) {
                 let mut own = Vec::new();
                 let region: usize = (0..3).map(|axis| tap.hi[axis] - tap.lo[axis]).product();
                 if region <= MOST {
@@ -181,30 +195,43 @@ impl<T: OnCuda> Cuda<T> {
                 launch.arg(&gathered).arg(&time_step).arg(&steps);
             })?;
         }
-        for n in self.follow.detectors.clone() {
-            let tap = &taps.taps()[n];
-            let Some(region) = Region::of(tap) else { continue };
-            let due: Vec<usize> = (0..clocks.len())
+        let due = |n: usize| -> Vec<usize> {
+            (0..clocks.len())
                 .filter(|step| taps.is_due(n, &clocks[*step]))
-                .collect();
-            let every = due.get(1).map_or(1, |second| second - due[0]);
-            let sums = self.sums_followed(&region, &due, every, gathered)?;
-            for (step, sums) in due.iter().zip(&sums) {
-                values[*step][n] = Region::value(tap, sums);
+                .collect()
+        };
+        let all: Vec<(usize, Vec<usize>)> = self.follow.detectors.iter().map(|n| (*n, due(*n))).collect();
+        let sums: usize = all.iter().map(|(_, due)| due.len()).sum();
+        grow(&self.stream, "fluxes", &mut self.follow.totals, sums * SUMS)?;
+        let mut done = 0;
+        for (n, due) in &all {
+            if let Some(region) = Region::of(&taps.taps()[*n]) {
+                self.sum_region(&region, due, (gathered, done))?;
+            }
+            done += due.len();
+        }
+        let mut numbers = vec![0.0; sums * SUMS];
+        if sums > 0 {
+            self.stream.download("fluxes", &self.follow.totals, &mut numbers)?;
+        }
+        let mut numbers = numbers.as_chunks::<SUMS>().0.iter();
+        for (n, due) in &all {
+            for (step, sums) in due.iter().zip(&mut numbers) {
+                values[*step][*n] = Region::value(&taps.taps()[*n], sums);
             }
         }
         Ok(())
     }
 
-    /// The sums over a region after those steps of a batch, which are `every` apart.
+    /// Queues the sums over a region after those steps of a batch, which are evenly apart, behind the `done` first of all.
     #[allow(unsafe_code, reason = "kernel launches")]
-    fn sums_followed(
+    fn sum_region(
         &mut self,
         region: &Region,
         due: &[usize],
-        every: usize,
-        gathered: params::Gathered,
-    ) -> Result<Vec<[f64; SUMS]>, CudaError> {
+        (gathered, done): (params::Gathered, usize),
+    ) -> Result<(), CudaError> {
+        let every = due.get(1).map_or(1, |second| second - due[0]);
         let (blocks, block, warps) = region.launch(region.sharing());
         let launched = blocks as usize * block;
         let together = (PARTS / (launched * SUMS * size_of::<f64>())).clamp(1, due.len().max(1));
@@ -214,7 +241,6 @@ impl<T: OnCuda> Cuda<T> {
             &mut self.follow.parts,
             together * launched * SUMS,
         )?;
-        grow(&self.stream, "fluxes", &mut self.follow.totals, due.len() * SUMS)?;
         let (parts, threads) = (
             self.follow.parts.address(),
             u32::try_from(32 * block).unwrap_or(u32::MAX),
@@ -226,11 +252,12 @@ impl<T: OnCuda> Cuda<T> {
                 first: whole(due[0]),
                 every: whole(every),
             };
-            let to = self.follow.totals.address() + (n * together * SUMS * size_of::<f64>()) as u64;
+            let first = done + n * together;
+            let to = self.follow.totals.address() + (first * SUMS * size_of::<f64>()) as u64;
             let rows = u32::try_from(due.len()).unwrap_or(u32::MAX);
             let (launched, warps) = (whole(launched), whole(warps));
             debug_assert!(
-                self.follow.totals.bytes() >= (n * together + due.len()) * SUMS * size_of::<f64>(),
+                self.follow.totals.bytes() >= (first + due.len()) * SUMS * size_of::<f64>(),
                 "{rows} sums"
             );
             // SAFETY: the arguments are those of the kernels; there is room for the sums of every warp and step, and the steps are some of the batch.
@@ -245,11 +272,7 @@ impl<T: OnCuda> Cuda<T> {
                 })?;
             }
         }
-        let mut numbers = vec![0.0; due.len() * SUMS];
-        if !numbers.is_empty() {
-            self.stream.download("fluxes", &self.follow.totals, &mut numbers)?;
-        }
-        Ok(numbers.as_chunks::<SUMS>().0.to_vec())
+        Ok(())
     }
 }
 

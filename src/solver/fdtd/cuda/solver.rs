@@ -81,7 +81,7 @@ impl<T: OnCuda> Resident for Cuda<T> {
                 .sum::<usize>();
         let (variant, kernel) = match (&self.torre, &self.tiles, &self.because) {
             (Some(torre), ..) => ("diamond-torre", torre.describe()),
-            (None, Some(tiles), _) => ("tiled", tiles.describe()),
+            (None, Some(tiles), _) => ("tiled", tiles.describe() + &self.follow.describe()),
             (None, None, Some(because)) => ("stepwise", format!("one step a launch: {because}")),
             (None, None, None) if self.medium.is_plain() => ("stepwise", "planes in registers".to_owned()),
             (None, None, None) if self.medium.has_plain_steps() => (

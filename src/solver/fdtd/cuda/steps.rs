@@ -68,7 +68,7 @@ impl<T: OnCuda> Cuda<T> {
         if taps.ask_for_velocity() {
             self.watch_potential()?;
         }
-        self.choose_followed(taps);
+        self.choose_followed(taps, steps);
         self.events.gather_beside(self.follow.places());
         let gathered = gathered_places(taps, MOST_GATHERED, |at| self.place(at));
         let ending = self.ending.take();

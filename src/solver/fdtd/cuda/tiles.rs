@@ -215,6 +215,11 @@ impl<T: OnCuda> Tiles<T> {
         self.passes[0].strips.steps
     }
 
+    /// Steps of the shortest pass.
+    pub(super) fn least_steps(&self) -> usize {
+        self.passes.last().map_or(usize::MAX, |pass| pass.strips.steps)
+    }
+
     /// Description for the report.
     pub(super) fn describe(&self) -> String {
         let Pass { cut, blocks, .. } = &self.passes[0];
