@@ -4,7 +4,7 @@ use super::film::Filming;
 use super::system;
 use super::theme;
 use super::units::Units;
-use super::widgets::{choice, figure, hint, row, warning};
+use super::widgets::{Explained, choice, figure, hint, row, warning};
 use crate::engine::Frame;
 use crate::export::{self, Format};
 use crate::units;
@@ -205,7 +205,7 @@ fn contents(ui: &mut Ui, wanted: &mut Wanted, frame: &Frame, folder: Option<&Pat
                 .range(1.0..=most)
                 .speed(0.2)
                 .max_decimals(1);
-            ui.add(rate.suffix(" pictures/s")).on_hover_text(&about);
+            ui.add(rate.suffix(" pictures/s")).explained(&about);
         });
     }
     if wanted.what == What::Scene {
@@ -295,7 +295,7 @@ fn size_values(ui: &mut Ui, wanted: &mut Wanted) {
         }
         ui.add(DragValue::new(&mut wanted.size[axis]).range(160..=16384))
             .accessible_name(name)
-            .on_hover_text(format!("{name}: 160 to 16384."));
+            .explained(format!("{name}: 160 to 16384."));
     }
 }
 
@@ -313,7 +313,7 @@ fn time_rows(ui: &mut Ui, wanted: &mut Wanted, frame: &Frame) {
             .custom_parser(move |text| unit.parse(text));
         ui.add(value)
             .accessible_name("Time of the last picture")
-            .on_hover_text(about);
+            .explained(about);
     });
     if wanted.format != Format::Png {
         let about = "How long the film is: 0.1 to 3600 s.";
@@ -324,7 +324,7 @@ fn time_rows(ui: &mut Ui, wanted: &mut Wanted, frame: &Frame) {
                 .max_decimals(1);
             ui.add(value.suffix(" s"))
                 .accessible_name("Seconds of film")
-                .on_hover_text(about);
+                .explained(about);
             ui.label(format!("{} pictures", wanted.pictures()));
         });
     }

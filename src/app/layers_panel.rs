@@ -2,7 +2,7 @@
 
 use super::cards::List;
 use super::number::{ANY, NOT_NEGATIVE, POSITIVE, number, number_in, number_row};
-use super::widgets::{button, choice, fault, fields, hint, icon_button, row, to_ends};
+use super::widgets::{Explained, button, choice, fault, fields, hint, icon_button, row, to_ends};
 use crate::app::icon::Icon;
 use crate::physics::expression::constants::{constants, with_value};
 use crate::physics::expression::{Expression, SPACE, TIME};
@@ -226,7 +226,7 @@ fn value_rows(ui: &mut Ui, layer: &mut LayerFile, quantum: bool) {
             };
             row(ui, "", "", |ui| {
                 let field = number_in(number, unit).speed(speed).range(range);
-                ui.name_inputs("Value", |ui| ui.add(field).on_hover_text(meaning))
+                ui.name_inputs("Value", |ui| ui.add(field).explained(meaning))
             });
         }
         ValueFile::Formula(text) => {
@@ -415,7 +415,7 @@ fn slit_centers(ui: &mut Ui, centers: &mut Vec<f64>, (unit, speed): (&'static st
         fields(ui, |ui| {
             for (n, center) in centers.iter_mut().enumerate() {
                 let field = number_in(center, unit).speed(speed);
-                ui.name_inputs(format!("Slit {} at y", n + 1), |ui| ui.add(field).on_hover_text(about));
+                ui.name_inputs(format!("Slit {} at y", n + 1), |ui| ui.add(field).explained(about));
             }
             if icon_button(ui, Icon::Plus, "Add a slit", true).clicked() {
                 centers.push(tidy(extent.get(1).copied().unwrap_or(1.0) * 0.5));
@@ -441,8 +441,7 @@ pub fn point(ui: &mut Ui, (label, unit): (&str, &str), about: &str, at: &mut [f6
         fields(ui, |ui| {
             for (value, name) in at.iter_mut().zip(["x", "y", "z"]) {
                 ui.name_inputs(format!("{label} {name}"), |ui| {
-                    ui.add(number(value).speed(speed))
-                        .on_hover_text(format!("{name}. {about}"))
+                    ui.add(number(value).speed(speed)).explained(format!("{name}. {about}"))
                 });
             }
         });

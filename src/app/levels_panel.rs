@@ -3,7 +3,7 @@
 use super::document::Document;
 use super::side_run::{SideRun, window};
 use super::theme;
-use super::widgets::{fault, figure, hint, row};
+use super::widgets::{Explained, fault, figure, hint, row};
 use crate::app::icon::Icon;
 use crate::colormap::{self, Colormap, Kind};
 use crate::engine::eigen;
@@ -124,7 +124,7 @@ impl LevelsPanel {
         let about = format!("How many, from the lowest: 1 to {MOST}.");
         row(ui, "Levels", &about, |ui| {
             ui.add(DragValue::new(&mut self.wanted).range(1..=MOST))
-                .on_hover_text(&about);
+                .explained(&about);
         });
         ui.horizontal(|ui| {
             if (self.run).button(ui, Icon::Search, "Find levels", "Find levels", "End the search") {
@@ -203,7 +203,7 @@ impl LevelsPanel {
                                         .max_decimals(3)
                                         .prefix("weight "),
                                 )
-                                .on_hover_text("Amplitude of this state in the sum that the button below starts with; 0 leaves it out.")
+                                .explained("Amplitude of this state in the sum that the button below starts with; 0 leaves it out.")
                             });
                         });
                     });

@@ -1,7 +1,7 @@
 //! Method, back end, precision, variant and the method's own parameters: all read off the solver table.
 
 use super::theme;
-use super::widgets::{choice, fault, hint, row, section};
+use super::widgets::{Explained, choice, fault, hint, row, section};
 use crate::app::icon::Icon;
 use crate::field::Precision;
 use crate::scene::scenario::{BackendChoice, Parameter};
@@ -241,7 +241,7 @@ fn count(ui: &mut Ui, key: &str, now: Option<&Parameter>, min: i64, max: i64) ->
     let mut number = value.unwrap_or(min.max(4).min(max));
     ui.push_id(key, |ui| {
         ui.add(egui::DragValue::new(&mut number).range(min..=max).speed(0.05))
-            .on_hover_text(format!("{min} to {max}"));
+            .explained(format!("{min} to {max}"));
     });
     Some(Parameter::Integer(number))
 }
@@ -260,7 +260,7 @@ fn sizes(ui: &mut Ui, key: &str, now: Option<&Parameter>, min: i64, max: i64, ra
     for (axis, number) in numbers.iter_mut().enumerate() {
         ui.push_id((key, axis), |ui| {
             ui.add(egui::DragValue::new(number).range(min..=max).speed(0.5))
-                .on_hover_text(format!("Sites along {}: {min} to {max}", ["x", "y", "z"][axis.min(2)]));
+                .explained(format!("Sites along {}: {min} to {max}", ["x", "y", "z"][axis.min(2)]));
         });
         if axis + 1 < rank {
             ui.label(egui::RichText::new("×").color(theme::palette(ui).weak));

@@ -1,6 +1,6 @@
 //! Fields for numbers of a scene: a number that is not typed anew stays as the file has it, whatever room there is to show it.
 
-use super::widgets::row;
+use super::widgets::{Explained, row};
 use egui::{DragValue, Response, Ui};
 use std::ops::RangeInclusive;
 
@@ -53,7 +53,7 @@ pub fn number_row(
         if about.is_empty() {
             response
         } else {
-            response.on_hover_text(about)
+            response.explained(about)
         }
     })
 }

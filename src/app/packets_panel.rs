@@ -3,7 +3,7 @@
 use super::cards::List;
 use super::layers_panel::{PLACE, point};
 use super::number::{ANY, POSITIVE, number, number_row};
-use super::widgets::{button, fields, figure, hint, row};
+use super::widgets::{Explained, button, fields, figure, hint, row};
 use crate::app::icon::Icon;
 use crate::scene::SceneFile;
 use crate::scene::file::PacketFile;
@@ -76,7 +76,7 @@ fn eigenstates(ui: &mut Ui, file: &mut SceneFile) {
             let about = "By rising energy, 0 to 499.";
             row(ui, "Level", about, |ui| {
                 let field = DragValue::new(&mut state.level).range(0..=499).speed(0.05);
-                ui.add(field).on_hover_text(about);
+                ui.add(field).explained(about);
             });
             if several {
                 let about = "Amplitude relative to the others.";
@@ -101,7 +101,7 @@ fn rows(ui: &mut Ui, packet: &mut PacketFile, rank: usize, speed: f64, several: 
         fields(ui, |ui| {
             for width in &mut packet.width {
                 let field = number(width).speed(speed / 4.0).range(POSITIVE);
-                ui.add(field).on_hover_text(about);
+                ui.add(field).explained(about);
             }
         });
     });
@@ -109,7 +109,7 @@ fn rows(ui: &mut Ui, packet: &mut PacketFile, rank: usize, speed: f64, several: 
     row(ui, "Momentum k", about, |ui| {
         fields(ui, |ui| {
             for k in &mut packet.momentum {
-                ui.add(number(k).speed(0.005)).on_hover_text(about);
+                ui.add(number(k).speed(0.005)).explained(about);
             }
         });
     });

@@ -7,6 +7,7 @@ use super::history::History;
 use super::plot_lines::{Sources, heading, lines, theory};
 use super::units::Units;
 use super::view_state::{Cut, ViewState, middle};
+use super::widgets::Explained;
 use super::{gain_plot, mirror_plots, theme};
 use crate::colormap::Colormap;
 use crate::engine::Frame;
@@ -243,7 +244,7 @@ pub fn names(ui: &mut Ui, plots: &mut Chosen<'_>, frame: &Frame, open: bool) -> 
             let on = open && shown.contains(&kind);
             if ui
                 .selectable_label(on, kind.title(equation))
-                .on_hover_text(kind.about())
+                .explained(kind.about())
                 .clicked()
             {
                 chosen = true;
@@ -412,7 +413,7 @@ fn caption<'a>(
             heading.to_owned(),
             TextFormat::simple(font, weak),
         )))
-        .on_hover_text(about);
+        .explained(about);
     });
     ui.allocate_ui(vec2(width, LINE), |ui| {
         ui.set_min_height(LINE);

@@ -3,7 +3,7 @@
 use super::document::Document;
 use super::number::{ANY, POSITIVE, number_in, number_row};
 use super::sound::SoundWish;
-use super::widgets::{figure, hint, row, section};
+use super::widgets::{Explained, figure, hint, row, section};
 use super::{
     detectors_panel, layers_panel, mirror_panel, packets_panel, sound_panel, theme, theory_panel, trajectories_panel,
 };
@@ -89,7 +89,7 @@ fn grid(ui: &mut Ui, file: &mut SceneFile) {
                         .speed(1.0)
                         .update_while_editing(false),
                 )
-                .on_hover_text(SITES)
+                .explained(SITES)
             });
         }
     });
@@ -100,7 +100,7 @@ fn grid(ui: &mut Ui, file: &mut SceneFile) {
         let field = number_in(&mut file.grid.spacing, if sound { "m" } else { "" })
             .range(POSITIVE)
             .speed(speed);
-        ui.add(field.update_while_editing(false)).on_hover_text(about)
+        ui.add(field.update_while_editing(false)).explained(about)
     });
     let about = if sound {
         "Wall: rigid, the pressure comes back upright. Soft: an open end, it comes back upside down. Periodic: it enters again on the other side. Absorb: it is swallowed in a layer."

@@ -6,7 +6,7 @@ use super::opacity_curve;
 use super::units::{Unit, Units};
 use super::view_panel;
 use super::view_state::ViewState;
-use super::widgets::{button, choice, hint, row, to_ends};
+use super::widgets::{Explained, button, choice, hint, row, to_ends};
 use crate::app::icon::Icon;
 use crate::scene::camera_path::CameraKey;
 use crate::scene::scenario::{Opacity, ViewMode};
@@ -139,7 +139,7 @@ pub fn path(ui: &mut Ui, file: &mut SceneFile, view: &mut ViewState, (t, unit): 
             let time = time
                 .custom_formatter(move |at, _| unit.show(at, 4))
                 .custom_parser(move |text| unit.parse(text));
-            ui.add(time).on_hover_text(about);
+            ui.add(time).explained(about);
         });
         for (label, value, ends) in [
             ("Azimuth", &mut key.orbit.azimuth, -360.0..=360.0),
@@ -148,13 +148,13 @@ pub fn path(ui: &mut Ui, file: &mut SceneFile, view: &mut ViewState, (t, unit): 
             let about = format!("{}° to {}°, as the mouse turns the view.", ends.start(), ends.end());
             row(ui, label, &about, |ui| {
                 let field = DragValue::new(value).range(ends).speed(0.5).max_decimals(1);
-                ui.add(field.suffix("°")).on_hover_text(&about)
+                ui.add(field.suffix("°")).explained(&about)
             });
         }
         let about = "0.25 to 40; 1 shows the whole.";
         row(ui, "Zoom", about, |ui| {
             let field = DragValue::new(&mut key.orbit.zoom).range(0.25..=40.0).speed(0.01);
-            ui.add(field).on_hover_text(about)
+            ui.add(field).explained(about)
         });
     });
     row(

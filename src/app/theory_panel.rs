@@ -3,7 +3,7 @@
 use super::cards::List;
 use super::layers_panel::tidy;
 use super::number::{NOT_NEGATIVE, number_in, number_row};
-use super::widgets::{button, choice, hint, row};
+use super::widgets::{Explained, button, choice, hint, row};
 use crate::app::icon::Icon;
 use crate::scene::SceneFile;
 use crate::scene::file::{DrawnFile, MarkFile, NoteFile, TheoryFile, ValueFile};
@@ -257,7 +257,7 @@ fn end_row(ui: &mut Ui, until: &mut Option<f64>, at: f64, (end, unit): (f64, &'s
         }
         if let Some(until) = until {
             let field = number_in(until, unit).range(at..=f64::MAX).speed(end / 400.0);
-            ui.name_inputs("Until", |ui| ui.add(field).on_hover_text(about));
+            ui.name_inputs("Until", |ui| ui.add(field).explained(about));
         }
     });
 }

@@ -5,7 +5,7 @@ use super::mirror_tool;
 use super::number::number_in;
 use super::theme;
 use super::tools::{Row, TOOLS, Tool, Tools, equation};
-use super::widgets::choice;
+use super::widgets::{Explained, choice};
 use crate::physics::Sets;
 use crate::scene::SceneFile;
 use egui::{Align2, DragValue, Rect, Ui, vec2};
@@ -113,7 +113,7 @@ fn brush(ui: &mut Ui, tools: &mut Tools, file: &SceneFile) {
         let value = number_in(&mut paint.value, unit).speed(speed).range(limits(paint.sets));
         ui.add(value.prefix("value "))
             .accessible_name("Value that the brush paints")
-            .on_hover_text(about);
+            .explained(about);
     }
     let radius = DragValue::new(&mut paint.radius)
         .speed(0.1)
@@ -121,7 +121,7 @@ fn brush(ui: &mut Ui, tools: &mut Tools, file: &SceneFile) {
         .max_decimals(1);
     ui.add(radius.prefix("radius ").suffix(" sites"))
         .accessible_name("Radius of the brush in sites")
-        .on_hover_text("Half the width of the line, 0.5 to 256 sites. Left paints, right takes away; Shift draws a straight line, Ctrl a box.");
+        .explained("Half the width of the line, 0.5 to 256 sites. Left paints, right takes away; Shift draws a straight line, Ctrl a box.");
     ui.checkbox(&mut paint.erases, "take away")
         .on_hover_text("For fingers and pens, which have no right button: the brush takes away what was painted.");
 }

@@ -4,7 +4,7 @@ use super::space_panel;
 use super::strip_chart;
 use super::units::Units;
 use super::view_state::ViewState;
-use super::widgets::{choice, figure, hint, row, section};
+use super::widgets::{Explained, choice, figure, hint, row, section};
 use crate::app::icon::Icon;
 use crate::colormap::{self, COLORMAPS, Kind};
 use crate::physics::Equation;
@@ -285,9 +285,9 @@ fn range_rows(ui: &mut Ui, file: &mut SceneFile, view: &mut ViewState) {
     if let ColorRange::Fixed(low, high) = &mut file.view.range {
         let speed = ((*high - *low).abs() / 200.0).max(1e-9);
         row(ui, "", "", |ui| {
-            ui.name_inputs("Range from", |ui| ui.add(bound(low, speed)).on_hover_text(&about));
+            ui.name_inputs("Range from", |ui| ui.add(bound(low, speed)).explained(&about));
             ui.label("to");
-            ui.name_inputs("Range to", |ui| ui.add(bound(high, speed)).on_hover_text(&about));
+            ui.name_inputs("Range to", |ui| ui.add(bound(high, speed)).explained(&about));
         });
         if *high <= *low {
             hint(ui, "The upper end must be above the lower one.");

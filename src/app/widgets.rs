@@ -86,6 +86,25 @@ pub fn row<R>(ui: &mut Ui, label: &str, about: &str, controls: impl FnOnce(&mut 
     .inner
 }
 
+/// What a field means, at the pointer and for screen readers beside its name: egui takes the text of a tooltip for the name of a field that a row has not named yet.
+#[allow(clippy::return_self_not_must_use, reason = "most fields have nothing more to say")]
+pub trait Explained {
+    /// Says what it means; it keeps its name.
+    fn explained(self, about: impl Into<String>) -> Self;
+}
+
+impl Explained for egui::Response {
+    fn explained(self, about: impl Into<String>) -> Self {
+        let about = about.into();
+        let ctx = self.ctx.clone();
+        ctx.accesskit_node_builder(self.id, |node| node.set_description(about.clone()));
+        self.on_hover_ui(|ui| {
+            ui.set_max_width(ui.spacing().tooltip_width);
+            ui.label(about);
+        })
+    }
+}
+
 /// Fields beside a label that go on in another line where they have no room.
 pub fn fields(ui: &mut Ui, add: impl FnOnce(&mut Ui)) {
     ui.horizontal_wrapped(|ui| {

@@ -247,7 +247,7 @@ mod tests {
                 .collect(),
         );
         assert!(well.label().starts_with("U ≤ 64.0, drawn up to 3"), "{}", well.label());
-        assert_eq!(medium(vec![0.0, 1.0, 0.0]).label(), "U ≤ 1");
+        assert_eq!(medium(vec![0.0, 1.0, 0.0]).label(), "U ≤ 1.00");
     }
 
     /// In a narrow picture what the medium is stands clear of what the curve is.
