@@ -48,6 +48,29 @@ impl Canvas<'_> {
         let scenario = self.frame.scenario.as_deref();
         scenario.map_or(2, |scenario| scenario.grid().rank())
     }
+
+    /// What a picture of a run is drawn from, where it is the only one.
+    fn sources<'a>(
+        &'a self,
+        render: Option<field_view::Device<'a>>,
+        (frame, scenario): (&'a Frame, &'a Scenario),
+        legend: Legend<'a>,
+        units: Units,
+    ) -> field_view::Sources<'a> {
+        field_view::Sources {
+            render,
+            frame,
+            scenario,
+            draft: &self.document.draft,
+            legend,
+            medium: self.medium,
+            units,
+            history: self.history,
+            bare: self.bare,
+            passive: false,
+            untold: false,
+        }
+    }
 }
 
 /// The quantity that the worker is asked for: graphs want |ψ| with its phase, and draw |ψ|² coloured by it.
@@ -212,19 +235,8 @@ pub fn show(
         toolbar::show(ui, &mut view.tools, &canvas.document.draft);
     }
     let picture_area = ui.available_rect_before_wrap();
-    let sources = field_view::Sources {
-        render: pictures.map(|pictures| (&pictures.render, &pictures.field, &pictures.medium)),
-        frame,
-        scenario,
-        draft: &canvas.document.draft,
-        legend,
-        medium: canvas.medium,
-        units,
-        history: canvas.history,
-        bare: canvas.bare,
-        passive: false,
-        untold: false,
-    };
+    let render = pictures.map(|pictures| (&pictures.render, &pictures.field, &pictures.medium));
+    let sources = canvas.sources(render, (frame, scenario), legend, units);
     field_view::show(ui, view, &sources);
     if has_tools {
         toolbar::settings(ui, picture_area, &mut view.tools, &canvas.document.draft);

@@ -23,10 +23,13 @@ use crate::scene::{Scenario, SceneFile};
 use eframe::egui_wgpu::RenderState;
 use egui::{Align2, CursorIcon, PointerButton, Rect, Response, Sense, Stroke, Ui, pos2};
 
+/// The graphics device, and the pictures on it.
+pub type Device<'a> = (&'a RenderState, &'a FieldPicture, &'a MediumPicture);
+
 /// What the picture is drawn from.
 pub struct Sources<'a> {
     /// The graphics device; without one (a test without pictures) only the overlays are drawn.
-    pub render: Option<(&'a RenderState, &'a FieldPicture, &'a MediumPicture)>,
+    pub render: Option<Device<'a>>,
     /// The run.
     pub frame: &'a Frame,
     /// Its scene.

@@ -143,17 +143,9 @@ fn pane(
             })
         });
         let sources = field_view::Sources {
-            render: field,
-            frame,
-            scenario,
-            draft: &canvas.document.draft,
-            legend,
-            medium: canvas.medium,
-            units,
-            history: canvas.history,
-            bare: canvas.bare,
             passive: n > 0,
             untold: !told,
+            ..canvas.sources(field, (frame, scenario), legend, units)
         };
         field_view::show(&mut pane, view, &sources);
         let plane = view.plane().min(size[2] - 1);
