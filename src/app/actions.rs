@@ -92,6 +92,7 @@ impl App {
             Action::PlayPause => self.play_or_pause(),
             Action::Step => {
                 self.frame_history.leave();
+                self.questions.step();
                 self.worker.send(Command::Step(1));
             }
             Action::Reverse => self.worker.send(Command::Reverse),

@@ -3,7 +3,7 @@
 use super::guesses;
 use super::theme;
 use super::widgets::{card, fault, figure};
-use crate::engine::{Frame, Status};
+use crate::engine::Frame;
 use crate::scene::Scenario;
 use egui::{Align2, Key, Modifiers, vec2};
 
@@ -25,8 +25,8 @@ pub struct Questions {
     waiting: Option<usize>,
     /// The question that was left open by playing on.
     passed: Option<usize>,
-    /// Whether the run was playing before it stopped at a question.
-    played: bool,
+    /// Whether the run goes step by step, by hand.
+    by_hand: bool,
 }
 
 /// What became of a question.
@@ -62,29 +62,30 @@ impl Questions {
                 ..Self::default()
             };
         }
-        match frame.status {
-            Status::Running => self.played = true,
-            _ if frame.question.is_none() => self.played = false,
-            _ => {}
-        }
         // What is played on leaves its last frame behind for a moment.
         let asked = frame.question.filter(|place| self.passed != Some(*place));
         self.waiting = asked.or(self.waiting);
     }
 
+    /// The run goes on by a step by hand. Then a question that it comes to takes no key from the next one.
+    pub fn step(&mut self) {
+        self.by_hand = true;
+    }
+
     /// The run plays on: a question that waits stays open.
     pub fn pass(&mut self) {
+        self.by_hand = false;
         self.passed = self.waiting.take().or(self.passed);
     }
 
-    /// A question that waits is passed over, as something else is asked; whether the run goes on, told once: it does if it was playing.
+    /// A question that waits is passed over, as something else is asked; whether the run goes on, told once: it does unless it goes step by step.
     pub fn give_way(&mut self, frame: &Frame) -> bool {
         let waiting = self.waiting(frame).filter(|place| self.passed != Some(*place));
         if waiting.is_some() {
             self.passed = waiting;
             self.waiting = None;
         }
-        waiting.is_some() && self.played
+        waiting.is_some() && !self.by_hand
     }
 
     /// The question that waits for an answer.
@@ -171,7 +172,9 @@ impl Questions {
         if self.fresh != Some(place) {
             self.fresh = Some(place);
             self.called.clear();
-            field.request_focus();
+            if !self.by_hand {
+                field.request_focus();
+            }
         }
         let guess = number(&self.text);
         let enter = ui.input_mut(|input| input.consume_key(Modifiers::NONE, Key::Enter));

@@ -354,7 +354,7 @@ impl Runner {
         self.deadline = Instant::now() + FRAME;
     }
 
-    /// One batch. Steps by hand are not held up by a question, but end at one that they come to: else it would never be asked.
+    /// One batch. Steps by hand are not held up by a question, but end at one that they have come to or passed: else it would never be asked.
     fn step_and_ask(&mut self) -> Result<(), EngineError> {
         let by_hand = self.by_hand > 0;
         let before = self.engine.as_ref().filter(|_| by_hand).map(Engine::clock);
@@ -365,7 +365,7 @@ impl Runner {
         let expectations = engine.scenario().expectations();
         let taken = engine.clock().steps.abs_diff(before.steps);
         let next = expectations::next_question(expectations, &self.asked, &before);
-        if let Some((_, place)) = next.filter(|(ahead, _)| (1..=taken).contains(ahead)) {
+        if let Some((_, place)) = next.filter(|(ahead, _)| taken > 0 && *ahead <= taken) {
             self.asked.resize(expectations.len(), false);
             self.asked[place] = true;
             self.question = Some(place);
