@@ -10,7 +10,7 @@
 //! shears instead of a sine and a cosine; sweeps and phases go together through rows or planes of a pair as long as they stay in it ([`units`]).
 //!
 //! Per site-step at order 2: 6 sweeps in 2D and 9 in 3D of 3 multiply-adds a site, and 4 operations for the phase: 22 and 31 instructions a vector of
-//! sites. Two passes over memory (three in 3D where a pair of planes is large) of 16 B (single) each, one of them with 8 B of phases: 40 B, which
+//! sites. Two passes over memory of 16 B (single) each, one of them with 8 B of phases: 40 B, which
 //! bounds fields beyond the caches; where some rows (planes) fit a core's cache, several passes go together ([`wave`]), and memory is read once for all of
 //! them. In the caches stores bound it: 2 a vector of sites and sweep. Memory: field 1, phases 1 (order 4: 2), in copies of
 //! the field; a byte a site with walls.
@@ -18,6 +18,7 @@
 mod bonds;
 mod kernel;
 mod layout;
+mod order;
 mod pairing;
 mod pass;
 mod units;
@@ -41,9 +42,6 @@ use wave::Wave;
 
 /// Steps whose passes are made out at once.
 const MOST_STEPS: usize = 16;
-
-/// Bytes of field and phases of a pair of planes up to which it stays in cache from one step to the next.
-const LARGEST_PAIR: usize = 1 << 20;
 
 /// The field by colours.
 pub(super) struct Vector<T> {
@@ -167,10 +165,8 @@ impl<T: Vectors> Vector<T> {
 
     /// Steps whose passes are made out at once.
     fn together(&self) -> usize {
-        // The last pass of a step and the first of the next are one, unless planes are too large for it.
-        let pair = 2 * 4 * size_of::<T>() * self.layout.width() * self.layout.rows_of_plane();
-        let large = self.layout.planes() > 1 && pair > LARGEST_PAIR;
-        if large || self.cross != 0.0 || !are_whole(&self.layout) {
+        // The last pass of a step and the first of the next are one.
+        if self.cross != 0.0 || !are_whole(&self.layout) {
             1
         } else {
             MOST_STEPS

@@ -1,7 +1,7 @@
 //! One pass over the grid: sweeps that need only a pair of rows, or of planes, which stay in cache, and the phases.
 //!
 //! Bonds along y of one parity join rows in pairs, those along z planes; bonds along x stay in a row, those along x and y in a plane. So sweeps before and after one along y or z
-//! go unit by unit with it, in their order. Every bond is turned by the operations that a sweep of its own would turn it by: the bits are the same.
+//! go unit by unit with it. In a pair of planes each row has them as soon as its neighbours allow ([`super::order`]), so that few rows are in use at a time. Every bond is turned by the operations that a sweep of its own would turn it by: the bits are the same.
 
 #![allow(
     unsafe_code,
@@ -72,6 +72,8 @@ pub(super) struct Pass<'a, T> {
     /// One after the other, to each unit.
     stages: Vec<Work<'a, T>>,
     units: Units<'a>,
+    /// The order of stages within a unit ([`Units::order`]).
+    order: Vec<[usize; 2]>,
     /// Pieces of a row that are done apart.
     segments: usize,
 }
@@ -101,6 +103,7 @@ impl<'a, T: Vectors> Pass<'a, T> {
             open,
             peierls,
             stages: work,
+            order: units.order(),
             units,
             segments,
         }
@@ -177,10 +180,21 @@ impl<'a, T: Vectors> Pass<'a, T> {
     #[inline(always)]
     unsafe fn unit<L: Lanes<Element = T>>(&self, unit: usize, segment: usize) {
         let members = self.units.members(unit);
+        for [stage, place] in &self.order {
+            let all = *place..self.units.pairs(*stage, members);
+            for pair in all.step_by(self.units.places(*stage)) {
+                let rows = self.units.rows(*stage, members, pair);
+                // SAFETY: the caller's; the rows are of the unit.
+                unsafe { self.rows_of_unit::<L>(&self.stages[*stage], rows, segment) };
+            }
+        }
+        if !self.order.is_empty() {
+            return;
+        }
         for (n, work) in self.stages.iter().enumerate() {
             for pair in 0..self.units.pairs(n, members) {
                 let rows = self.units.rows(n, members, pair);
-                // SAFETY: the caller's; the rows are of the unit.
+                // SAFETY: as above.
                 unsafe { self.rows_of_unit::<L>(work, rows, segment) };
             }
         }

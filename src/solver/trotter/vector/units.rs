@@ -2,6 +2,7 @@
 
 use super::super::scheme::Sweep;
 use super::layout::Layout;
+use super::order::{self, Ends};
 use super::pairing::Pairing;
 use crate::backend::threads;
 
@@ -180,6 +181,37 @@ impl<'a> Units<'a> {
             (Some(_), true) => self.layout.rows_of_plane(),
             (None, true) => self.layout.rows_of_plane() * count,
         }
+    }
+
+    /// How many of these stand at different places along y: one plane's, or rows that lie in two planes.
+    #[inline]
+    pub(super) fn places(&self, stage: usize) -> usize {
+        match &self.stages[stage] {
+            Some((1, pairing)) => pairing.units,
+            _ => self.layout.rows_of_plane(),
+        }
+    }
+
+    /// Stages and places along y of units of planes, in an order in which few rows lie between the first stage and the last; empty where units are rows, or have one stage.
+    pub(super) fn order(&self) -> Vec<[usize; 2]> {
+        if self.planes.is_none() || self.stages.len() < 2 {
+            return Vec::new();
+        }
+        let rows = self.layout.rows_of_plane();
+        let ends = |stage: &Option<(usize, Pairing)>| -> Vec<Ends> {
+            match stage {
+                Some((1, pairing)) => (0..pairing.units)
+                    .map(|own| {
+                        let [lower, upper] = pairing.rows_from(0, own);
+                        let first = lower.or(upper).unwrap_or(0);
+                        [first, upper.unwrap_or(first)]
+                    })
+                    .collect(),
+                _ => (0..rows).map(|row| [row; 2]).collect(),
+            }
+        };
+        let stages: Vec<_> = self.stages.iter().map(ends).collect();
+        order::whole(&stages, rows)
     }
 
     /// The rows of one of these, lower and upper. Rows by themselves are the first of the two.

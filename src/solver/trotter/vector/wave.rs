@@ -7,6 +7,7 @@
 //! Bytes: field, phases and couplings are read and written once a wave and not once a pass. Threads wait for one another twice a wave.
 
 use super::layout::Layout;
+use super::order::{Ends, between, inside, within};
 use super::pass::{FEWEST_SITES, Item, Pass, take};
 use crate::backend::simd::{Level, Vectors};
 use crate::backend::threads;
@@ -38,6 +39,8 @@ pub(super) fn depth(layout: &Layout, bytes_of_site: usize) -> usize {
 /// Passes over a field, one after the other.
 pub(super) struct Wave<'a, T> {
     passes: Vec<Pass<'a, T>>,
+    /// The lines of their units.
+    lines: Vec<Vec<Ends>>,
     /// Of every band, the units of each pass that need nothing of another one.
     bands: Vec<Vec<Range<usize>>>,
 }
@@ -45,8 +48,14 @@ pub(super) struct Wave<'a, T> {
 impl<'a, T: Vectors> Wave<'a, T> {
     /// Some passes.
     pub(super) fn new(passes: Vec<Pass<'a, T>>) -> Self {
-        let bands = bands(&passes).unwrap_or_default();
-        Self { passes, bands }
+        let ends = |pass: &Pass<'a, T>| (0..pass.units()).map(|unit| ends(pass, unit)).collect();
+        let lines = if passes.len() > 1 {
+            passes.iter().map(ends).collect()
+        } else {
+            Vec::new()
+        };
+        let bands = bands(&passes, &lines).unwrap_or_default();
+        Self { passes, lines, bands }
     }
 
     /// Takes all of them: one by one where they have no bands.
@@ -55,15 +64,28 @@ impl<'a, T: Vectors> Wave<'a, T> {
             0 => self.passes.iter().for_each(|pass| pass.run(level)),
             count => {
                 let bands = || (0..count).into_par_iter().with_max_len(1);
-                bands().for_each(|band| take(&self.passes, &within(&self.passes, &self.bands[band]), level));
-                bands().for_each(|band| take(&self.passes, &between(&self.passes, &self.bands, band), level));
+                bands().for_each(|band| self.take(&within(&self.lines, &self.bands[band]), level));
+                bands().for_each(|band| self.take(&between(&self.lines, &self.bands, band), level));
             }
         }
     }
+
+    /// Takes units of passes.
+    fn take(&self, units: &[[usize; 2]], level: Level) {
+        let items: Vec<Item> = units.iter().map(|[pass, unit]| Item::new(*pass, *unit)).collect();
+        take(&self.passes, &items, level);
+    }
 }
 
-/// Bands for some passes, the units of each pass in every one; `None` for a single pass, and where units are not whole rows or planes.
-fn bands<T: Vectors>(passes: &[Pass<'_, T>]) -> Option<Vec<Vec<Range<usize>>>> {
+/// The lines that a unit begins and ends with.
+fn ends<T: Vectors>(pass: &Pass<'_, T>, unit: usize) -> Ends {
+    let [lower, upper] = pass.members(unit);
+    let first = lower.or(upper).unwrap_or(0);
+    [first, upper.unwrap_or(first)]
+}
+
+/// Bands for some passes over units of these lines, the units of each pass in every one; `None` for a single pass, and where units are not whole rows or planes.
+fn bands<T: Vectors>(passes: &[Pass<'_, T>], units: &[Vec<Ends>]) -> Option<Vec<Vec<Range<usize>>>> {
     if passes.len() < 2 {
         return None;
     }
@@ -76,70 +98,7 @@ fn bands<T: Vectors>(passes: &[Pass<'_, T>]) -> Option<Vec<Vec<Range<usize>>>> {
     (0..count)
         .map(|band| {
             let end = if band + 1 < count { start(band + 1) } else { lines };
-            inside(passes, start(band)..end)
+            inside(units, start(band)..end)
         })
         .collect()
-}
-
-/// The units of every pass that find their lines in a band, and there behind the pass before; `None` if one finds nothing.
-fn inside<T: Vectors>(passes: &[Pass<'_, T>], band: Range<usize>) -> Option<Vec<Range<usize>>> {
-    let mut ready = band;
-    let mut all = Vec::with_capacity(passes.len());
-    for pass in passes {
-        let units = pass.units();
-        let within = |unit: usize| {
-            let [first, last] = ends(pass, unit);
-            first <= last && ready.contains(&first) && ready.contains(&last)
-        };
-        // Units follow their lines, but for one that joins the last line with the first.
-        let near = (ready.start / 2).saturating_sub(1)..(ready.end + 2).min(units);
-        let mut own = near.skip_while(|unit| !within(*unit)).take_while(|unit| within(*unit));
-        let first = own.next();
-        let last = own.last().or(first);
-        let (first, last) = (first?, last?);
-        ready = ends(pass, first)[0]..ends(pass, last)[1] + 1;
-        all.push(first..last + 1);
-    }
-    Some(all)
-}
-
-/// The lines that a unit begins and ends with: a last one below the first is joined across the grid's edge.
-fn ends<T: Vectors>(pass: &Pass<'_, T>, unit: usize) -> [usize; 2] {
-    let [lower, upper] = pass.members(unit);
-    let first = lower.or(upper).unwrap_or(0);
-    [first, upper.unwrap_or(first)]
-}
-
-/// What passes do within a band, in an order in which few lines lie between the first of them and the last.
-fn within<T: Vectors>(passes: &[Pass<'_, T>], own: &[Range<usize>]) -> Vec<Item> {
-    let mut items = Vec::with_capacity(own.iter().map(Range::len).sum());
-    let mut next: Vec<usize> = own.iter().map(|units| units.start).collect();
-    // The first line that a pass has not had yet.
-    let mut had = vec![0; passes.len()];
-    for lead in own[0].clone() {
-        items.push(Item::new(0, lead));
-        had[0] = ends(&passes[0], lead)[1] + 1;
-        for n in 1..passes.len() {
-            while next[n] < own[n].end && ends(&passes[n], next[n])[1] < had[n - 1] {
-                items.push(Item::new(n, next[n]));
-                had[n] = ends(&passes[n], next[n])[1] + 1;
-                next[n] += 1;
-            }
-        }
-    }
-    items
-}
-
-/// What they do between a band and the next, behind the last one also before the first.
-fn between<T: Vectors>(passes: &[Pass<'_, T>], bands: &[Vec<Range<usize>>], band: usize) -> Vec<Item> {
-    let mut items = Vec::new();
-    for (n, pass) in passes.iter().enumerate() {
-        let start = bands[band][n].end;
-        let (end, first) = match bands.get(band + 1) {
-            Some(after) => (after[n].start, 0),
-            None => (pass.units(), bands[0][n].start),
-        };
-        items.extend((start..end).chain(0..first).map(|unit| Item::new(n, unit)));
-    }
-    items
 }
