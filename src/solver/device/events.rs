@@ -38,24 +38,22 @@ pub(in crate::solver) const BATCH: u64 = 1024;
 /// Sites of a detector that are gathered one by one; larger regions are summed on the device.
 pub(in crate::solver) const MOST_GATHERED: usize = 1024;
 
-/// As kernels take them.
-#[repr(C)]
-#[derive(Clone, Copy, Debug, Default)]
-pub(in crate::solver) struct Sites {
-    pub steps: u64,
-    pub places: u64,
-    pub values: u64,
-    pub gathers: u64,
-    pub record: u64,
-    pub set_places: u64,
-    pub set_values: u64,
-    pub count: i32,
-    pub set_count: i32,
-    pub set_rows: i32,
-    pub adds: i32,
+crate::backend::cuda::parameters! {
+    /// As kernels take them.
+    pub(in crate::solver) struct Sites {
+        pub steps: u64,
+        pub places: u64,
+        pub values: u64,
+        pub gathers: u64,
+        pub record: u64,
+        pub set_places: u64,
+        pub set_values: u64,
+        pub count: i32,
+        pub set_count: i32,
+        pub set_rows: i32,
+        pub adds: i32,
+    }
 }
-
-crate::backend::cuda::parameters!(Sites);
 
 /// The operations of a batch.
 pub(in crate::solver) struct SiteEvents<T: OnCuda> {

@@ -34,20 +34,18 @@ pub(in crate::solver) fn is_kept(taps: &Taps, n: usize, clock: &RunClock) -> boo
     !is_gathered(&taps.whole()[n], MOST_GATHERED) && taps.is_due(n, clock)
 }
 
-/// The part of a field that becomes a picture, as kernels take it.
-#[repr(C)]
-#[derive(Clone, Copy, Debug, Default)]
-pub(in crate::solver) struct Frame {
-    pub x: [i32; 2],
-    pub y: [i32; 2],
-    pub z: i32,
-    pub reduction: i32,
-    pub size: [i32; 2],
-    pub quantity: i32,
-    pub value: u64,
+crate::backend::cuda::parameters! {
+    /// The part of a field that becomes a picture, as kernels take it.
+    pub(in crate::solver) struct Frame {
+        pub x: [i32; 2],
+        pub y: [i32; 2],
+        pub z: i32,
+        pub reduction: i32,
+        pub size: [i32; 2],
+        pub quantity: i32,
+        pub value: u64,
+    }
 }
-
-crate::backend::cuda::parameters!(Frame);
 
 /// The region of a sum.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -16,8 +16,6 @@ use rustfft::FftPlanner;
 use std::f64::consts::{PI, TAU};
 use std::sync::Arc;
 
-parameters!(Psi, Both, Lines, Products);
-
 /// Columns that a block of `sites` takes at once.
 const PIECE: usize = 1024;
 /// Blocks that sum, at most.
@@ -37,15 +35,15 @@ const ALONG: usize = 4;
 /// All that are read back: those of sites, of three axes, of products.
 const SUMS: usize = OF_SITES + 3 * ALONG + 1;
 
-/// ψ on the device.
-#[repr(C)]
-#[derive(Clone, Copy, Debug, Default)]
-pub(in crate::solver) struct Psi {
-    parts: [u64; 2],
-    /// Numbers from row to row.
-    pitch: i64,
-    /// Numbers from site to site.
-    step: i32,
+parameters! {
+    /// ψ on the device.
+    pub(in crate::solver) struct Psi {
+        parts: [u64; 2],
+        /// Numbers from row to row.
+        pitch: i64,
+        /// Numbers from site to site.
+        step: i32,
+    }
 }
 
 impl Psi {
@@ -71,47 +69,43 @@ impl Psi {
     }
 }
 
-#[repr(C)]
-#[derive(Clone, Copy, Debug, Default)]
-struct Both {
-    psi: Psi,
-    start: Psi,
-    nx: i32,
-    rows: i32,
-    pieces: i32,
-    parts: u64,
-}
+parameters! {
+    struct Both {
+        psi: Psi,
+        start: Psi,
+        nx: i32,
+        rows: i32,
+        pieces: i32,
+        parts: u64,
+    }
 
-#[repr(C)]
-#[derive(Clone, Copy, Debug, Default)]
-struct Lines {
-    psi: Psi,
-    size: [i32; 3],
-    axis: i32,
-    sites: i32,
-    count: i32,
-    length: i32,
-    together: i32,
-    chirped: i32,
-    turns: u64,
-    chirp: u64,
-    filter: u64,
-    momenta: u64,
-    spacing: f64,
-    parts: u64,
-}
+    struct Lines {
+        psi: Psi,
+        size: [i32; 3],
+        axis: i32,
+        sites: i32,
+        count: i32,
+        length: i32,
+        together: i32,
+        chirped: i32,
+        turns: u64,
+        chirp: u64,
+        filter: u64,
+        momenta: u64,
+        spacing: f64,
+        parts: u64,
+    }
 
-#[repr(C)]
-#[derive(Clone, Copy, Debug, Default)]
-struct Products {
-    psi: Psi,
-    count: i32,
-    length: i32,
-    by_columns: i32,
-    slices: i32,
-    each: i32,
-    tiles: u64,
-    parts: u64,
+    struct Products {
+        psi: Psi,
+        count: i32,
+        length: i32,
+        by_columns: i32,
+        slices: i32,
+        each: i32,
+        tiles: u64,
+        parts: u64,
+    }
 }
 
 fn source(precision: Precision) -> Source {

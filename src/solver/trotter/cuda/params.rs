@@ -11,154 +11,218 @@ use crate::solver::device::transducers::Touch;
 pub(super) const MOST_DRIVES: usize = 4;
 /// Numbers of `measure_total`: norm, energy, x, xx, y, yy, z, zz, peak, current.
 pub(super) const SUMS: usize = 10;
-
-parameters!(
-    Fused<T>,
-    Line<T>,
-    Space<T>,
-    SpaceBonds<T>,
-    Columns<T>,
-    Sweep<T>,
-    Own,
-    Lattice,
-    Medium,
-    Factor,
-    Closing,
-    Measure,
-    Place,
-    Picture,
-    TouchSites,
-    Regions,
-    Sum
-);
-
-#[repr(C)]
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Fused<T> {
-    pub field: [u64; 2],
-    pub out: [u64; 2],
-    pub table: [u64; 2],
-    pub wall: u64,
-    pub own: u64,
-    pub gauge: [u64; 2],
-    pub nx: i32,
-    pub ny: i32,
-    pub pitch: i32,
-    pub periodic: [i32; 2],
-    pub from: [i32; KINDS],
-    pub chunk: [i32; KINDS],
-    pub walled: i32,
-    pub tangents: [T; 3],
-    pub secants: [T; 3],
-    pub outer_tangents: [T; 4],
-    pub outer_secants: [T; 4],
-    pub interaction: [T; 2],
-}
-
 /// Regions that a kernel sums over at most.
 pub(super) const REGIONS: usize = super::super::stepper::SUMMED;
 /// Numbers of each sum: a whole number, and whether something was too large.
 pub(super) const PARTS: usize = 2;
 
-/// As `kernels/trotter_sums.cuh` declares it.
-#[repr(C)]
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Regions {
-    pub count: i32,
-    /// Of each axis, from and to.
-    pub bounds: [[[i32; REGIONS]; 2]; 3],
-    pub scale: f64,
-    pub totals: u64,
-    pub step: i32,
-    /// Bit n: a step ends with sub-step n of the launch.
-    pub ends: u32,
-    pub weights: u64,
-    /// Of each axis, from and to.
-    pub ones: [[i32; 2]; 3],
-    /// Bit n: the largest value of region n is wanted.
-    pub peaks: u32,
-    pub box_count: i32,
-    pub sites: i32,
-    pub boxes: u64,
-    pub copies: u64,
-}
+parameters! {
+    pub(super) struct Fused<T> {
+        pub field: [u64; 2],
+        pub out: [u64; 2],
+        pub table: [u64; 2],
+        pub wall: u64,
+        pub own: u64,
+        pub gauge: [u64; 2],
+        pub nx: i32,
+        pub ny: i32,
+        pub pitch: i32,
+        pub periodic: [i32; 2],
+        pub from: [i32; KINDS],
+        pub chunk: [i32; KINDS],
+        pub walled: i32,
+        pub tangents: [T; 3],
+        pub secants: [T; 3],
+        pub outer_tangents: [T; 4],
+        pub outer_secants: [T; 4],
+        pub interaction: [T; 2],
+    }
 
-/// A box of sites that are copied: of each axis, from and to; the number of its first site.
-#[repr(C)]
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Boxed {
-    pub bounds: [[i32; 2]; 3],
-    pub first: i32,
-    pub unused: i32,
-}
+    /// As `kernels/trotter_sums.cuh` declares it.
+    pub(super) struct Regions {
+        pub count: i32,
+        /// Of each axis, from and to.
+        pub bounds: [[[i32; REGIONS]; 2]; 3],
+        pub scale: f64,
+        pub totals: u64,
+        pub step: i32,
+        /// Bit n: a step ends with sub-step n of the launch.
+        pub ends: u32,
+        pub weights: u64,
+        /// Of each axis, from and to.
+        pub ones: [[i32; 2]; 3],
+        /// Bit n: the largest value of region n is wanted.
+        pub peaks: u32,
+        pub box_count: i32,
+        pub sites: i32,
+        pub boxes: u64,
+        pub copies: u64,
+    }
 
-/// Copies that `measure_rows` reads.
-#[repr(C)]
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Copied {
-    pub from: u64,
-    pub boxes: [Boxed; 2],
-    pub sites: i32,
-}
+    /// A box of sites that are copied: of each axis, from and to; the number of its first site.
+    pub(super) struct Boxed {
+        pub bounds: [[i32; 2]; 3],
+        pub first: i32,
+        pub unused: i32,
+    }
 
-/// What `sum_cells` reads.
-#[repr(C)]
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Sum {
-    pub field: [u64; 2],
-    pub grid: Lattice,
-    pub lo: [i32; 3],
-    pub hi: [i32; 3],
-    pub regions: Regions,
-}
+    /// Copies that `measure_rows` reads.
+    pub(super) struct Copied {
+        pub from: u64,
+        pub boxes: [Boxed; 2],
+        pub sites: i32,
+    }
 
-#[repr(C)]
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Line<T> {
-    pub field: [u64; 2],
-    pub out: [u64; 2],
-    pub table: [u64; 2],
-    pub wall: u64,
-    pub nx: i32,
-    pub periodic: i32,
-    pub steps: i32,
-    pub tangents: [T; 3],
-    pub secants: [T; 3],
-    pub interaction: [T; 2],
-}
+    /// What `sum_cells` reads.
+    pub(super) struct Sum {
+        pub field: [u64; 2],
+        pub grid: Lattice,
+        pub lo: [i32; 3],
+        pub hi: [i32; 3],
+        pub regions: Regions,
+    }
 
-/// As `kernels/trotter_space.cuh` declares it.
-#[repr(C)]
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Space<T> {
-    pub field: [u64; 2],
-    pub out: [u64; 2],
-    pub table: [u64; 2],
-    pub pieces: u64,
-    pub grid: Lattice,
-    pub tangents: [T; 3],
-    pub secants: [T; 3],
-    pub interaction: [T; 2],
-}
+    pub(super) struct Line<T> {
+        pub field: [u64; 2],
+        pub out: [u64; 2],
+        pub table: [u64; 2],
+        pub wall: u64,
+        pub nx: i32,
+        pub periodic: i32,
+        pub steps: i32,
+        pub tangents: [T; 3],
+        pub secants: [T; 3],
+        pub interaction: [T; 2],
+    }
 
-/// Bonds that differ in three dimensions, as `kernels/trotter_space_own.cuh` declares them.
-#[repr(C)]
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct SpaceBonds<T> {
-    pub planes: u64,
-    pub unlike: u64,
-    /// Of x, then of y.
-    pub tangents: [[T; 4]; 2],
-    pub secants: [[T; 4]; 2],
-    pub sweeps: u32,
-}
+    /// As `kernels/trotter_space.cuh` declares it.
+    pub(super) struct Space<T> {
+        pub field: [u64; 2],
+        pub out: [u64; 2],
+        pub table: [u64; 2],
+        pub pieces: u64,
+        pub grid: Lattice,
+        pub tangents: [T; 3],
+        pub secants: [T; 3],
+        pub interaction: [T; 2],
+    }
 
-#[repr(C)]
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Lattice {
-    pub size: [i32; 3],
-    pub pitch: i32,
-    pub periodic: [i32; 3],
+    /// Bonds that differ in three dimensions, as `kernels/trotter_space_own.cuh` declares them.
+    pub(super) struct SpaceBonds<T> {
+        pub planes: u64,
+        pub unlike: u64,
+        /// Of x, then of y.
+        pub tangents: [[T; 4]; 2],
+        pub secants: [[T; 4]; 2],
+        pub sweeps: u32,
+    }
+
+    pub(super) struct Lattice {
+        pub size: [i32; 3],
+        pub pitch: i32,
+        pub periodic: [i32; 3],
+    }
+
+    /// The place of a window in its grid: the number of its row 0 there, and that grid's rows j + ny·k.
+    pub(super) struct Place {
+        pub first: i32,
+        pub rows: i32,
+    }
+
+    pub(super) struct Sweep<T> {
+        pub field: [u64; 2],
+        pub wall: u64,
+        pub gauge: [u64; 2],
+        pub grid: Lattice,
+        pub axis: i32,
+        pub odd: i32,
+        pub imaginary: i32,
+        pub t: T,
+        pub s: T,
+    }
+
+    /// Bonds of their own, as `kernels/trotter_sweeps.cuh` declares them.
+    pub(super) struct Own {
+        pub turns: [u64; 2],
+        pub gauge: [u64; 2],
+    }
+
+    pub(super) struct Columns<T> {
+        pub field: [u64; 2],
+        pub table: [u64; 2],
+        pub grid: Lattice,
+        pub tangents: [T; 3],
+        pub secants: [T; 3],
+        pub interaction: [T; 2],
+    }
+
+    pub(super) struct Medium {
+        pub energy: u64,
+        pub absorption: u64,
+        pub driven: [u64; MOST_DRIVES],
+        pub wall: u64,
+        pub strength: u64,
+        pub drives: i32,
+    }
+
+    /// An exponent of phases.
+    pub(super) struct Factor {
+        pub energy: f64,
+        pub damping: f64,
+        pub driven: [f64; MOST_DRIVES],
+        pub fold: f64,
+        pub lowest: f64,
+        pub imaginary: i32,
+    }
+
+    pub(super) struct Closing {
+        pub exponent: Factor,
+        pub interaction: f64,
+        pub direction: i32,
+    }
+
+    pub(super) struct Measure {
+        pub field: [u64; 2],
+        pub medium: Medium,
+        pub closing: Closing,
+        pub grid: Lattice,
+        pub lo: [i32; 3],
+        pub hi: [i32; 3],
+        pub across: i32,
+        pub energy: i32,
+        pub hopping: f64,
+        pub interaction: f64,
+        pub drives: [f64; MOST_DRIVES],
+        pub flux: f64,
+        pub rows: u64,
+        pub place: Place,
+        pub cross: f64,
+        pub bonds: [[u64; 2]; 3],
+        pub copied: Copied,
+    }
+
+    pub(super) struct Picture {
+        pub field: [u64; 2],
+        pub medium: Medium,
+        pub closing: Closing,
+        pub grid: Lattice,
+        pub x: [i32; 2],
+        pub y: [i32; 2],
+        pub z: i32,
+        pub reduction: i32,
+        pub size: [i32; 2],
+        pub quantity: i32,
+        pub value: u64,
+        pub phase: u64,
+    }
+
+    pub(super) struct TouchSites {
+        pub field: [u64; 2],
+        pub medium: Medium,
+        pub closing: Closing,
+        pub half_phase: Closing,
+        pub touch: Touch,
+    }
 }
 
 impl Lattice {
@@ -171,14 +235,6 @@ impl Lattice {
     }
 }
 
-/// The place of a window in its grid: the number of its row 0 there, and that grid's rows j + ny·k.
-#[repr(C)]
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Place {
-    pub first: i32,
-    pub rows: i32,
-}
-
 impl Place {
     pub(super) fn new(grid: &Grid) -> Self {
         let lines = if grid.rank() == 3 { grid.size()[1] } else { 1 };
@@ -188,62 +244,6 @@ impl Place {
             rows: whole(grid.whole().rows()),
         }
     }
-}
-
-#[repr(C)]
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Sweep<T> {
-    pub field: [u64; 2],
-    pub wall: u64,
-    pub gauge: [u64; 2],
-    pub grid: Lattice,
-    pub axis: i32,
-    pub odd: i32,
-    pub imaginary: i32,
-    pub t: T,
-    pub s: T,
-}
-
-/// Bonds of their own, as `kernels/trotter_sweeps.cuh` declares them.
-#[repr(C)]
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Own {
-    pub turns: [u64; 2],
-    pub gauge: [u64; 2],
-}
-
-#[repr(C)]
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Columns<T> {
-    pub field: [u64; 2],
-    pub table: [u64; 2],
-    pub grid: Lattice,
-    pub tangents: [T; 3],
-    pub secants: [T; 3],
-    pub interaction: [T; 2],
-}
-
-#[repr(C)]
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Medium {
-    pub energy: u64,
-    pub absorption: u64,
-    pub driven: [u64; MOST_DRIVES],
-    pub wall: u64,
-    pub strength: u64,
-    pub drives: i32,
-}
-
-/// An exponent of phases.
-#[repr(C)]
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Factor {
-    pub energy: f64,
-    pub damping: f64,
-    pub driven: [f64; MOST_DRIVES],
-    pub fold: f64,
-    pub lowest: f64,
-    pub imaginary: i32,
 }
 
 impl Factor {
@@ -259,14 +259,6 @@ impl Factor {
     }
 }
 
-#[repr(C)]
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Closing {
-    pub exponent: Factor,
-    pub interaction: f64,
-    pub direction: i32,
-}
-
 impl Closing {
     /// With `strengths` sites have their own g, which the kernels multiply with a time.
     pub(super) fn new(half_phase: Option<&HalfPhase>, strengths: bool) -> Self {
@@ -280,55 +272,6 @@ impl Closing {
             direction: if half_phase.direction > 0.0 { 1 } else { -1 },
         })
     }
-}
-
-#[repr(C)]
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Measure {
-    pub field: [u64; 2],
-    pub medium: Medium,
-    pub closing: Closing,
-    pub grid: Lattice,
-    pub lo: [i32; 3],
-    pub hi: [i32; 3],
-    pub across: i32,
-    pub energy: i32,
-    pub hopping: f64,
-    pub interaction: f64,
-    pub drives: [f64; MOST_DRIVES],
-    pub flux: f64,
-    pub rows: u64,
-    pub place: Place,
-    pub cross: f64,
-    pub bonds: [[u64; 2]; 3],
-    pub copied: Copied,
-}
-
-#[repr(C)]
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Picture {
-    pub field: [u64; 2],
-    pub medium: Medium,
-    pub closing: Closing,
-    pub grid: Lattice,
-    pub x: [i32; 2],
-    pub y: [i32; 2],
-    pub z: i32,
-    pub reduction: i32,
-    pub size: [i32; 2],
-    pub quantity: i32,
-    pub value: u64,
-    pub phase: u64,
-}
-
-#[repr(C)]
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct TouchSites {
-    pub field: [u64; 2],
-    pub medium: Medium,
-    pub closing: Closing,
-    pub half_phase: Closing,
-    pub touch: Touch,
 }
 
 /// The first values, zeros after them.
