@@ -43,8 +43,6 @@ pub enum Change {
 /// Progress of [`Engine::run_until`].
 #[derive(Clone, Copy, Debug)]
 pub struct Progress {
-    /// The clock.
-    pub clock: Clock,
     /// Steps taken in this call.
     pub done: u64,
     /// Steps that this call takes in all.
@@ -371,7 +369,6 @@ impl Engine {
                 unchecked = 0.0;
             }
             let now = Progress {
-                clock: self.clock(),
                 done,
                 total,
                 seconds,

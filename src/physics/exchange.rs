@@ -15,12 +15,6 @@ impl Exchange {
     /// Both with their words in a scene file.
     pub const ALL: [(&'static str, Self); 2] = [("symmetric", Self::Symmetric), ("antisymmetric", Self::Antisymmetric)];
 
-    /// The word in a scene file.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        super::word_in(&Self::ALL, self)
-    }
-
     /// Packets and, with the sign of the exchange, the same with the particles exchanged: a state of this symmetry, not normalised.
     #[must_use]
     pub fn of(self, packets: &[Packet]) -> Vec<Packet> {

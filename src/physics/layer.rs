@@ -73,15 +73,6 @@ pub enum Mode {
 impl Mode {
     /// Every mode with its word in a scene file.
     pub const ALL: [(&'static str, Self); 2] = [("set", Self::Set), ("add", Self::Add)];
-
-    /// The word in a scene file.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Set => "set",
-            Self::Add => "add",
-        }
-    }
 }
 
 /// The value of a layer at its sites.

@@ -48,12 +48,6 @@ pub enum Drive {
 impl Drive {
     /// Every drive with its word in a scene file.
     pub const ALL: [(&'static str, Self); 2] = [("hard", Self::Hard), ("soft", Self::Soft)];
-
-    /// The word in a scene file.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        super::word_in(&Self::ALL, self)
-    }
 }
 
 /// Where transducers stand; lengths. The nearest sites hear and play.

@@ -76,12 +76,6 @@ impl Sending {
         self.queue.is_empty()
     }
 
-    /// The name and the part that was sent of the file that is being sent.
-    #[must_use]
-    pub fn progress(&self) -> Option<(u64, u64)> {
-        self.queue.front().map(|first| (first.at, first.length))
-    }
-
     /// The next piece. A file that became shorter while it was read is filled up with zeros: its reader says what is wrong with it.
     pub fn next_piece(&mut self) -> Option<Piece> {
         let first = self.queue.front_mut()?;
@@ -190,12 +184,6 @@ impl Store {
     /// A file that was taken away.
     pub fn forget(&mut self, name: &str) {
         self.whole.remove(name);
-    }
-
-    /// The file that is arriving: bytes so far and in all.
-    #[must_use]
-    pub fn progress(&self) -> Option<(u64, u64)> {
-        self.arriving.as_ref().map(|(_, _, at, length)| (*at, *length))
     }
 
     /// Takes a piece; the first one of a file begins it.

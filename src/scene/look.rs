@@ -17,15 +17,6 @@ impl Brightness {
     /// Both with their words in a scene file.
     pub const ALL: [(&'static str, Self); 2] = [("linear", Self::Linear), ("root", Self::Root)];
 
-    /// The word in a scene file.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Linear => "linear",
-            Self::Root => "root",
-        }
-    }
-
     /// The exponent of the value.
     #[must_use]
     pub fn exponent(self) -> f32 {

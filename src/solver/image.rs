@@ -112,16 +112,6 @@ impl FieldImage {
         self.phase.clone_from(&other.phase);
     }
 
-    /// Least and greatest value.
-    #[must_use]
-    pub fn range(&self) -> (f32, f32) {
-        self.value
-            .iter()
-            .fold((f32::INFINITY, f32::NEG_INFINITY), |(lo, hi), &v| {
-                (lo.min(v), hi.max(v))
-            })
-    }
-
     /// Fills the picture of a quantum field on the host, in parallel over its rows. `row(j, out)` writes sites `x` of
     /// row j (of the requested plane), closed.
     pub fn fill_quantum(&mut self, request: &ImageRequest, row: impl Fn(usize, &mut [Complex<f32>]) + Sync) {
