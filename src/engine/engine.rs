@@ -368,11 +368,7 @@ impl Engine {
                 self.observables()?;
                 unchecked = 0.0;
             }
-            let now = Progress {
-                done,
-                total,
-                seconds,
-            };
+            let now = Progress { done, total, seconds };
             let stops = progress(self, &now).is_break() && done < total;
             let [stops] = ranks::agree([f64::from(u8::from(stops))]);
             if stops != 0.0 {

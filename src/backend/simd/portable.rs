@@ -129,18 +129,4 @@ unsafe impl<T: Real, const N: usize> Lanes for Array<T, N> {
             if bits & bit == 0 { no.0[i] } else { yes.0[i] }
         }))
     }
-    #[inline(always)]
-    unsafe fn multiplier(bits: *const u8, inside: u8, partner: u8, alone: Self) -> Self {
-        Self(std::array::from_fn(|i| {
-            // SAFETY: N bytes are there, by the trait's contract.
-            let bits = unsafe { *bits.add(i) };
-            if bits & inside == 0 {
-                T::zero()
-            } else if bits & partner != 0 {
-                T::one()
-            } else {
-                alone.0[i]
-            }
-        }))
-    }
 }
