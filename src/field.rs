@@ -3,6 +3,7 @@
 pub mod angles;
 pub mod exponential;
 
+use crate::words::worded;
 use num_complex::{Complex, Complex64};
 use std::ops::Range;
 
@@ -12,28 +13,18 @@ mod sealed {
     impl Sealed for f64 {}
 }
 
-/// The floating-point type of a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
-pub enum Precision {
-    /// IEEE binary32.
-    Single,
-    /// IEEE binary64.
-    Double,
+worded! {
+    /// The floating-point type of a run.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+    pub enum Precision {
+        /// IEEE binary32.
+        Single = "single",
+        /// IEEE binary64.
+        Double = "double",
+    }
 }
 
 impl Precision {
-    /// Every precision with its word in a scene file.
-    pub const ALL: [(&'static str, Self); 2] = [("single", Self::Single), ("double", Self::Double)];
-
-    /// The word in a scene file.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Single => "single",
-            Self::Double => "double",
-        }
-    }
-
     /// The largest number that a scene may give, and the inverse of the smallest: far enough from the largest of the precision for what is made of them.
     #[must_use]
     pub fn most(self) -> f64 {

@@ -3,40 +3,22 @@
 //! Site (i, j, k) stands at (i·a, j·a, k·a), i from 0; x runs fastest in memory, so the flat index of a site is
 //! `i + nx·(j + ny·k)`. Axes that a scene does not use have one site.
 
+use crate::words::worded;
 use std::fmt;
 use std::ops::Range;
 
-/// What happens where the lattice ends, per axis.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Edge {
-    /// Quantum: the bond across the edge is left out (ψ = 0 one spacing outside). Acoustic: rigid.
-    Wall,
-    /// Quantum: the same as [`Edge::Wall`]. Acoustic: pressure release, p = 0 one spacing outside.
-    Soft,
-    /// The last site is a neighbour of the first.
-    Periodic,
-    /// An absorbing layer of `absorb_width` sites inside the grid, closed by a wall.
-    Absorb,
-}
-
-impl Edge {
-    /// Every edge with the word that stands for it in a scene file.
-    pub const ALL: [(&'static str, Self); 4] = [
-        ("wall", Self::Wall),
-        ("soft", Self::Soft),
-        ("periodic", Self::Periodic),
-        ("absorb", Self::Absorb),
-    ];
-
-    /// The word in a scene file.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Wall => "wall",
-            Self::Soft => "soft",
-            Self::Periodic => "periodic",
-            Self::Absorb => "absorb",
-        }
+worded! {
+    /// What happens where the lattice ends, per axis.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    pub enum Edge {
+        /// Quantum: the bond across the edge is left out (ψ = 0 one spacing outside). Acoustic: rigid.
+        Wall = "wall",
+        /// Quantum: the same as [`Edge::Wall`]. Acoustic: pressure release, p = 0 one spacing outside.
+        Soft = "soft",
+        /// The last site is a neighbour of the first.
+        Periodic = "periodic",
+        /// An absorbing layer of `absorb_width` sites inside the grid, closed by a wall.
+        Absorb = "absorb",
     }
 }
 

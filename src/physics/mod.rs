@@ -70,11 +70,6 @@ impl Equation {
     }
 }
 
-/// The word of a value in a table of all words and values.
-fn word_in<T: Copy + PartialEq>(all: &[(&'static str, T)], value: T) -> &'static str {
-    all.iter().find(|(_, own)| *own == value).map_or("", |(word, _)| word)
-}
-
 /// The constants of a quantum scene, ħ = 1:
 /// H = −J Σ(|i⟩⟨j| + h.c.) + `diagonal` + U + g|ψ|².
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
