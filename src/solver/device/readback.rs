@@ -7,7 +7,7 @@ pub(in crate::solver) use by_rows::{observables_of_rows, sharing_of};
 
 use super::events::MOST_GATHERED;
 use super::rows::grow;
-use super::{texels, whole};
+use super::{texels, unsigned, whole};
 use crate::backend::cuda::{Buffer, CudaError, Device, DeviceRepr, Event, Kernel, PinnedBuffer, Source, Stream};
 use crate::grid::Grid;
 use crate::physics::{Measure, Observables};
@@ -105,7 +105,7 @@ impl Region {
             (warps.next_multiple_of(block) / self.rows().max(1)).max(1) == sharing,
             "{warps} warps for {self:?}"
         );
-        (u32::try_from(warps.div_ceil(block)).unwrap_or(u32::MAX), block, warps)
+        (unsigned(warps.div_ceil(block)), block, warps)
     }
 
     /// The value of a detector from the sums over its region.

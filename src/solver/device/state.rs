@@ -4,7 +4,7 @@
 //! at most 32 MB of partial products where a state has many lines.
 
 use super::rows::list;
-use super::{OnCuda, whole};
+use super::{OnCuda, unsigned, whole};
 use crate::backend::cuda::{Buffer, CudaError, Kernel, Source, Stream, parameters};
 use crate::field::{FieldData, Precision, narrow};
 use crate::grid::Grid;
@@ -202,7 +202,7 @@ impl<T: OnCuda> DeviceState<T> {
     ) -> Result<(), CudaError> {
         for (from, to) in from.iter().zip(to) {
             debug_assert!(from.bytes() == to.bytes() && from.bytes().is_multiple_of(16));
-            let count = u32::try_from(from.bytes() / 16).unwrap_or(u32::MAX);
+            let count = unsigned(from.bytes() / 16);
             let (from, to) = (from.address(), to.address());
             // SAFETY: the arguments are those of the kernel; both planes have `count` times 16 bytes.
             unsafe {
@@ -296,11 +296,11 @@ impl<T: OnCuda> DeviceState<T> {
         debug_assert!(self.parts.bytes() >= blocks * OF_SITES * size_of::<f64>());
         // SAFETY: the argument is that of the kernel; both fields have the grid's sites, and there is room for the sums of every block.
         unsafe {
-            stream.launch(&self.sites, (count_of(blocks), 1, 1), 256, |launch| {
+            stream.launch(&self.sites, (unsigned(blocks), 1, 1), 256, |launch| {
                 launch.arg(&parameters);
             })?;
         }
-        self.add_up(stream, count_of(blocks), OF_SITES, 0)
+        self.add_up(stream, unsigned(blocks), OF_SITES, 0)
     }
 
     #[allow(unsafe_code, reason = "a kernel launch")]
@@ -360,10 +360,6 @@ impl<T: OnCuda> DeviceState<T> {
     }
 }
 
-fn count_of(blocks: usize) -> u32 {
-    u32::try_from(blocks).unwrap_or(u32::MAX)
-}
-
 /// Bytes of shared memory for lines of `length` numbers.
 fn shared_of(length: usize, together: usize) -> usize {
     2 * together * (length + 1) * size_of::<f64>()
@@ -410,7 +406,7 @@ impl Axis {
         };
         let tables = [table(turns.collect())?, table(chirp)?, table(filter)?, table(momenta)?];
         let [turns, chirp, filter, momenta] = tables.each_ref().map(Buffer::address);
-        let bytes = u32::try_from(shared).unwrap_or(u32::MAX);
+        let bytes = unsigned(shared);
         Ok(Self {
             parameters: Lines {
                 size: grid.size().map(whole),
@@ -428,8 +424,8 @@ impl Axis {
                 ..Lines::default()
             },
             kernel: stream.kernel(source(T::PRECISION), "lines", bytes)?,
-            threads: count_of((together * length / 8).next_power_of_two().clamp(32, 512)),
-            blocks: count_of(count.div_ceil(together).min(BLOCKS)),
+            threads: unsigned((together * length / 8).next_power_of_two().clamp(32, 512)),
+            blocks: unsigned(count.div_ceil(together).min(BLOCKS)),
             tables,
         })
     }
@@ -475,7 +471,7 @@ impl Pairs {
                 tiles: tiles.address(),
                 ..Products::default()
             },
-            pairs: count_of(pairs),
+            pairs: unsigned(pairs),
             tiles,
         }))
     }

@@ -5,7 +5,7 @@ use crate::backend::cuda::parameters;
 use crate::grid::Edge;
 pub(super) use crate::solver::device::events::Sites;
 pub(super) use crate::solver::device::readback::Frame;
-pub(super) use crate::solver::device::whole;
+pub(super) use crate::solver::device::{unsigned, whole};
 
 parameters! {
     pub(super) struct Grid {

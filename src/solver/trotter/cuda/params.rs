@@ -6,6 +6,7 @@ use super::pieces::KINDS;
 use crate::backend::cuda::parameters;
 use crate::grid::Grid;
 use crate::solver::device::transducers::Touch;
+pub(super) use crate::solver::device::{unsigned, whole};
 
 /// Drives that the device handles.
 pub(super) const MOST_DRIVES: usize = 4;
@@ -283,90 +284,53 @@ pub(super) fn filled(values: &[f64]) -> [f64; MOST_DRIVES] {
     all
 }
 
-/// Counts on the device are 32 bits; grids beyond were refused.
-pub(super) fn whole(count: usize) -> i32 {
-    i32::try_from(count).unwrap_or(i32::MAX)
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::{sources, space};
     use super::*;
-    use crate::field::Precision;
+    use crate::field::{Precision, Real};
 
-    #[test]
-    fn structs_are_as_large_as_the_kernels_declare() {
-        let kernels = sources::sweeps(Precision::Single);
+    fn check<T: Real>(precision: Precision) {
+        let kernels = sources::sweeps(precision);
         for entry in ["sweep_x", "sweep_rows"] {
-            assert_eq!(kernels.declared(entry), [size_of::<Sweep<f32>>()]);
+            assert_eq!(kernels.declared(entry), [size_of::<Sweep<T>>()]);
+            let declared = sources::bonds(precision).declared(entry);
+            assert_eq!(declared, [size_of::<Sweep<T>>(), size_of::<Own>()], "{entry}");
         }
-        assert_eq!(kernels.declared("sweep_columns"), [size_of::<Columns<f32>>()]);
+        assert_eq!(kernels.declared("sweep_columns"), [size_of::<Columns<T>>()]);
         assert_eq!(kernels.declared("measure_rows"), [size_of::<Measure>()]);
         assert_eq!(kernels.declared("picture")[0], size_of::<Picture>());
         assert_eq!(kernels.declared("touch_sites"), [size_of::<TouchSites>()]);
-        assert_eq!(
-            kernels.declared("fill_table"),
-            [
-                size_of::<Medium>(),
-                size_of::<Factor>(),
-                size_of::<Lattice>(),
-                size_of::<Place>()
-            ]
-        );
-        for (precision, size) in [
-            (Precision::Single, size_of::<Sweep<f32>>()),
-            (Precision::Double, size_of::<Sweep<f64>>()),
-        ] {
-            for entry in ["sweep_x", "sweep_rows"] {
-                let declared = sources::bonds(precision).declared(entry);
-                assert_eq!(declared, [size, size_of::<Own>()], "{entry}");
+        assert_eq!(kernels.declared("sum_cells"), [size_of::<Sum>()]);
+        let (medium, grid) = (size_of::<Medium>(), size_of::<Lattice>());
+        let filled = [medium, size_of::<Factor>(), grid, size_of::<Place>()];
+        assert_eq!(kernels.declared("fill_table"), filled);
+        assert_eq!(kernels.declared("turn_field"), [medium, size_of::<Closing>(), grid]);
+        let (line, sums) = (sources::line(precision), size_of::<Regions>());
+        assert_eq!(line.declared("line_steps"), [size_of::<Line<T>>()]);
+        assert_eq!(line.declared("summing_steps"), [size_of::<Line<T>>(), sums]);
+        for (interacts, own) in [(false, false), (true, false), (false, true)] {
+            for shape in space::shapes(precision, interacts, own) {
+                let mut sizes = vec![size_of::<Space<T>>()];
+                sizes.extend(own.then_some(size_of::<SpaceBonds<T>>()));
+                assert_eq!(shape.source.declared("space_steps"), sizes);
+                sizes.push(sums);
+                assert_eq!(shape.source.declared("summing_steps"), sizes);
             }
         }
-        assert_eq!(
-            kernels.declared("turn_field"),
-            [size_of::<Medium>(), size_of::<Closing>(), size_of::<Lattice>()]
-        );
-        let kernels = sources::sweeps(Precision::Double);
-        for entry in ["sweep_x", "sweep_rows"] {
-            assert_eq!(kernels.declared(entry), [size_of::<Sweep<f64>>()]);
-        }
-        assert_eq!(kernels.declared("sweep_columns"), [size_of::<Columns<f64>>()]);
-        for (precision, size) in [
-            (Precision::Single, size_of::<Line<f32>>()),
-            (Precision::Double, size_of::<Line<f64>>()),
-        ] {
-            let line = sources::line(precision);
-            assert_eq!(line.declared("line_steps"), [size]);
-            assert_eq!(line.declared("summing_steps"), [size, size_of::<Regions>()]);
-            assert_eq!(sources::sweeps(precision).declared("sum_cells"), [size_of::<Sum>()]);
-        }
-        for (precision, size) in [
-            (Precision::Single, size_of::<Fused<f32>>()),
-            (Precision::Double, size_of::<Fused<f64>>()),
-        ] {
-            let (plain, bonds) = match precision {
-                Precision::Single => (size_of::<Space<f32>>(), size_of::<SpaceBonds<f32>>()),
-                Precision::Double => (size_of::<Space<f64>>(), size_of::<SpaceBonds<f64>>()),
-            };
-            for (interacts, own) in [(false, false), (true, false), (false, true)] {
-                for shape in space::shapes(precision, interacts, own) {
-                    let mut sizes = vec![plain];
-                    sizes.extend(own.then_some(bonds));
-                    assert_eq!(shape.source.declared("space_steps"), sizes);
-                    sizes.push(size_of::<Regions>());
-                    assert_eq!(shape.source.declared("summing_steps"), sizes);
-                }
+        for shape in sources::shapes(precision, sources::Flags::default()) {
+            let sizes = [size_of::<Fused<T>>(), sums];
+            assert_eq!(shape.source.declared("fused_steps"), sizes[..1]);
+            for entry in ["summing_steps", "peaking_steps"] {
+                assert_eq!(shape.source.declared(entry), sizes);
             }
-            for shape in sources::shapes(precision, sources::Flags::default()) {
-                assert_eq!(shape.source.declared("fused_steps"), [size]);
-                for entry in ["summing_steps", "peaking_steps"] {
-                    assert_eq!(shape.source.declared(entry), [size, size_of::<Regions>()]);
-                }
-                assert_eq!(
-                    shape.source.declared("copying_steps")[..2],
-                    [size, size_of::<Regions>()]
-                );
-            }
+            assert_eq!(shape.source.declared("copying_steps")[..2], sizes);
         }
+    }
+
+    #[test]
+    fn structs_are_as_large_as_the_kernels_declare() {
+        check::<f32>(Precision::Single);
+        check::<f64>(Precision::Double);
     }
 }
