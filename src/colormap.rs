@@ -11,6 +11,7 @@
 
 mod curves;
 
+use crate::words::worded;
 use curves::{
     DAWN, DUSK, cyclic, daynight, diverging, encode, even, gradient_color, hue, linear_from_oklab, sequential, tide,
 };
@@ -23,26 +24,16 @@ pub const ENTRIES: usize = 256;
 /// An sRGB table, 8 bits a channel.
 pub type Table = [[u8; 3]; ENTRIES];
 
-/// What a map is good for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Kind {
-    /// From little to much.
-    Sequential,
-    /// Two sides of a neutral zero.
-    Diverging,
-    /// The end is the start again.
-    Cyclic,
-}
-
-impl Kind {
-    /// The word in lists.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Sequential => "sequential",
-            Self::Diverging => "diverging",
-            Self::Cyclic => "cyclic",
-        }
+worded! {
+    /// What a map is good for.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    pub enum Kind {
+        /// From little to much.
+        Sequential = "sequential",
+        /// Two sides of a neutral zero.
+        Diverging = "diverging",
+        /// The end is the start again.
+        Cyclic = "cyclic",
     }
 }
 

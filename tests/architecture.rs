@@ -38,6 +38,7 @@ const SIDEWAYS: &[(&str, &str)] = &[
     ("cli", "app"),
     ("grid", "units"),
     ("field", "grid"),
+    ("colormap", "words"),
     ("field", "words"),
     ("grid", "words"),
     ("input_file", "atomic_file"),

@@ -8,30 +8,21 @@ use super::{Bounds, Case, EngineError, measure, scene};
 use crate::backend::ranks::{self, Ranks};
 use crate::platform::Instant;
 use crate::solver::{self, Cutting, SolverError};
+use crate::words::worded;
 
-/// Whether the grid stays the same, or grows with the number of parts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Growth {
-    /// The same grid in more parts.
-    Strong,
-    /// As many rows more as there are parts.
-    Weak,
+worded! {
+    /// Whether the grid stays the same, or grows with the number of parts.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum Growth {
+        /// The same grid in more parts.
+        Strong = "strong",
+        /// As many rows more as there are parts.
+        Weak = "weak",
+    }
 }
 
 impl Growth {
-    /// Both.
-    pub const ALL: [Self; 2] = [Self::Strong, Self::Weak];
-
-    /// Its name.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Strong => "strong",
-            Self::Weak => "weak",
-        }
-    }
-
     /// The grid of `parts`, from that of one.
     #[must_use]
     pub fn size(self, size: &[usize], parts: usize) -> Vec<usize> {
@@ -229,7 +220,7 @@ pub fn measure_scaling(
             rates.sum::<f64>() / processes as f64
         }
     };
-    for growth in Growth::ALL {
+    for growth in Growth::values() {
         for &parts in asked.parts {
             let size = growth.size(asked.size, parts);
             if parts == 1 && growth == Growth::Weak {
