@@ -2,11 +2,10 @@
 
 #![allow(
     unsafe_code,
-    clippy::inline_always,
     clippy::cast_possible_truncation,
     clippy::cast_possible_wrap,
     clippy::wildcard_imports,
-    reason = "intrinsics; kernels must end up in the one function that has the target features; masks are bit patterns"
+    reason = "intrinsics; masks are bit patterns"
 )]
 
 use super::Lanes;

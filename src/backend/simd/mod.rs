@@ -253,7 +253,7 @@ pub unsafe trait Lanes: Copy {
 
 /// Prefetches a cache line into the second-level cache.
 #[inline(always)]
-#[allow(unsafe_code, clippy::inline_always, reason = "a hint, for any address")]
+#[allow(unsafe_code, reason = "a hint, for any address")]
 pub fn prefetch<T>(address: *const T) {
     #[cfg(target_arch = "x86_64")]
     // SAFETY: a prefetch does not fault, whatever the address.

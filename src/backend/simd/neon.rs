@@ -1,11 +1,6 @@
 //! NEON, which every AArch64 processor has.
 
-#![allow(
-    unsafe_code,
-    clippy::inline_always,
-    clippy::wildcard_imports,
-    reason = "intrinsics; kernels must end up in the one function that has the target features"
-)]
+#![allow(unsafe_code, clippy::wildcard_imports, reason = "intrinsics")]
 
 use super::Lanes;
 use super::operations::{in_registers, plain_operations};

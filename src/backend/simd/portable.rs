@@ -1,10 +1,6 @@
 //! Vectors as arrays: what the compiler makes of them on any machine.
 
-#![allow(
-    unsafe_code,
-    clippy::inline_always,
-    reason = "the trait's functions are unsafe for the sake of intrinsics; kernels must end up in one function"
-)]
+#![allow(unsafe_code, reason = "the trait's functions are unsafe for the sake of intrinsics")]
 
 use super::Lanes;
 use crate::field::Real;

@@ -1,12 +1,7 @@
 //! SSE2, which every x86-64 processor has: the portable level there. In builds with little optimisation the compiler would split
 //! arrays of the same width into single numbers, and every kernel would become several times as large.
 
-#![allow(
-    unsafe_code,
-    clippy::inline_always,
-    clippy::wildcard_imports,
-    reason = "intrinsics; kernels must end up in one function"
-)]
+#![allow(unsafe_code, clippy::wildcard_imports, reason = "intrinsics")]
 
 use super::Lanes;
 use super::operations::{in_registers, plain_operations};

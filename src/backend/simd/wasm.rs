@@ -2,9 +2,8 @@
 
 #![allow(
     unsafe_code,
-    clippy::inline_always,
     clippy::wildcard_imports,
-    reason = "memory is read and written by pointers; kernels must end up in one function"
+    reason = "memory is read and written by pointers"
 )]
 
 use super::Lanes;

@@ -98,7 +98,6 @@ impl Row {
     }
 
     /// Whether it is the same at all its sites.
-    #[expect(clippy::float_cmp, reason = "the same formula gives the same number")]
     fn is_even(&self) -> bool {
         self.walls.iter().all(|wall| *wall == self.walls[0])
             && self.speeds.iter().all(|speed| *speed == self.speeds[0])
