@@ -177,25 +177,21 @@ impl Engine {
     }
 
     /// The scenario that runs.
-    #[must_use]
     pub fn scenario(&self) -> &Arc<Scenario> {
         &self.scenario
     }
 
     /// The clock of the run.
-    #[must_use]
     pub fn clock(&self) -> Clock {
         self.solver.clock()
     }
 
     /// What runs.
-    #[must_use]
     pub fn report(&self) -> Report {
         self.solver.report()
     }
 
     /// The detectors with their records.
-    #[must_use]
     pub fn taps(&self) -> &Taps {
         &self.taps
     }
@@ -208,19 +204,16 @@ impl Engine {
     }
 
     /// One verdict per expectation.
-    #[must_use]
     pub fn verdicts(&self) -> &[Verdict] {
         &self.verdicts
     }
 
     /// Why the run cannot go on, if it cannot.
-    #[must_use]
     pub fn failure(&self) -> Option<&EngineError> {
         self.failure.as_ref()
     }
 
     /// Whether there is a snapshot.
-    #[must_use]
     pub fn has_snapshot(&self) -> bool {
         self.snapshot.is_some()
     }

@@ -160,14 +160,12 @@ pub struct Check {
 
 impl Check {
     /// Whether the error is within the tolerance; a NaN is not.
-    #[must_use]
     pub fn passed(&self) -> bool {
         self.error <= self.tolerance
     }
 }
 
 /// Every combination of the table that has a reference, with each order, and the ranks and trials that it takes.
-#[must_use]
 pub fn cases(wanted: impl Fn(Backend) -> bool) -> Vec<(Case, usize, Trial)> {
     cases_among(wanted, |case, rank, trial| Some(trial.scene(case, rank, STEP)))
 }

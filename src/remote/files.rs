@@ -14,7 +14,6 @@ pub const LONGEST: u64 = 64 << 30;
 const NAME: usize = 96;
 
 /// A name under which a file travels: a number, and what it was called as far as that is harmless.
-#[must_use]
 pub fn name_on_the_way(number: u64, path: &Path) -> String {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let safe = |c: char| {
@@ -71,7 +70,6 @@ impl Sending {
     }
 
     /// Whether nothing waits.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.queue.is_empty()
     }
@@ -170,13 +168,11 @@ impl Store {
     }
 
     /// The folder.
-    #[must_use]
     pub fn folder(&self) -> &Path {
         &self.folder
     }
 
     /// Where a file lies that is whole.
-    #[must_use]
     pub fn path(&self, name: &str) -> Option<PathBuf> {
         self.whole.contains(name).then(|| self.folder.join(name))
     }

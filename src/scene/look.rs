@@ -304,7 +304,6 @@ impl Opacity {
     pub const MOST_POINTS: usize = 8;
 
     /// The word of a preset; `None` for points.
-    #[must_use]
     pub fn as_str(&self) -> Option<&'static str> {
         Self::ALL
             .iter()
@@ -313,7 +312,6 @@ impl Opacity {
     }
 
     /// The points of the curve.
-    #[must_use]
     pub fn points(&self) -> Vec<[f64; 2]> {
         match self {
             Self::Soft => vec![[0.0, 0.0], [0.04, 0.0], [1.0, 0.6]],

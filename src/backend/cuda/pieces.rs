@@ -43,7 +43,6 @@ impl Pieces {
     }
 
     /// Bytes of all of them.
-    #[must_use]
     pub fn bytes(&self) -> usize {
         self.all.iter().map(|piece| piece.bytes).sum()
     }

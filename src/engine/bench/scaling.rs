@@ -137,7 +137,6 @@ pub struct Load {
 }
 
 /// The share of `processes` times the rate of one part that the model expects of a grid which is cut so.
-#[must_use]
 #[expect(clippy::cast_precision_loss, reason = "rows and steps are far below 2^52")]
 pub fn expected(cutting: &Cutting, processes: usize, load: Load, costs: Costs) -> f64 {
     let (parts, steps) = (cutting.rows.len(), cutting.every as f64);

@@ -104,7 +104,6 @@ fn pulse(grid: &GridFile) -> PulseFile {
 }
 
 /// The scene with Δt as a number and without predictions, which are measured between the steps.
-#[must_use]
 pub fn plain(file: &SceneFile, time_step: f64) -> SceneFile {
     let mut file = file.clone();
     file.expectations.clear();
@@ -119,7 +118,6 @@ pub fn plain(file: &SceneFile, time_step: f64) -> SceneFile {
 }
 
 /// The scene without everything that [`Part`] names.
-#[must_use]
 pub fn bare(file: &SceneFile) -> SceneFile {
     let mut file = file.clone();
     // What is driven is static first, and then a medium.
@@ -134,7 +132,6 @@ pub fn bare(file: &SceneFile) -> SceneFile {
 /// The spacing becomes a/`scale`, so that everything that is given as a length or as a formula of lengths stays where it is and keeps its share of the sites. Δt follows the
 /// spacing, with it for sound and with its square for quantum waves (the hopping grows as much, the flux of a plaquette falls as much), so that a step is as far from
 /// the limits of stability and accuracy as before. What is counted in sites, the width of absorbing edges, stays: a layer is as wide as its reflection asks for, not as the grid.
-#[must_use]
 #[expect(clippy::cast_precision_loss, reason = "a small number")]
 pub fn enlarged(file: &SceneFile, scale: usize) -> SceneFile {
     let mut file = file.clone();

@@ -36,7 +36,6 @@ impl Surroundings {
     }
 
     /// Whether a scene may be a guide with obstacles, as far as can be said without looking at its sites.
-    #[must_use]
     pub fn may_have_obstacles(scenario: &Scenario) -> bool {
         is_guide(&scenario.grid().whole()) && may_change(scenario.medium())
     }
