@@ -24,7 +24,6 @@ impl AtomicFile {
     }
 
     /// The later place, as it was named.
-    #[must_use]
     pub fn target(&self) -> &Path {
         &self.target
     }

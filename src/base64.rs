@@ -23,7 +23,6 @@ pub const URL: Alphabet = Alphabet {
 };
 
 /// The bytes as text.
-#[must_use]
 pub fn encode(bytes: &[u8], alphabet: Alphabet) -> String {
     let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
     for three in bytes.chunks(3) {

@@ -11,6 +11,7 @@
 
 mod curves;
 
+use crate::words::worded;
 use curves::{
     DAWN, DUSK, cyclic, daynight, diverging, encode, even, gradient_color, hue, linear_from_oklab, sequential, tide,
 };
@@ -23,26 +24,16 @@ pub const ENTRIES: usize = 256;
 /// An sRGB table, 8 bits a channel.
 pub type Table = [[u8; 3]; ENTRIES];
 
-/// What a map is good for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Kind {
-    /// From little to much.
-    Sequential,
-    /// Two sides of a neutral zero.
-    Diverging,
-    /// The end is the start again.
-    Cyclic,
-}
-
-impl Kind {
-    /// The word in lists.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Sequential => "sequential",
-            Self::Diverging => "diverging",
-            Self::Cyclic => "cyclic",
-        }
+worded! {
+    /// What a map is good for.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    pub enum Kind {
+        /// From little to much.
+        Sequential = "sequential",
+        /// Two sides of a neutral zero.
+        Diverging = "diverging",
+        /// The end is the start again.
+        Cyclic = "cyclic",
     }
 }
 
@@ -72,13 +63,11 @@ impl Colormap {
 
     /// The entries. Diverging: 1 is the most negative, 128 zero, 255 the most positive. Cyclic: entry n stands for the phase
     /// 2πn/256.
-    #[must_use]
     pub fn table(&self) -> &Table {
         self.table.get_or_init(self.make)
     }
 
     /// Whether "nothing" is light in it, as white paper is: it is made for light pages.
-    #[must_use]
     pub fn is_light(&self) -> bool {
         let nothing = match self.kind {
             Kind::Sequential => self.table()[0],
@@ -89,7 +78,6 @@ impl Colormap {
     }
 
     /// The entries with an opaque alpha, as a texture wants them.
-    #[must_use]
     pub fn rgba(&self) -> Vec<[u8; 4]> {
         self.table().iter().map(|&[r, g, b]| [r, g, b, 255]).collect()
     }
@@ -235,14 +223,12 @@ pub enum ColormapError {
 }
 
 /// The map with this name.
-#[must_use]
 pub fn find(id: &str) -> Option<&'static Colormap> {
     COLORMAPS.iter().find(|map| map.id == id)
 }
 
 /// What `auto` means on a dark ground (the window's default, and all films): black at zero for what is never negative, near black
 /// for what has a sign, the circle of hues for phases.
-#[must_use]
 pub fn auto(kind: Kind) -> &'static Colormap {
     let id = match kind {
         Kind::Sequential => "dawn",
@@ -254,7 +240,6 @@ pub fn auto(kind: Kind) -> &'static Colormap {
 }
 
 /// What `auto` means on a white ground: white at zero; hues of phases need a dark one.
-#[must_use]
 pub fn auto_on_paper(kind: Kind) -> &'static Colormap {
     let id = match kind {
         Kind::Sequential => "dusk",
@@ -372,7 +357,6 @@ impl Mapping {
 
 /// floor(x + 1/2) of 0…2²²; of anything else no number in particular. Adding 2²³, whose neighbours are whole numbers apart, does it: a conversion
 /// would care for what does not fit, and that keeps a loop from becoming vectors.
-#[must_use]
 #[inline(always)]
 pub fn whole(x: f32) -> u32 {
     const UNIT: f32 = 8_388_608.0;
@@ -388,7 +372,6 @@ fn low_byte(entry: u32) -> u8 {
 }
 
 /// The entry of a cyclic map for a phase in radians (any multiple of 2π away as well).
-#[must_use]
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
@@ -404,7 +387,6 @@ pub fn phase_entry(phase: f32) -> usize {
 /// the time of a picture; 0 for 0.
 ///
 /// The arc tangent of 0…1 is a polynomial (odd powers to the 11th, least greatest error: 2e-6), a ten-thousandth of an entry.
-#[must_use]
 #[inline(always)]
 pub fn direction_entry(re: f32, im: f32) -> usize {
     let (across, up) = (re.abs(), im.abs());
@@ -422,7 +404,6 @@ pub fn direction_entry(re: f32, im: f32) -> usize {
 }
 
 /// The colour of a cyclic map for a phase in radians at a brightness of 0…1.
-#[must_use]
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
@@ -434,7 +415,6 @@ pub fn phase_color(map: &Colormap, phase: f32, brightness: f32) -> [u8; 3] {
 }
 
 /// The colours of a cyclic map at every brightness: entry by entry, 256 steps from dark to full each (see [`dimmed`]).
-#[must_use]
 pub fn shades(map: &Colormap) -> Vec<[u8; 3]> {
     let of = |color: &[u8; 3]| {
         let color = *color;
@@ -444,7 +424,6 @@ pub fn shades(map: &Colormap) -> Vec<[u8; 3]> {
 }
 
 /// A colour at brightness `step`/255: its linear light times (step/255)³.
-#[must_use]
 pub fn dimmed(color: [u8; 3], step: usize) -> [u8; 3] {
     /// Every channel at every brightness: a film has millions of pixels a second.
     static DIMMED: LazyLock<Vec<[u8; ENTRIES]>> = LazyLock::new(|| {

@@ -3,6 +3,7 @@
 pub mod angles;
 pub mod exponential;
 
+use crate::words::worded;
 use num_complex::{Complex, Complex64};
 use std::ops::Range;
 
@@ -12,28 +13,18 @@ mod sealed {
     impl Sealed for f64 {}
 }
 
-/// The floating-point type of a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
-pub enum Precision {
-    /// IEEE binary32.
-    Single,
-    /// IEEE binary64.
-    Double,
+worded! {
+    /// The floating-point type of a run.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+    pub enum Precision {
+        /// IEEE binary32.
+        Single = "single",
+        /// IEEE binary64.
+        Double = "double",
+    }
 }
 
 impl Precision {
-    /// Every precision with its word in a scene file.
-    pub const ALL: [(&'static str, Self); 2] = [("single", Self::Single), ("double", Self::Double)];
-
-    /// The word in a scene file.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Single => "single",
-            Self::Double => "double",
-        }
-    }
-
     /// The largest number that a scene may give, and the inverse of the smallest: far enough from the largest of the precision for what is made of them.
     #[must_use]
     pub fn most(self) -> f64 {
@@ -77,11 +68,9 @@ pub trait Real:
     fn wide(self) -> f64;
 
     /// A complex field of this type as [`FieldData`].
-    #[must_use]
     fn complex_data(values: Vec<Complex<Self>>) -> FieldData;
 
     /// A real field of this type as [`FieldData`].
-    #[must_use]
     fn real_data(values: Vec<Self>) -> FieldData;
 }
 
@@ -122,13 +111,11 @@ impl Real for f64 {
 }
 
 /// A complex number in double precision, exactly.
-#[must_use]
 pub fn wide<T: Real>(value: Complex<T>) -> Complex64 {
     Complex64::new(value.re.wide(), value.im.wide())
 }
 
 /// The nearest complex number of a precision.
-#[must_use]
 pub fn narrow<T: Real>(value: Complex64) -> Complex<T> {
     Complex::new(T::of(value.re), T::of(value.im))
 }
@@ -148,7 +135,6 @@ pub enum FieldData {
 
 impl FieldData {
     /// Number of sites.
-    #[must_use]
     pub fn len(&self) -> usize {
         match self {
             Self::Complex64(v) => v.len(),
@@ -180,7 +166,6 @@ impl FieldData {
     }
 
     /// Its values as they lie in memory.
-    #[must_use]
     pub fn bytes(&self) -> &[u8] {
         match self {
             Self::Complex64(v) => bytemuck::cast_slice(v),
@@ -191,13 +176,11 @@ impl FieldData {
     }
 
     /// Whether it holds no site.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
     /// The value at a flat index as a complex double.
-    #[must_use]
     pub fn at(&self, index: usize) -> Complex<f64> {
         match self {
             Self::Complex64(v) => Complex::new(f64::from(v[index].re), f64::from(v[index].im)),
@@ -208,7 +191,6 @@ impl FieldData {
     }
 
     /// Every value as a complex double.
-    #[must_use]
     pub fn to_complex128(&self) -> Vec<Complex<f64>> {
         (0..self.len()).map(|i| self.at(i)).collect()
     }

@@ -3,40 +3,22 @@
 //! Site (i, j, k) stands at (i·a, j·a, k·a), i from 0; x runs fastest in memory, so the flat index of a site is
 //! `i + nx·(j + ny·k)`. Axes that a scene does not use have one site.
 
+use crate::words::worded;
 use std::fmt;
 use std::ops::Range;
 
-/// What happens where the lattice ends, per axis.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Edge {
-    /// Quantum: the bond across the edge is left out (ψ = 0 one spacing outside). Acoustic: rigid.
-    Wall,
-    /// Quantum: the same as [`Edge::Wall`]. Acoustic: pressure release, p = 0 one spacing outside.
-    Soft,
-    /// The last site is a neighbour of the first.
-    Periodic,
-    /// An absorbing layer of `absorb_width` sites inside the grid, closed by a wall.
-    Absorb,
-}
-
-impl Edge {
-    /// Every edge with the word that stands for it in a scene file.
-    pub const ALL: [(&'static str, Self); 4] = [
-        ("wall", Self::Wall),
-        ("soft", Self::Soft),
-        ("periodic", Self::Periodic),
-        ("absorb", Self::Absorb),
-    ];
-
-    /// The word in a scene file.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Wall => "wall",
-            Self::Soft => "soft",
-            Self::Periodic => "periodic",
-            Self::Absorb => "absorb",
-        }
+worded! {
+    /// What happens where the lattice ends, per axis.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    pub enum Edge {
+        /// Quantum: the bond across the edge is left out (ψ = 0 one spacing outside). Acoustic: rigid.
+        Wall = "wall",
+        /// Quantum: the same as [`Edge::Wall`]. Acoustic: pressure release, p = 0 one spacing outside.
+        Soft = "soft",
+        /// The last site is a neighbour of the first.
+        Periodic = "periodic",
+        /// An absorbing layer of `absorb_width` sites inside the grid, closed by a wall.
+        Absorb = "absorb",
     }
 }
 
@@ -112,7 +94,6 @@ impl Grid {
     }
 
     /// Whether it is a window of a larger grid.
-    #[must_use]
     pub fn is_window(&self) -> bool {
         self.window.is_some()
     }
@@ -127,7 +108,6 @@ impl Grid {
     }
 
     /// The number that site `at` of an axis has in the whole grid.
-    #[must_use]
     pub fn global(&self, axis: usize, at: usize) -> usize {
         match self.window {
             Some(window) if window.axis == axis => (window.first + at) % window.rows,
@@ -152,7 +132,6 @@ impl Grid {
     }
 
     /// The site of an axis that is site `at` of the whole grid, counted from the window's first; beyond its last where the window does not hold it.
-    #[must_use]
     pub fn local(&self, axis: usize, at: usize) -> usize {
         match self.window {
             Some(window) if window.axis == axis => (at + window.rows - window.first) % window.rows,
@@ -169,74 +148,62 @@ impl Grid {
     }
 
     /// Sites along x, y, z; unused axes have 1.
-    #[must_use]
     pub fn size(&self) -> [usize; 3] {
         self.size
     }
 
     /// Number of dimensions, 1 to 3.
-    #[must_use]
     pub fn rank(&self) -> usize {
         self.rank
     }
 
     /// The spacing a.
-    #[must_use]
     pub fn spacing(&self) -> f64 {
         self.spacing
     }
 
     /// The edges of x, y, z.
-    #[must_use]
     pub fn edges(&self) -> [Edge; 3] {
         self.edges
     }
 
     /// Width in sites of the absorbing layer of axes that have one.
-    #[must_use]
     pub fn absorb_width(&self) -> usize {
         self.absorb_width
     }
 
     /// Number of sites.
-    #[must_use]
     pub fn sites(&self) -> usize {
         self.size.iter().product()
     }
 
     /// Number of rows along x: ny·nz.
-    #[must_use]
     pub fn rows(&self) -> usize {
         self.size[1] * self.size[2]
     }
 
     /// Flat index of site (i, j, k).
-    #[must_use]
     pub fn index(&self, site: [usize; 3]) -> usize {
         site[0] + self.size[0] * (site[1] + self.size[1] * site[2])
     }
 
     /// Site of a flat index.
-    #[must_use]
     pub fn site(&self, index: usize) -> [usize; 3] {
         let [nx, ny, _] = self.size;
         [index % nx, index / nx % ny, index / (nx * ny)]
     }
 
     /// Length, area or volume that one site stands for: a^d.
-    #[must_use]
     pub fn cell_volume(&self) -> f64 {
         self.spacing.powi(i32::try_from(self.rank).unwrap_or(3))
     }
 
     /// Whether an axis closes on itself.
-    #[must_use]
     pub fn is_periodic(&self, axis: usize) -> bool {
         self.edges[axis] == Edge::Periodic
     }
 
     /// The site behind another along an axis, round a ring the first behind the last.
-    #[must_use]
     pub fn next(&self, mut site: [usize; 3], axis: usize) -> Option<[usize; 3]> {
         site[axis] += 1;
         if site[axis] == self.size[axis] {
@@ -249,7 +216,6 @@ impl Grid {
     }
 
     /// The way along an axis from the coordinate `from` to `to`; on a periodic axis of the whole grid the shorter one of both round the ring.
-    #[must_use]
     pub fn way(&self, axis: usize, from: f64, to: f64) -> f64 {
         let (rows, edge) = match self.window {
             Some(window) if window.axis == axis => (window.rows, window.edge),
@@ -266,7 +232,6 @@ impl Grid {
     }
 
     /// The shape of an array as NPY writes it, C order: (nx,), (ny, nx) or (nz, ny, nx).
-    #[must_use]
     pub fn shape(&self) -> Vec<usize> {
         self.size[..self.rank].iter().rev().copied().collect()
     }
@@ -283,13 +248,11 @@ pub struct SiteBox {
 
 impl SiteBox {
     /// Number of sites.
-    #[must_use]
     pub fn sites(&self) -> usize {
         self.size.iter().product()
     }
 
     /// Where a site of the grid stands in an array of the box, x fastest; `None` outside of it.
-    #[must_use]
     pub fn index(&self, grid: &Grid, site: [usize; 3]) -> Option<usize> {
         let mut inside = [0; 3];
         for axis in 0..3 {

@@ -42,7 +42,6 @@ pub fn open(path: &Path) -> io::Result<(File, u64)> {
 }
 
 /// Bytes of a file that is there, or that a page has just written.
-#[must_use]
 #[cfg(feature = "gui")]
 pub fn length(path: &Path) -> Option<u64> {
     #[cfg(target_family = "wasm")]
@@ -52,7 +51,6 @@ pub fn length(path: &Path) -> Option<u64> {
 }
 
 /// Whether a name stands for a regular file.
-#[must_use]
 pub fn is_file(path: &Path) -> bool {
     #[cfg(target_family = "wasm")]
     return crate::memory_files::is_file(path);

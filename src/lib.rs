@@ -35,3 +35,4 @@ pub mod scene;
 pub mod solver;
 pub mod space;
 pub mod units;
+mod words;

@@ -4,7 +4,6 @@
 
 /// `value` with an SI prefix and three or four significant digits, e.g. `3.214 G`, followed by nothing else; the caller
 /// appends the unit.
-#[must_use]
 pub fn si(value: f64) -> String {
     if value == 0.0 || !value.is_finite() {
         return format!("{value} ");
@@ -38,7 +37,6 @@ pub fn si(value: f64) -> String {
 }
 
 /// So many of what has a regular plural, e.g. `1 step`, `2 steps`.
-#[must_use]
 pub fn counted(count: u64, what: &str) -> String {
     if count == 1 {
         format!("1 {what}")
@@ -48,7 +46,6 @@ pub fn counted(count: u64, what: &str) -> String {
 }
 
 /// A number of bytes in binary units, e.g. `1.50 GiB`.
-#[must_use]
 #[expect(clippy::cast_precision_loss, reason = "three digits are shown")]
 pub fn bytes(count: u64) -> String {
     const UNITS: [&str; 5] = ["B", "KiB", "MiB", "GiB", "TiB"];

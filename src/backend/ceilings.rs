@@ -31,7 +31,6 @@ pub struct Ceilings {
 
 impl Ceilings {
     /// Multiply-adds per second and lane in a precision.
-    #[must_use]
     pub fn fma(&self, precision: Precision) -> f64 {
         match precision {
             Precision::Single => self.fma_single,

@@ -4,7 +4,6 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Bytes that can be allocated now, where the system tells; `None` elsewhere, and a failed allocation is then reported when the run is built.
-#[must_use]
 pub fn free() -> Option<u64> {
     // Miri prints a long warning for each file of the system.
     if cfg!(miri) {

@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 
 /// The processor's name where the system tells.
-#[must_use]
 pub fn processor_name() -> String {
     cpuinfo("model name").unwrap_or_else(|| "unknown".to_owned())
 }
@@ -16,7 +15,6 @@ fn cpuinfo(key: &str) -> Option<String> {
 }
 
 /// The folder of this program in the system's cache folder.
-#[must_use]
 pub fn cache_folder() -> Option<PathBuf> {
     let set = |name: &str| {
         std::env::var_os(name)

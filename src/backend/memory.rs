@@ -7,7 +7,6 @@ const LARGE: usize = 4 << 20;
 
 /// `count` zeros; where the system offers large pages (2 MiB on x86-64 Linux), in these. Kernels that walk down many rows at once otherwise
 /// spend much of their time on looking up 4 KiB pages.
-#[must_use]
 pub fn zeros<T: Real>(count: usize) -> Vec<T> {
     let mut numbers = vec![T::zero(); count];
     if count * size_of::<T>() >= LARGE {
@@ -17,7 +16,6 @@ pub fn zeros<T: Real>(count: usize) -> Vec<T> {
 }
 
 /// As [`zeros`], or `None` where there is no memory for them.
-#[must_use]
 pub fn try_zeros<T: Real>(count: usize) -> Option<Vec<T>> {
     let mut numbers: Vec<T> = Vec::new();
     numbers.try_reserve_exact(count).ok()?;

@@ -75,7 +75,6 @@ fn install(work: &mut (dyn FnMut() + Send)) {
 }
 
 /// Threads in the pool.
-#[must_use]
 pub fn count() -> usize {
     pool().map_or(1, rayon::ThreadPool::current_num_threads)
 }

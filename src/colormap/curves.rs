@@ -5,7 +5,6 @@ use colorgrad::Gradient;
 use std::f64::consts::TAU;
 
 /// sRGB value 0…1 to linear light (IEC 61966-2-1).
-#[must_use]
 pub fn srgb_decode(value: f64) -> f64 {
     if value <= 0.04045 {
         value / 12.92
@@ -15,7 +14,6 @@ pub fn srgb_decode(value: f64) -> f64 {
 }
 
 /// Linear light to sRGB value 0…1 (IEC 61966-2-1).
-#[must_use]
 pub fn srgb_encode(light: f64) -> f64 {
     if light <= 0.0031308 {
         light * 12.92
@@ -25,7 +23,6 @@ pub fn srgb_encode(light: f64) -> f64 {
 }
 
 /// Oklab (L, a, b) of an sRGB colour.
-#[must_use]
 pub fn oklab(color: [u8; 3]) -> [f64; 3] {
     let [r, g, b] = color.map(|channel| srgb_decode(f64::from(channel) / 255.0));
     let l = (0.4122214708 * r + 0.5363325363 * g + 0.0514459929 * b).cbrt();

@@ -35,7 +35,6 @@ pub struct Case {
 
 impl Case {
     /// Whether its variant has this parameter.
-    #[must_use]
     pub fn takes(&self, key: &str) -> bool {
         let parameters = self.method.parameters.iter();
         parameters
@@ -45,7 +44,6 @@ impl Case {
 }
 
 /// The orders that a method's parameter chooses from, or the one it has.
-#[must_use]
 pub fn orders(method: &Method) -> Vec<u32> {
     let parameter = method.parameters.iter().find(|parameter| parameter.key == "order");
     match parameter.map(|parameter| parameter.kind) {
@@ -55,7 +53,6 @@ pub fn orders(method: &Method) -> Vec<u32> {
 }
 
 /// Every combination that the table offers, in its order; `order` is each method's own nearest to the one asked for.
-#[must_use]
 pub fn cases(order: u32, wanted: impl Fn(Backend) -> bool) -> Vec<Case> {
     let mut all = Vec::new();
     for method in METHODS {
@@ -141,7 +138,6 @@ impl Bounds {
 }
 
 /// The scene of a case: walls, and a potential or speed that differs from site to site in no pattern that a method could use.
-#[must_use]
 pub fn scene(case: &Case, size: &[usize], extra: &str) -> String {
     let list = |values: Vec<String>| format!("[{}]", values.join(", "));
     let sizes = list(size.iter().map(ToString::to_string).collect());
@@ -178,7 +174,6 @@ pub fn scene(case: &Case, size: &[usize], extra: &str) -> String {
 }
 
 /// Whether a case works on a grid of `size`.
-#[must_use]
 pub fn fits(case: &Case, size: &[usize]) -> bool {
     let text = scene(case, size, "");
     case.method.ranks.contains(&size.len()) && solver::read_scene_text(without_medium(&text), None, &[]).is_ok()
@@ -190,7 +185,6 @@ fn center(sites: usize) -> f64 {
 }
 
 /// A field of independent random numbers, Σ|ψ|² = 1 on average; no value is subnormal. The same `seed` gives the same field.
-#[must_use]
 pub fn random_field(equation: Equation, precision: Precision, sites: usize, seed: u64) -> FieldData {
     match precision {
         Precision::Single => random::<f32>(equation, sites, seed),

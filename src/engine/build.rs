@@ -51,7 +51,6 @@ pub struct Estimate {
 
 impl Estimate {
     /// Seconds that the run will take, where that can be said.
-    #[must_use]
     #[expect(clippy::cast_precision_loss, reason = "an estimate")]
     pub fn seconds(&self, sites: usize) -> Option<f64> {
         let (rate, _) = self.measured.as_ref()?;
@@ -113,7 +112,6 @@ fn responses(method: &Method, scenario: &Scenario, time_step: f64) -> Option<(us
 }
 
 /// Bytes of so many records of so many detectors: a value each, and the time.
-#[must_use]
 pub fn record_bytes(detectors: u64, records: u64) -> u64 {
     if detectors == 0 {
         return 0;
@@ -122,7 +120,6 @@ pub fn record_bytes(detectors: u64, records: u64) -> u64 {
 }
 
 /// Steps of Δt from one time to the step nearest to another; 0 where that lies behind.
-#[must_use]
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,

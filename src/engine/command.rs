@@ -46,7 +46,6 @@ impl Job {
     }
 
     /// The work, if it is of this kind: what can be sent to an engine on another machine is known by its type.
-    #[must_use]
     pub fn of_kind<W: Work>(&self) -> Option<Arc<W>> {
         let work: Arc<dyn Any + Send + Sync> = Arc::<dyn Work>::clone(&self.work);
         work.downcast().ok()
@@ -117,7 +116,6 @@ pub enum Command {
 
 impl Command {
     /// Whether it only changes the next frames.
-    #[must_use]
     pub fn is_setting(&self) -> bool {
         matches!(
             self,

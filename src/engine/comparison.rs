@@ -26,7 +26,6 @@ pub struct Compared {
 
 /// Second less first, texel by texel; of pictures with a phase the size of the complex difference. `None` while they are of different parts of
 /// the field.
-#[must_use]
 pub fn difference(first: &FieldImage, second: &FieldImage) -> Option<FieldImage> {
     let layout = |image: &FieldImage| (image.size, image.origin, image.reduction, image.quantity);
     if layout(first) != layout(second) {

@@ -43,8 +43,6 @@ pub enum Change {
 /// Progress of [`Engine::run_until`].
 #[derive(Clone, Copy, Debug)]
 pub struct Progress {
-    /// The clock.
-    pub clock: Clock,
     /// Steps taken in this call.
     pub done: u64,
     /// Steps that this call takes in all.
@@ -179,25 +177,21 @@ impl Engine {
     }
 
     /// The scenario that runs.
-    #[must_use]
     pub fn scenario(&self) -> &Arc<Scenario> {
         &self.scenario
     }
 
     /// The clock of the run.
-    #[must_use]
     pub fn clock(&self) -> Clock {
         self.solver.clock()
     }
 
     /// What runs.
-    #[must_use]
     pub fn report(&self) -> Report {
         self.solver.report()
     }
 
     /// The detectors with their records.
-    #[must_use]
     pub fn taps(&self) -> &Taps {
         &self.taps
     }
@@ -210,19 +204,16 @@ impl Engine {
     }
 
     /// One verdict per expectation.
-    #[must_use]
     pub fn verdicts(&self) -> &[Verdict] {
         &self.verdicts
     }
 
     /// Why the run cannot go on, if it cannot.
-    #[must_use]
     pub fn failure(&self) -> Option<&EngineError> {
         self.failure.as_ref()
     }
 
     /// Whether there is a snapshot.
-    #[must_use]
     pub fn has_snapshot(&self) -> bool {
         self.snapshot.is_some()
     }
@@ -370,12 +361,7 @@ impl Engine {
                 self.observables()?;
                 unchecked = 0.0;
             }
-            let now = Progress {
-                clock: self.clock(),
-                done,
-                total,
-                seconds,
-            };
+            let now = Progress { done, total, seconds };
             let stops = progress(self, &now).is_break() && done < total;
             let [stops] = ranks::agree([f64::from(u8::from(stops))]);
             if stops != 0.0 {

@@ -79,7 +79,6 @@ pub enum EngineError {
 
 impl EngineError {
     /// Whether the scene is at fault (exit code 2) rather than the run (exit code 1).
-    #[must_use]
     pub fn is_input(&self) -> bool {
         match self {
             Self::UnknownMethod(_)

@@ -42,7 +42,6 @@ impl Verdict {
 }
 
 /// Steps until the next pending expectation is due; `None` where none lies ahead.
-#[must_use]
 pub fn next_due(expectations: &[Expectation], verdicts: &[Verdict], clock: &Clock) -> Option<u64> {
     pending(expectations, verdicts)
         .map(|(_, expectation)| steps_between(clock.time, expectation.at, clock.time_step))
@@ -51,7 +50,6 @@ pub fn next_due(expectations: &[Expectation], verdicts: &[Verdict], clock: &Cloc
 }
 
 /// Steps until the next question that was not asked yet, with its place; 0 where it is due now. `None` where none lies ahead.
-#[must_use]
 pub fn next_question(expectations: &[Expectation], asked: &[bool], clock: &Clock) -> Option<(u64, usize)> {
     let open = |(place, expectation): &(usize, &Expectation)| {
         !expectation.ask.is_empty() && !asked.get(*place).copied().unwrap_or(false)
@@ -66,7 +64,6 @@ pub fn next_question(expectations: &[Expectation], asked: &[bool], clock: &Clock
 }
 
 /// Whether the present step is the one nearest to a pending expectation's time.
-#[must_use]
 pub fn is_due(expectation: &Expectation, clock: &Clock) -> bool {
     ((expectation.at - clock.time) / clock.time_step).abs() <= 0.5 + 1e-9
 }
@@ -83,13 +80,11 @@ pub fn pending<'a>(
 }
 
 /// Whether a subject is one of the measures of ψ, which need a pass over the whole field.
-#[must_use]
 pub fn asks_for_state(subject: &Subject) -> bool {
     matches!(subject, Subject::Observable(name) if StateMeasures::has(name))
 }
 
 /// The value of a subject now: the latest record of a detector, or an observable, measure of a mirror or of ψ just taken.
-#[must_use]
 pub fn measure(
     subject: &Subject,
     taps: &Taps,

@@ -5,11 +5,7 @@
 //!
 //! Where vectors fuse multiplication and addition all of them give the same bits; others round once more.
 
-#![allow(
-    unsafe_code,
-    clippy::inline_always,
-    reason = "SIMD; a kernel must end up in the one function that has the target features"
-)]
+#![allow(unsafe_code, reason = "SIMD")]
 
 use crate::backend::simd::{Kernel, Lanes, Level};
 use crate::physics::Lines;

@@ -35,7 +35,6 @@ impl Link {
     }
 
     /// Its state.
-    #[must_use]
     pub fn state(&self) -> LinkState {
         self.state.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }

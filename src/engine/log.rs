@@ -40,13 +40,11 @@ impl ObservableLog {
     }
 
     /// Steps from `step` to the next row.
-    #[must_use]
     pub fn until_next(&self, step: u64) -> u64 {
         self.every - step % self.every
     }
 
     /// Whether a row belongs at `step` and is not there yet.
-    #[must_use]
     pub fn is_due(&self, step: u64) -> bool {
         step.is_multiple_of(self.every) && self.rows.last().is_none_or(|row| row.step < step)
     }

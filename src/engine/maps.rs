@@ -105,7 +105,6 @@ fn single(value: f64) -> f32 {
 }
 
 /// The momentum that site `n` of an axis of a momentum map stands for: 2π(n − ⌊N/2⌋)/(N a), from −π/a on.
-#[must_use]
 #[expect(clippy::cast_precision_loss, reason = "site numbers are far below 2^52")]
 pub fn wave_number(grid: &Grid, axis: usize, site: f64) -> f64 {
     let sites = grid.size()[axis];

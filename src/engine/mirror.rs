@@ -336,7 +336,6 @@ impl Engine {
     }
 
     /// Whether another scene has another Δt, its own or an automatic one: ways there and back are as many steps, of one length.
-    #[expect(clippy::float_cmp, reason = "whether the number is another one")]
     fn steps_otherwise(&self, scenario: &Scenario) -> Result<bool, EngineError> {
         let method = super::build::method(scenario)?;
         Ok(method.time_step(&self.scenario) != method.time_step(scenario))

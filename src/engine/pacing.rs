@@ -57,7 +57,6 @@ impl Pacing {
     }
 
     /// Whether single steps took longer than a batch is meant to, three times in a row: then something else may have taken the time. It stays so.
-    #[must_use]
     pub fn is_late(&self) -> bool {
         self.late >= LATE
     }
@@ -91,7 +90,6 @@ impl Pacing {
     }
 
     /// Steps to take before the next picture, so that both fit into a frame; at least 1.
-    #[must_use]
     pub fn steps_per_frame(&self) -> u64 {
         let frame = self.frame.as_secs_f64();
         // Even where a picture costs more than a frame, half of the time goes into stepping.
@@ -99,7 +97,6 @@ impl Pacing {
     }
 
     /// The most steps of a batch after which commands are still received soon; at least 1.
-    #[must_use]
     pub fn steps_per_piece(&self) -> u64 {
         self.fitting(self.piece.as_secs_f64())
     }
@@ -135,7 +132,6 @@ impl Meter {
     }
 
     /// Per second; 0 while nothing was measured.
-    #[must_use]
     pub fn rate(&self) -> f64 {
         if self.seconds > 0.0 {
             self.amount / self.seconds
@@ -165,7 +161,6 @@ impl TimeBudget {
     }
 
     /// Whether it may be done `now` (time since any fixed moment).
-    #[must_use]
     pub fn allows(&self, now: Duration) -> bool {
         now >= self.next
     }

@@ -20,7 +20,6 @@ pub const PIXELS_PER_HUES: f64 = 10.0;
 /// What is shown of a field whose phase is asked for, with `pixels_per_site` on the screen or in the picture: the density, where
 /// the shortest wavelength 2π/k of the scene's packets has fewer than [`PIXELS_PER_HUES`] pixels. Other quantities, graphs of a line and
 /// scenes without moving packets are shown as asked.
-#[must_use]
 pub fn shown_quantity(scenario: &Scenario, asked: Quantity, pixels_per_site: f64) -> Quantity {
     let hues = asked != Quantity::Phase || scenario.grid().rank() == 1 || hues_have_room(scenario, pixels_per_site);
     if hues { asked } else { Quantity::Density }
@@ -28,7 +27,6 @@ pub fn shown_quantity(scenario: &Scenario, asked: Quantity, pixels_per_site: f64
 
 /// Whether the shortest wavelength of the scene's packets has [`PIXELS_PER_HUES`] pixels, with `pixels_per_site`. A graph of a line that has less is
 /// filled with one colour.
-#[must_use]
 pub fn hues_have_room(scenario: &Scenario, pixels_per_site: f64) -> bool {
     // What relaxes in imaginary time has one phase everywhere.
     if scenario.time().imaginary {
@@ -45,7 +43,6 @@ pub fn hues_have_room(scenario: &Scenario, pixels_per_site: f64) -> bool {
 }
 
 /// The least end of a range of `auto`, as a share of the run's largest value of a quantity.
-#[must_use]
 pub fn least_share(quantity: Option<Quantity>) -> f32 {
     match quantity {
         Some(Quantity::Density | Quantity::Energy | Quantity::Momentum | Quantity::Intensity) => {
@@ -114,7 +111,6 @@ impl RangeKeeper {
     }
 
     /// Whether the field has become so faint that the range of the last picture was held at its least share of the run's largest value.
-    #[must_use]
     pub fn is_held(&self) -> bool {
         self.held
     }

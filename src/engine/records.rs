@@ -34,19 +34,16 @@ impl Records {
     }
 
     /// Number of rows.
-    #[must_use]
     pub fn len(&self) -> usize {
         self.times.len()
     }
 
     /// Whether there are none.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.times.is_empty()
     }
 
     /// Whether every column is as long as the times: what comes from elsewhere may be damaged.
-    #[must_use]
     pub fn is_whole(&self) -> bool {
         self.columns.iter().all(|column| column.len() == self.times.len())
     }
@@ -81,7 +78,6 @@ impl Records {
 }
 
 /// Where the least and the greatest finite of some values are, the earlier first.
-#[must_use]
 pub fn extremes(values: &[f64], part: Range<usize>) -> Option<[usize; 2]> {
     let finite = || part.clone().filter(|n| values[*n].is_finite());
     let least = finite().min_by(|a, b| values[*a].total_cmp(&values[*b]))?;

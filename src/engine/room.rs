@@ -39,7 +39,6 @@ pub enum RoomError {
 
 impl RoomError {
     /// Whether the input is at fault.
-    #[must_use]
     pub fn is_input(&self) -> bool {
         match self {
             Self::Scene(_) | Self::Response { .. } => true,
@@ -49,7 +48,6 @@ impl RoomError {
 }
 
 /// The names of the detectors that record the pressure.
-#[must_use]
 pub fn listeners(scenario: &Scenario) -> Vec<&str> {
     if scenario.model().equation() != Equation::Acoustic {
         return Vec::new();

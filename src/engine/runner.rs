@@ -32,7 +32,6 @@ const MOST_RECORDS: usize = 1 << 20;
 pub(super) type Wake = dyn Fn() + Send + Sync;
 
 /// The state of a worker, on its thread or without one.
-#[expect(clippy::struct_excessive_bools, reason = "independent facts, each with its meaning")]
 pub(super) struct Runner {
     commands: Receiver<Command>,
     frames: triple_buffer::Input<Frame>,

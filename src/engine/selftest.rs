@@ -25,6 +25,7 @@ use crate::physics::reference::{Lattice, OscillatorLattice, distance, norm};
 use crate::physics::{Equation, Model};
 use crate::scene::Scenario;
 use crate::solver::{self, Backend, EXACT, Kind, METHODS, Method, Solver, SolverError, Taps};
+use crate::words::worded;
 use num_complex::Complex64;
 use std::collections::BTreeMap;
 
@@ -33,71 +34,38 @@ const STEP: f64 = 0.1;
 const STEPS: u32 = 16;
 const SEED: u64 = 7;
 
-/// What a check's scene has beside a random medium.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Trial {
-    /// Walls all round.
-    Wall,
-    /// A ring or torus.
-    Periodic,
-    /// Absorbing edges.
-    Absorb,
-    /// A magnetic flux.
-    Flux,
-    /// g|ψ|².
-    Interaction,
-    /// A layer driven in time.
-    Driven,
-    /// Imaginary time.
-    Imaginary,
-    /// A wall inside.
-    Inside,
-    /// A wall inside a grid that absorbs along x and is closed along the other axes.
-    Guide,
-    /// A density that differs from site to site.
-    Density,
-    /// The whole field reversed.
-    Echo,
-    /// Transducers all round that record and play.
-    Mirror,
+worded! {
+    /// What a check's scene has beside a random medium.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+    pub enum Trial {
+        /// Walls all round.
+        Wall = "wall",
+        /// A ring or torus.
+        Periodic = "periodic",
+        /// Absorbing edges.
+        Absorb = "absorb",
+        /// A magnetic flux.
+        Flux = "flux",
+        /// g|ψ|².
+        Interaction = "interaction",
+        /// A layer driven in time.
+        Driven = "driven",
+        /// Imaginary time.
+        Imaginary = "imaginary",
+        /// A wall inside.
+        Inside = "inside",
+        /// A wall inside a grid that absorbs along x and is closed along the other axes.
+        Guide = "guide",
+        /// A density that differs from site to site.
+        Density = "density",
+        /// The whole field reversed.
+        Echo = "echo",
+        /// Transducers all round that record and play.
+        Mirror = "mirror",
+    }
 }
 
 impl Trial {
-    /// All of them.
-    pub const ALL: [Self; 12] = [
-        Self::Wall,
-        Self::Periodic,
-        Self::Absorb,
-        Self::Flux,
-        Self::Interaction,
-        Self::Driven,
-        Self::Imaginary,
-        Self::Inside,
-        Self::Guide,
-        Self::Density,
-        Self::Echo,
-        Self::Mirror,
-    ];
-
-    /// Its word in the table.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Wall => "wall",
-            Self::Periodic => "periodic",
-            Self::Absorb => "absorb",
-            Self::Flux => "flux",
-            Self::Interaction => "interaction",
-            Self::Driven => "driven",
-            Self::Imaginary => "imaginary",
-            Self::Inside => "inside",
-            Self::Guide => "guide",
-            Self::Density => "density",
-            Self::Echo => "echo",
-            Self::Mirror => "mirror",
-        }
-    }
-
     /// What is asked of an equation.
     fn concerns(self, equation: Equation) -> bool {
         match self {
@@ -192,14 +160,12 @@ pub struct Check {
 
 impl Check {
     /// Whether the error is within the tolerance; a NaN is not.
-    #[must_use]
     pub fn passed(&self) -> bool {
         self.error <= self.tolerance
     }
 }
 
 /// Every combination of the table that has a reference, with each order, and the ranks and trials that it takes.
-#[must_use]
 pub fn cases(wanted: impl Fn(Backend) -> bool) -> Vec<(Case, usize, Trial)> {
     cases_among(wanted, |case, rank, trial| Some(trial.scene(case, rank, STEP)))
 }
@@ -226,7 +192,7 @@ fn cases_among(
                         && written(&case, rank, *trial)
                             .is_some_and(|text| solver::read_scene_text(&text, None, &[]).is_ok())
                 };
-                all.extend(Trial::ALL.into_iter().filter(takes).map(|trial| (case, rank, trial)));
+                all.extend(Trial::values().filter(takes).map(|trial| (case, rank, trial)));
             }
         }
     }
@@ -493,7 +459,7 @@ mod tests {
     fn no_trial_is_left_out() {
         let all = cases(|_| true);
         for method in METHODS.iter().filter(|method| has_reference(method)) {
-            for trial in Trial::ALL.into_iter().filter(|trial| trial.concerns(method.equation)) {
+            for trial in Trial::values().filter(|trial| trial.concerns(method.equation)) {
                 let taken = all
                     .iter()
                     .any(|(case, _, own)| std::ptr::eq(case.method, *method) && *own == trial);

@@ -53,7 +53,6 @@ pub enum SweepError {
 
 impl SweepError {
     /// Whether the input is at fault.
-    #[must_use]
     pub fn is_input(&self) -> bool {
         match self {
             Self::Scene { .. } | Self::Fault(_) => true,
@@ -86,13 +85,11 @@ pub struct SweepPoint {
 
 impl SweepPlan {
     /// How many runs there are.
-    #[must_use]
     pub fn runs(&self) -> usize {
         self.sweep.runs().unwrap_or(0)
     }
 
     /// The values of a run, one a key.
-    #[must_use]
     pub fn values(&self, number: usize) -> Vec<f64> {
         let mut rest = number;
         let pick = |axis: &crate::scene::sweep::Axis| {
@@ -105,7 +102,6 @@ impl SweepPlan {
     }
 
     /// Values as overrides of the scene.
-    #[must_use]
     pub fn settings(&self, values: &[f64]) -> Vec<String> {
         let pairs = self.sweep.axes.iter().zip(values);
         pairs.flat_map(|(axis, value)| axis.settings(*value)).collect()

@@ -176,31 +176,26 @@ impl Worker {
     }
 
     /// Whether [`Worker::frame`] would give a newer one.
-    #[must_use]
     pub fn has_new_frame(&self) -> bool {
         self.frames.updated()
     }
 
     /// The frame that [`Worker::frame`] gave last.
-    #[must_use]
     pub fn last_frame(&self) -> &Frame {
         self.frames.output_buffer()
     }
 
     /// The long task within the present step, where there is one.
-    #[must_use]
     pub fn task(&self) -> Option<Task> {
         self.watched.task()
     }
 
     /// The link to the engine, where that is on another machine.
-    #[must_use]
     pub fn link(&self) -> Option<&Link> {
         self.link.as_ref()
     }
 
     /// Whether commands are still waiting for a place in the channel; [`Worker::frame`] tries again.
-    #[must_use]
     pub fn is_backed_up(&self) -> bool {
         !self.pending.is_empty()
     }

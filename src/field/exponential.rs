@@ -7,7 +7,6 @@ const LARGEST: f64 = 708.0;
 
 /// eˣ: 2ⁿ eʳ with |r| ≤ ln 2/2, by Taylor's series to r¹³ (1e-17 is left out); off by 3 in 2⁵³ for |x| ≤ 708, 0 below that and e⁷⁰⁸ above.
 #[inline(always)]
-#[must_use]
 pub fn exponential(x: f64) -> f64 {
     // Adding 1.5·2⁵² rounds to a whole number, whose last bits are then the sum's. ln 2 in two parts, the first of 33 bits.
     const WHOLE: f64 = 6_755_399_441_055_744.0;

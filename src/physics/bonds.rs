@@ -128,12 +128,6 @@ impl Bonds {
         self.largest
     }
 
-    /// Bytes held.
-    #[must_use]
-    pub fn memory(&self) -> usize {
-        self.couplings.iter().map(|all| size_of_val(all.as_slice())).sum()
-    }
-
     /// What the diagonal of sites of a row is beside U: J Σ |f_b| over the two bonds of each axis where the scene gives a mass, and 0 where it gives the hopping. A bond
     /// that leaves the grid counts as the one on the other side of its site, so that a plane wave at rest has energy 0 wherever the mass does not change
     /// (D. J. BenDaniel, C. B. Duke, Phys. Rev. 152 (1966) 683, doi 10.1103/PhysRev.152.683).

@@ -1,38 +1,30 @@
 //! Detectors: what is recorded every step.
 
 use super::Equation;
+use crate::words::worded;
 
-/// What a detector records.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Measure {
-    /// Quantum: |ψ| at a point. Acoustic: pressure at a point.
-    Value,
-    /// Quantum: Σ|ψ|² a^d over a region.
-    Probability,
-    /// Quantum: probability current through a line. Acoustic: intensity p·v, summed over the line: W in 3D, W/m in 2D, W/m² in 1D.
-    Flux,
-    /// Acoustic: ∫ p²/2ρc² + ρv²/2 over a region: J in 3D, J/m in 2D, J/m² in 1D.
-    Energy,
-    /// Acoustic: pressure, averaged over a region.
-    Pressure,
-    /// The largest |ψ|² or |p| seen so far in the region.
-    Peak,
-    /// Acoustic: the velocity of the medium at a point along the detector's direction, m/s.
-    Velocity,
+worded! {
+    /// What a detector records.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    pub enum Measure {
+        /// Quantum: |ψ| at a point. Acoustic: pressure at a point.
+        Value = "value",
+        /// Quantum: Σ|ψ|² a^d over a region.
+        Probability = "probability",
+        /// Quantum: probability current through a line. Acoustic: intensity p·v, summed over the line: W in 3D, W/m in 2D, W/m² in 1D.
+        Flux = "flux",
+        /// Acoustic: ∫ p²/2ρc² + ρv²/2 over a region: J in 3D, J/m in 2D, J/m² in 1D.
+        Energy = "energy",
+        /// Acoustic: pressure, averaged over a region.
+        Pressure = "pressure",
+        /// The largest |ψ|² or |p| seen so far in the region.
+        Peak = "peak",
+        /// Acoustic: the velocity of the medium at a point along the detector's direction, m/s.
+        Velocity = "velocity",
+    }
 }
 
 impl Measure {
-    /// Every measure with its word in a scene file.
-    pub const ALL: [(&'static str, Self); 7] = [
-        ("value", Self::Value),
-        ("probability", Self::Probability),
-        ("flux", Self::Flux),
-        ("energy", Self::Energy),
-        ("pressure", Self::Pressure),
-        ("peak", Self::Peak),
-        ("velocity", Self::Velocity),
-    ];
-
     /// The unit of what a detector of sound records on a grid of `rank` axes; those of ψ have none.
     #[must_use]
     pub fn unit(self, equation: Equation, rank: usize) -> &'static str {
@@ -46,12 +38,6 @@ impl Measure {
             (Equation::Acoustic, Self::Probability) => of_rank(["Pa² m", "Pa² m²", "Pa² m³"]),
         }
     }
-
-    /// The word in a scene file.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        super::word_in(&Self::ALL, self)
-    }
 }
 
 /// Pressure of 0 dB, Pa (ISO 1683).
@@ -60,35 +46,23 @@ pub const REFERENCE_PRESSURE: f64 = 2e-5;
 /// The level of silence, dB.
 const SILENCE: f64 = -400.0;
 
-/// What a detector makes of what it measures.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Reading {
-    /// Nothing else.
-    #[default]
-    Itself,
-    /// Its mean.
-    Mean,
-    /// The root of its mean square.
-    Rms,
-    /// The level of that, 20 lg(p/20 µPa) in dB.
-    Level,
+worded! {
+    /// What a detector makes of what it measures.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+    pub enum Reading {
+        /// Nothing else.
+        #[default]
+        Itself = "itself",
+        /// Its mean.
+        Mean = "mean",
+        /// The root of its mean square.
+        Rms = "rms",
+        /// The level of that, 20 lg(p/20 µPa) in dB.
+        Level = "level",
+    }
 }
 
 impl Reading {
-    /// Every reading with its word in a scene file.
-    pub const ALL: [(&'static str, Self); 4] = [
-        ("itself", Self::Itself),
-        ("mean", Self::Mean),
-        ("rms", Self::Rms),
-        ("level", Self::Level),
-    ];
-
-    /// The word in a scene file.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        super::word_in(&Self::ALL, self)
-    }
-
     /// What is averaged of a value.
     fn averaged(self, value: f64) -> f64 {
         if matches!(self, Self::Rms | Self::Level) {

@@ -1,26 +1,20 @@
 //! Two particles on a line as one wave in a plane: x is the place of the first, y that of the second.
 
 use super::Packet;
+use crate::words::worded;
 
-/// What exchanging the two particles does to ψ(x, y).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Exchange {
-    /// ψ(y, x) = ψ(x, y): bosons, or fermions in a singlet.
-    Symmetric,
-    /// ψ(y, x) = −ψ(x, y): fermions of one spin.
-    Antisymmetric,
+worded! {
+    /// What exchanging the two particles does to ψ(x, y).
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    pub enum Exchange {
+        /// ψ(y, x) = ψ(x, y): bosons, or fermions in a singlet.
+        Symmetric = "symmetric",
+        /// ψ(y, x) = −ψ(x, y): fermions of one spin.
+        Antisymmetric = "antisymmetric",
+    }
 }
 
 impl Exchange {
-    /// Both with their words in a scene file.
-    pub const ALL: [(&'static str, Self); 2] = [("symmetric", Self::Symmetric), ("antisymmetric", Self::Antisymmetric)];
-
-    /// The word in a scene file.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        super::word_in(&Self::ALL, self)
-    }
-
     /// Packets and, with the sign of the exchange, the same with the particles exchanged: a state of this symmetry, not normalised.
     #[must_use]
     pub fn of(self, packets: &[Packet]) -> Vec<Packet> {

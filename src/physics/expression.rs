@@ -164,7 +164,6 @@ impl Unary {
 }
 
 impl Binary {
-    #[expect(clippy::float_cmp, reason = "formulas may compare")]
     fn apply(self, a: f64, b: f64) -> f64 {
         match self {
             Self::Add => a + b,
@@ -361,7 +360,6 @@ impl Scratch {
     }
 
     /// `left` stands at height `top`, `right` one above; the result takes the place of `left`.
-    #[expect(clippy::float_cmp, reason = "an exponent of exactly 2")]
     fn binary(&mut self, binary: Binary, top: usize, left: Held, right: Held, sites: usize) -> Held {
         match (left, right) {
             (Held::Same(a), Held::Same(b)) => return Held::Same(binary.apply(a, b)),

@@ -1,55 +1,38 @@
 //! Layers: shapes that set a quantity of the medium.
 
 use super::{Equation, Expression};
+use crate::words::worded;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// The quantity that a layer sets.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Sets {
-    /// U of a quantum scene.
-    Potential,
-    /// Sound speed, m/s.
-    Speed,
-    /// Density, kg/m³.
-    Density,
-    /// Sites that the wave cannot enter: their bonds are left out.
-    Wall,
-    /// Quantum: W of E − iW. Acoustic: damping rate.
-    Absorption,
-    /// Z/ρc of the rigid faces of walls and edges: they take energy (see `solver::acoustic::impedance`).
-    Impedance,
-    /// Attenuation of sound in the medium at the frequency of `acoustic.attenuation`, dB/m.
-    Attenuation,
-    /// What the hopping J of bonds is multiplied by (see [`super::bonds`]).
-    Hopping,
-    /// Magnetic flux through plaquettes of the x–y plane, in flux quanta.
-    Flux,
-    /// g of g|ψ|².
-    Interaction,
+worded! {
+    /// The quantity that a layer sets.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    pub enum Sets {
+        /// U of a quantum scene.
+        Potential = "potential",
+        /// Sound speed, m/s.
+        Speed = "speed",
+        /// Density, kg/m³.
+        Density = "density",
+        /// Sites that the wave cannot enter: their bonds are left out.
+        Wall = "wall",
+        /// Quantum: W of E − iW. Acoustic: damping rate.
+        Absorption = "absorption",
+        /// Z/ρc of the rigid faces of walls and edges: they take energy (see `solver::acoustic::impedance`).
+        Impedance = "impedance",
+        /// Attenuation of sound in the medium at the frequency of `acoustic.attenuation`, dB/m.
+        Attenuation = "attenuation",
+        /// What the hopping J of bonds is multiplied by (see [`super::bonds`]).
+        Hopping = "hopping",
+        /// Magnetic flux through plaquettes of the x–y plane, in flux quanta.
+        Flux = "flux",
+        /// g of g|ψ|².
+        Interaction = "interaction",
+    }
 }
 
 impl Sets {
-    /// Every quantity with its word in a scene file.
-    pub const ALL: [(&'static str, Self); 10] = [
-        ("potential", Self::Potential),
-        ("speed", Self::Speed),
-        ("density", Self::Density),
-        ("wall", Self::Wall),
-        ("absorption", Self::Absorption),
-        ("impedance", Self::Impedance),
-        ("attenuation", Self::Attenuation),
-        ("hopping", Self::Hopping),
-        ("flux", Self::Flux),
-        ("interaction", Self::Interaction),
-    ];
-
-    /// The word in a scene file.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        super::word_in(&Self::ALL, self)
-    }
-
     /// Whether a scene of this equation has such a quantity.
     #[must_use]
     pub fn fits(self, equation: Equation) -> bool {
@@ -61,26 +44,14 @@ impl Sets {
     }
 }
 
-/// How a layer combines with what the layers before it left.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Mode {
-    /// Replaces it.
-    Set,
-    /// Adds to it.
-    Add,
-}
-
-impl Mode {
-    /// Every mode with its word in a scene file.
-    pub const ALL: [(&'static str, Self); 2] = [("set", Self::Set), ("add", Self::Add)];
-
-    /// The word in a scene file.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Set => "set",
-            Self::Add => "add",
-        }
+worded! {
+    /// How a layer combines with what the layers before it left.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    pub enum Mode {
+        /// Replaces it.
+        Set = "set",
+        /// Adds to it.
+        Add = "add",
     }
 }
 

@@ -278,53 +278,6 @@ impl Medium {
         });
     }
 
-    /// The sites at which this medium may differ from another over the same grid: `None` where they are the same, the
-    /// whole grid where the grids or the drives differ. Live edits read only these sites again.
-    #[must_use]
-    pub fn changed_since(&self, other: &Self) -> Option<[Range<usize>; 3]> {
-        let whole = self.grid.size().map(|sites| 0..sites);
-        // The flux of a plaquette is in the phases of all bonds above it, and the hopping of a bond on the diagonal of both its sites.
-        let bonds = |medium: &Self| {
-            let layers = medium.layers.iter();
-            layers
-                .filter(|layer| matches!(layer.sets, Sets::Hopping | Sets::Flux))
-                .cloned()
-                .collect::<Vec<_>>()
-        };
-        let same_bonds = bonds(self) == bonds(other) && self.rotation().to_bits() == other.rotation().to_bits();
-        let same_cross = self.cross_interaction.to_bits() == other.cross_interaction.to_bits();
-        if self.grid != other.grid || self.drives != other.drives || !same_bonds || !same_cross {
-            return Some(whole);
-        }
-        // Layers are applied in order, so outside the shapes of those that differ the same layers leave the same values.
-        let same = |pair: &(&Layer, &Layer)| pair.0 == pair.1;
-        let first = self.layers.iter().zip(&other.layers).take_while(same).count();
-        let common = self.layers.len().min(other.layers.len()) - first;
-        let last = self
-            .layers
-            .iter()
-            .rev()
-            .zip(other.layers.iter().rev())
-            .take(common)
-            .take_while(same)
-            .count();
-        let differing = |medium: &Self| first..medium.layers.len() - last;
-        let touched = self.layers[differing(self)]
-            .iter()
-            .chain(&other.layers[differing(other)]);
-        touched.map(|layer| layer.shape.sites(&self.whole)).reduce(|a, b| {
-            std::array::from_fn(|n| {
-                if a[n].is_empty() {
-                    b[n].clone()
-                } else if b[n].is_empty() {
-                    a[n].clone()
-                } else {
-                    a[n].start.min(b[n].start)..a[n].end.max(b[n].end)
-                }
-            })
-        })
-    }
-
     fn fill(&self, what: Sets, group: Option<usize>, j: usize, k: usize, x: Range<usize>, out: &mut [f64]) {
         out.fill(0.0);
         self.apply(what, group, j, k, x, out);

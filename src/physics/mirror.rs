@@ -4,55 +4,33 @@
 //! Towards a time reversal mirror for quantum systems, doi:10.1209/0295-5075/77/40001 (perfect inverse filter).
 
 use super::Medium;
+use crate::words::worded;
 use std::sync::Arc;
 
-/// How time is turned round.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub enum MirrorMethod {
-    /// The whole field is turned round.
-    Echo,
-    /// What the transducers recorded is played backwards.
-    Reversal,
-    /// The same with its sign only.
-    OneBit,
-    /// With the inverse of the propagation operator.
-    InverseFilter,
-}
-
-impl MirrorMethod {
-    /// Every method with its word in a scene file.
-    pub const ALL: [(&'static str, Self); 4] = [
-        ("echo", Self::Echo),
-        ("reversal", Self::Reversal),
-        ("one-bit", Self::OneBit),
-        ("inverse-filter", Self::InverseFilter),
-    ];
-
-    /// The word in a scene file.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        super::word_in(&Self::ALL, self)
+worded! {
+    /// How time is turned round.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+    pub enum MirrorMethod {
+        /// The whole field is turned round.
+        Echo = "echo",
+        /// What the transducers recorded is played backwards.
+        Reversal = "reversal",
+        /// The same with its sign only.
+        OneBit = "one-bit",
+        /// With the inverse of the propagation operator.
+        InverseFilter = "inverse-filter",
     }
 }
 
-/// How the transducers of an inverse filter act on the field.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Drive {
-    /// They hold it at the recorded values: the inverse filter in its discrete form, without any inversion.
-    #[default]
-    Hard,
-    /// They add to it what the inverted matrix of impulse responses says: what a real array would have to play.
-    Soft,
-}
-
-impl Drive {
-    /// Every drive with its word in a scene file.
-    pub const ALL: [(&'static str, Self); 2] = [("hard", Self::Hard), ("soft", Self::Soft)];
-
-    /// The word in a scene file.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        super::word_in(&Self::ALL, self)
+worded! {
+    /// How the transducers of an inverse filter act on the field.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum Drive {
+        /// They hold it at the recorded values: the inverse filter in its discrete form, without any inversion.
+        #[default]
+        Hard = "hard",
+        /// They add to it what the inverted matrix of impulse responses says: what a real array would have to play.
+        Soft = "soft",
     }
 }
 

@@ -50,29 +50,17 @@ pub use spectrum::Spectrum;
 pub use state::{Lines, StateMeasures, StateSums};
 pub use trajectory::Trajectory;
 
-/// The equation that a scene and a method stand for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Equation {
-    /// i ∂ψ/∂t = Hψ on a lattice (ħ = 1).
-    Schrodinger,
-    /// ∂²p/∂t² = c²∇²p.
-    Acoustic,
-}
+use crate::words::worded;
 
-impl Equation {
-    /// The name in tables and messages.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Schrodinger => "schrodinger",
-            Self::Acoustic => "acoustic",
-        }
+worded! {
+    /// The equation that a scene and a method stand for.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    pub enum Equation {
+        /// i ∂ψ/∂t = Hψ on a lattice (ħ = 1).
+        Schrodinger = "schrodinger",
+        /// ∂²p/∂t² = c²∇²p.
+        Acoustic = "acoustic",
     }
-}
-
-/// The word of a value in a table of all words and values.
-fn word_in<T: Copy + PartialEq>(all: &[(&'static str, T)], value: T) -> &'static str {
-    all.iter().find(|(_, own)| *own == value).map_or("", |(word, _)| word)
 }
 
 /// The constants of a quantum scene, ħ = 1:

@@ -71,7 +71,6 @@ async fn pause() {
 }
 
 /// A queue between two who work beside each other: with threads of `most` places, so that the one who is faster waits; without threads nobody can wait.
-#[must_use]
 pub fn queue<T>(most: usize) -> (Sender<T>, Receiver<T>) {
     if THREADS {
         crossbeam_channel::bounded(most)

@@ -158,7 +158,6 @@ impl Door {
 }
 
 /// HOST, HOST:PORT or PORT as an address.
-#[must_use]
 pub fn full_address(text: &str) -> String {
     let text = text.trim();
     let text = text.strip_prefix("ws://").unwrap_or(text).trim_end_matches('/');

@@ -14,7 +14,6 @@ pub const LONGEST: u64 = 64 << 30;
 const NAME: usize = 96;
 
 /// A name under which a file travels: a number, and what it was called as far as that is harmless.
-#[must_use]
 pub fn name_on_the_way(number: u64, path: &Path) -> String {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let safe = |c: char| {
@@ -71,15 +70,8 @@ impl Sending {
     }
 
     /// Whether nothing waits.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.queue.is_empty()
-    }
-
-    /// The name and the part that was sent of the file that is being sent.
-    #[must_use]
-    pub fn progress(&self) -> Option<(u64, u64)> {
-        self.queue.front().map(|first| (first.at, first.length))
     }
 
     /// The next piece. A file that became shorter while it was read is filled up with zeros: its reader says what is wrong with it.
@@ -176,13 +168,11 @@ impl Store {
     }
 
     /// The folder.
-    #[must_use]
     pub fn folder(&self) -> &Path {
         &self.folder
     }
 
     /// Where a file lies that is whole.
-    #[must_use]
     pub fn path(&self, name: &str) -> Option<PathBuf> {
         self.whole.contains(name).then(|| self.folder.join(name))
     }
@@ -190,12 +180,6 @@ impl Store {
     /// A file that was taken away.
     pub fn forget(&mut self, name: &str) {
         self.whole.remove(name);
-    }
-
-    /// The file that is arriving: bytes so far and in all.
-    #[must_use]
-    pub fn progress(&self) -> Option<(u64, u64)> {
-        self.arriving.as_ref().map(|(_, _, at, length)| (*at, *length))
     }
 
     /// Takes a piece; the first one of a file begins it.

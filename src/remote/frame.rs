@@ -173,7 +173,6 @@ impl FrameMessage {
     }
 
     /// Bytes of the picture or volume, about; `None` where there is none.
-    #[must_use]
     pub fn picture_length(&self) -> Option<usize> {
         let image = self.image.as_ref().map(PictureMessage::length);
         let volume = (self.volume.iter().flatten()).map(VolumeMessage::length);
@@ -186,7 +185,6 @@ impl FrameMessage {
     }
 
     /// Whether the picture is not exact.
-    #[must_use]
     pub fn is_coarse(&self) -> bool {
         self.image
             .as_ref()
@@ -305,7 +303,6 @@ fn leave_out_foreign(frame: &mut Frame) {
 }
 
 /// A frame's message as bytes: pictures are compressed already, all else is deflated where that pays.
-#[must_use]
 pub fn bytes(message: &wire::ToWindow, pictures: usize) -> Vec<u8> {
     let packed = wire::encode_packed(message);
     // A second pass over a picture gains nothing.

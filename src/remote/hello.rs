@@ -72,7 +72,6 @@ impl Token {
     }
 
     /// Its hexadecimal digits.
-    #[must_use]
     pub fn digits(&self) -> String {
         format!("{:032x}", u128::from_be_bytes(self.0))
     }
@@ -129,7 +128,6 @@ pub enum Answer {
 
 impl Hello {
     /// As it is sent.
-    #[must_use]
     pub fn bytes(&self, token: &Token) -> Vec<u8> {
         let mut bytes = begin();
         bytes.extend(token.0);
@@ -161,7 +159,6 @@ impl Hello {
 
 impl Answer {
     /// As it is sent; nothing to a stranger.
-    #[must_use]
     pub fn bytes(&self) -> Vec<u8> {
         let mut bytes = begin();
         match self {
@@ -199,7 +196,6 @@ impl Answer {
 }
 
 /// This program's version.
-#[must_use]
 pub fn version() -> String {
     env!("CARGO_PKG_VERSION").to_owned()
 }

@@ -77,13 +77,11 @@ impl PictureMessage {
     }
 
     /// Bytes, about.
-    #[must_use]
     pub fn length(&self) -> usize {
         self.value.len() + self.phase.len()
     }
 
     /// The picture; `None` if it is damaged.
-    #[must_use]
     pub fn open(&self) -> Option<FieldImage> {
         let texels = texels(&[self.size[0], self.size[1]])?;
         let [value, phase] = match self.fineness {
@@ -140,13 +138,11 @@ impl VolumeMessage {
     }
 
     /// Bytes, about.
-    #[must_use]
     pub fn length(&self) -> usize {
         self.texels.len()
     }
 
     /// The volume; `None` if it is damaged.
-    #[must_use]
     pub fn open(&self) -> Option<FieldVolume> {
         let [width, height, depth] = self.size;
         let mut volume = FieldVolume {

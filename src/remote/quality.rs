@@ -68,7 +68,6 @@ impl Quality {
     }
 
     /// Whether another frame may be sent: as many are under way as keep the link busy, and the window draws what comes.
-    #[must_use]
     pub fn has_room(&self) -> bool {
         #[expect(
             clippy::cast_possible_truncation,
@@ -82,7 +81,6 @@ impl Quality {
     }
 
     /// Whether all that was sent was drawn.
-    #[must_use]
     pub fn is_idle(&self) -> bool {
         self.under_way.is_empty()
     }
@@ -148,7 +146,6 @@ impl Quality {
     }
 
     /// How fine the values are.
-    #[must_use]
     pub fn fineness(&self) -> Fineness {
         if self.level == 0 {
             Fineness::Exact
@@ -158,19 +155,16 @@ impl Quality {
     }
 
     /// By how much the picture is smaller than what was asked for, along each axis.
-    #[must_use]
     pub fn shrink(&self) -> usize {
         1 << self.level.saturating_sub(1)
     }
 
     /// Whether a picture of a run that stands can be sent exact.
-    #[must_use]
     pub fn can_refine(&self) -> bool {
         self.takes(0).is_none_or(|seconds| seconds < PATIENCE)
     }
 
     /// Bytes a second, once they were measured.
-    #[must_use]
     pub fn rate(&self) -> Option<f64> {
         self.pace.map(f64::recip)
     }

@@ -155,13 +155,11 @@ impl Server {
     }
 
     /// Where it listens.
-    #[must_use]
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
     /// The machine's name.
-    #[must_use]
     pub fn host(&self) -> &str {
         &self.doorman.host
     }

@@ -70,7 +70,6 @@ impl Write for Counted {
 }
 
 /// Limits on messages before anybody was let in.
-#[must_use]
 pub fn config_of_hello() -> WebSocketConfig {
     limited(1 << 12)
 }
@@ -139,7 +138,6 @@ impl Line {
     }
 
     /// Whether the system has taken all that was sent.
-    #[must_use]
     pub fn is_flushed(&self) -> bool {
         self.is_flushed
     }
@@ -167,7 +165,6 @@ impl Line {
     }
 
     /// Bytes that arrived.
-    #[must_use]
     pub fn received(&self) -> u64 {
         self.socket.get_ref().received
     }

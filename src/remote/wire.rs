@@ -120,7 +120,6 @@ pub struct Piece {
 }
 
 /// A message as bytes.
-#[must_use]
 pub fn encode<T: Serialize>(message: &T) -> Vec<u8> {
     // Writing into memory fails for types without a known length only, of which there is none here.
     let plain = postcard::to_stdvec(message).unwrap_or_default();
@@ -134,13 +133,11 @@ pub fn encode<T: Serialize>(message: &T) -> Vec<u8> {
 }
 
 /// The same for what holds compressed data already.
-#[must_use]
 pub fn encode_packed<T: Serialize>(message: &T) -> Vec<u8> {
     with_mark(0, postcard::to_stdvec(message).unwrap_or_default())
 }
 
 /// A message from its bytes; `None` if they are damaged.
-#[must_use]
 pub fn decode<T: DeserializeOwned>(bytes: &[u8]) -> Option<T> {
     let (mark, rest) = bytes.split_first()?;
     let unpacked;

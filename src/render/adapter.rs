@@ -24,7 +24,6 @@ pub fn choose(adapters: &[wgpu::Adapter], surface: Option<&wgpu::Surface<'_>>) -
 
 /// What is asked of the adapter: all that it has. One of OpenGL has fewer limits than the default asks for, which are enough for this
 /// window.
-#[must_use]
 pub fn descriptor() -> Arc<dyn Fn(&wgpu::Adapter) -> wgpu::DeviceDescriptor<'static> + Send + Sync> {
     Arc::new(|adapter| wgpu::DeviceDescriptor {
         label: Some("ripplon"),

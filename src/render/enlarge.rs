@@ -44,7 +44,6 @@ impl Enlarged {
     }
 
     /// The target's texture; `None` before there is one.
-    #[must_use]
     pub fn picture(&self) -> Option<&wgpu::Texture> {
         self.target.as_ref().map(|(view, _, _)| view.texture())
     }
@@ -67,7 +66,6 @@ impl Enlarged {
     }
 
     /// The callback that lays the target over `rect`; `None` before there is one.
-    #[must_use]
     pub fn callback(
         &self,
         render: &RenderState,

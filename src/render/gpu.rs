@@ -147,7 +147,6 @@ impl Pipeline {
     }
 
     /// 1 where the target encodes sRGB by itself and wants linear colours.
-    #[must_use]
     pub fn linear_target(&self) -> u32 {
         u32::from(self.linear_target)
     }
@@ -159,7 +158,6 @@ impl Pipeline {
     }
 
     /// The same for textures that are made elsewhere.
-    #[must_use]
     pub fn bind_views(&self, device: &wgpu::Device, views: &[wgpu::TextureView]) -> wgpu::BindGroup {
         let mut entries = vec![wgpu::BindGroupEntry {
             binding: 0,
@@ -222,7 +220,6 @@ impl Sheet {
     }
 
     /// Texels of the picture that is shown, if there is one.
-    #[must_use]
     pub fn size(&self) -> Option<[f32; 2]> {
         (self.size[0] > 0).then(|| self.size.map(|n| n as f32))
     }
@@ -256,7 +253,6 @@ impl Sheet {
     }
 
     /// See [`Pipeline::linear_target`].
-    #[must_use]
     pub fn linear_target(&self) -> u32 {
         self.pipeline.linear_target()
     }

@@ -45,7 +45,6 @@ pub struct MediumImage {
 
 impl MediumImage {
     /// Whether there is something to show.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.texels.iter().all(|[level, wall]| *level == 0.0 && *wall == 0.0)
     }

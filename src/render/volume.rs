@@ -263,7 +263,6 @@ impl VolumePicture {
     }
 
     /// Whether it is not known yet what the picture drawn last took.
-    #[must_use]
     pub fn is_awaited(&self) -> bool {
         self.awaited
     }
@@ -278,13 +277,11 @@ impl VolumePicture {
     }
 
     /// The picture, premultiplied and gamma-space; `None` before the first one.
-    #[must_use]
     pub fn picture(&self) -> Option<&wgpu::Texture> {
         self.enlarged.picture()
     }
 
     /// The callback that lays the picture over `rect`; `None` before the first one.
-    #[must_use]
     pub fn callback(
         &self,
         render: &RenderState,

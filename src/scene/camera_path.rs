@@ -22,7 +22,6 @@ impl CameraKey {
 
     /// From where is looked at time t: before the first key and after the last as there, between them on cubic curves with a common slope at each key
     /// (Catmull and Rom 1974, for uneven times; at rest at both ends), of zooms by their logarithm. `keys` are in order of time; `None` where there are none.
-    #[must_use]
     pub fn orbit_at(keys: &[Self], t: f64) -> Option<Orbit> {
         let (first, last) = (keys.first()?, keys.last()?);
         if t <= first.at || keys.len() == 1 {

@@ -145,32 +145,31 @@ impl Decode for [f64; 3] {
     }
 }
 
-/// Enums whose words stand in a list.
+/// Enums that are [`worded`](crate::words).
 macro_rules! words {
-    ($($type:ident: $all:ident),*) => { $(
+    ($($type:ident),*) => { $(
         impl Decode for $type {
             fn decode(node: &Node, path: &str, found: &mut Diagnostics) -> Option<Self> {
-                word(node, path, found, &Self::$all)
+                word(node, path, found, &Self::ALL)
             }
         }
         impl Kinded for $type {
             fn kind() -> Kind {
-                Kind::words(&Self::$all)
+                Kind::words(&Self::ALL)
             }
         }
         impl Codec for $type {
             fn encode(&self) -> Item {
-                let known = Self::$all.iter().find(|(_, own)| own == self);
-                Item::Value(text(known.map_or("", |(word, _)| word)))
+                Item::Value(text(self.as_str()))
             }
         }
     )* };
 }
 
-words!(
-    BackendChoice: ALL, Brightness: ALL, Drive: ALL, Edge: ALL, Exchange: ALL, Flow: ALL, Measure: ALL, MirrorMethod: ALL,
-    Mode: ALL, PatternFile: WORDS, Precision: ALL, Quantity: ALL, Reading: ALL, Sets: ALL, ViewMode: ALL
-);
+words! {
+    BackendChoice, Brightness, Drive, Edge, Exchange, Flow, Measure, MirrorMethod, Mode, PatternFile, Precision, Quantity,
+    Reading, Sets, ViewMode
+}
 
 /// The keys `min` and `max` of a box.
 pub(super) mod corners {

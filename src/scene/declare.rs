@@ -207,7 +207,6 @@ macro_rules! variants {
             pub(in $crate::scene) const WORDS: &'static [(&'static str, &'static str)] = &[$(($word, $word)),*];
 
             /// The word in a scene file.
-            #[must_use]
             pub fn as_str(&self) -> &'static str {
                 match self { $( Self::$variant { .. } => $word, )* }
             }

@@ -21,7 +21,6 @@ pub(crate) const LONGEST: u64 = 4 << 20;
 const MOST_CHUNKS: usize = 16 << 20;
 
 /// Whether a file of this name may carry a scene.
-#[must_use]
 pub fn may_carry(path: &Path) -> bool {
     format(path).is_some()
 }
@@ -39,7 +38,6 @@ pub fn scene_in(path: &Path) -> io::Result<Option<String>> {
 }
 
 /// The box to append to an MP4 so that it carries `scene`.
-#[must_use]
 pub fn mp4_box(scene: &str) -> Vec<u8> {
     let size = 8 + BOX.len() + scene.len();
     let mut bytes = Vec::with_capacity(size);

@@ -69,7 +69,6 @@ pub struct Fault {
 
 impl Fault {
     /// Key, fault and remedy on one line, where the text is not at hand.
-    #[must_use]
     pub fn in_words(&self) -> String {
         let key = if self.key.is_empty() {
             String::new()
@@ -123,7 +122,6 @@ impl Faults {
     }
 
     /// The faults as text, the first twenty of them, with the offending lines underlined; `colored` for a terminal.
-    #[must_use]
     pub fn render(&self, colored: bool) -> String {
         let paint = |code: &str, text: &str| {
             if colored {

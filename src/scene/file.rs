@@ -129,7 +129,6 @@ fn one_of_ways(section: &Section<'_>, ways: &[bool], list: &str, example: Option
 
 impl SceneFile {
     /// The files that the scene names, relative to where it lies.
-    #[must_use]
     pub fn files(&self, origin: Option<&Path>) -> Vec<PathBuf> {
         let base = origin.and_then(Path::parent).unwrap_or(Path::new(""));
         let behind = self.mirror.iter().flat_map(|mirror| &mirror.perturbation);

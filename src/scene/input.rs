@@ -73,7 +73,6 @@ pub enum InputError {
 
 impl InputError {
     /// What to change.
-    #[must_use]
     pub fn remedy(&self) -> &'static str {
         match self {
             Self::Unreadable { .. } => "names of files are relative to the scene file; check the name and the rights",

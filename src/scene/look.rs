@@ -2,30 +2,21 @@
 
 use crate::colormap::Kind;
 use crate::physics::Equation;
+use crate::words::worded;
 
-/// How brightness grows with a value that is not negative.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Brightness {
-    /// In proportion to it.
-    #[default]
-    Linear,
-    /// As its square root: faint waves show beside strong ones.
-    Root,
+worded! {
+    /// How brightness grows with a value that is not negative.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum Brightness {
+        /// In proportion to it.
+        #[default]
+        Linear = "linear",
+        /// As its square root: faint waves show beside strong ones.
+        Root = "root",
+    }
 }
 
 impl Brightness {
-    /// Both with their words in a scene file.
-    pub const ALL: [(&'static str, Self); 2] = [("linear", Self::Linear), ("root", Self::Root)];
-
-    /// The word in a scene file.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Linear => "linear",
-            Self::Root => "root",
-        }
-    }
-
     /// The exponent of the value.
     #[must_use]
     pub fn exponent(self) -> f32 {
@@ -36,80 +27,52 @@ impl Brightness {
     }
 }
 
-/// What is drawn over a plane of what flows: the probability current of ψ, the mean intensity of sound.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Flow {
-    /// Nothing.
-    #[default]
-    None,
-    /// Arrows, as long as the flow is strong.
-    Arrows,
-    /// Lines along it.
-    Streamlines,
-}
-
-impl Flow {
-    /// All with their words in a scene file.
-    pub const ALL: [(&'static str, Self); 3] = [
-        ("none", Self::None),
-        ("arrows", Self::Arrows),
-        ("streamlines", Self::Streamlines),
-    ];
-
-    /// The word in a scene file.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        let known = Self::ALL.iter().find(|(_, own)| *own == self);
-        known.map_or("", |(word, _)| word)
+worded! {
+    /// What is drawn over a plane of what flows: the probability current of ψ, the mean intensity of sound.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum Flow {
+        /// Nothing.
+        #[default]
+        None = "none",
+        /// Arrows, as long as the flow is strong.
+        Arrows = "arrows",
+        /// Lines along it.
+        Streamlines = "streamlines",
     }
 }
 
-/// What a picture shows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
-pub enum Quantity {
-    /// |ψ|².
-    Density,
-    /// Phase as hue, |ψ| as brightness.
-    Phase,
-    /// Re ψ.
-    Real,
-    /// Im ψ.
-    Imaginary,
-    /// p.
-    Pressure,
-    /// Energy density.
-    Energy,
-    /// The largest |ψ|² or |p| seen so far.
-    Peak,
-    /// |ψ(k)|².
-    Momentum,
-    /// √⟨p²⟩.
-    Rms,
-    /// 20 lg(√⟨p²⟩/20 µPa), dB; 0 where it is less.
-    Level,
-    /// |v| of the medium.
-    Velocity,
-    /// |⟨p v⟩|.
-    Intensity,
+worded! {
+    /// What a picture shows.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+    pub enum Quantity {
+        /// |ψ|².
+        Density = "density",
+        /// Phase as hue, |ψ| as brightness.
+        Phase = "phase",
+        /// Re ψ.
+        Real = "real",
+        /// Im ψ.
+        Imaginary = "imaginary",
+        /// p.
+        Pressure = "pressure",
+        /// Energy density.
+        Energy = "energy",
+        /// The largest |ψ|² or |p| seen so far.
+        Peak = "peak",
+        /// |ψ(k)|².
+        Momentum = "momentum",
+        /// √⟨p²⟩.
+        Rms = "rms",
+        /// 20 lg(√⟨p²⟩/20 µPa), dB; 0 where it is less.
+        Level = "level",
+        /// |v| of the medium.
+        Velocity = "velocity",
+        /// |⟨p v⟩|.
+        Intensity = "intensity",
+    }
 }
 
 impl Quantity {
-    /// Every quantity with its word in a scene file.
-    pub const ALL: [(&'static str, Self); 12] = [
-        ("density", Self::Density),
-        ("phase", Self::Phase),
-        ("real", Self::Real),
-        ("imaginary", Self::Imaginary),
-        ("pressure", Self::Pressure),
-        ("energy", Self::Energy),
-        ("peak", Self::Peak),
-        ("momentum", Self::Momentum),
-        ("rms", Self::Rms),
-        ("level", Self::Level),
-        ("velocity", Self::Velocity),
-        ("intensity", Self::Intensity),
-    ];
-
     /// Whether it can be shown of a field of this equation.
     #[must_use]
     pub fn fits(self, equation: Equation) -> bool {
@@ -121,25 +84,6 @@ impl Quantity {
                 equation == Equation::Acoustic
             }
             Self::Energy | Self::Peak => true,
-        }
-    }
-
-    /// The word in a scene file.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Density => "density",
-            Self::Phase => "phase",
-            Self::Real => "real",
-            Self::Imaginary => "imaginary",
-            Self::Pressure => "pressure",
-            Self::Energy => "energy",
-            Self::Peak => "peak",
-            Self::Momentum => "momentum",
-            Self::Rms => "rms",
-            Self::Level => "level",
-            Self::Velocity => "velocity",
-            Self::Intensity => "intensity",
         }
     }
 
@@ -182,40 +126,23 @@ impl Quantity {
     }
 }
 
-/// How a scene is shown.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
-pub enum ViewMode {
-    /// In colours: a scene of two dimensions, or one plane of constant z.
-    #[default]
-    Plane,
-    /// Two dimensions with the value as height.
-    Relief,
-    /// Three planes that cross in the box.
-    Slices,
-    /// The whole volume, seen through.
-    Volume,
+worded! {
+    /// How a scene is shown.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+    pub enum ViewMode {
+        /// In colours: a scene of two dimensions, or one plane of constant z.
+        #[default]
+        Plane = "plane",
+        /// Two dimensions with the value as height.
+        Relief = "relief",
+        /// Three planes that cross in the box.
+        Slices = "slices",
+        /// The whole volume, seen through.
+        Volume = "volume",
+    }
 }
 
 impl ViewMode {
-    /// Every mode with its word in a scene file.
-    pub const ALL: [(&'static str, Self); 4] = [
-        ("plane", Self::Plane),
-        ("relief", Self::Relief),
-        ("slices", Self::Slices),
-        ("volume", Self::Volume),
-    ];
-
-    /// The word in a scene file.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Plane => "plane",
-            Self::Relief => "relief",
-            Self::Slices => "slices",
-            Self::Volume => "volume",
-        }
-    }
-
     /// The number of dimensions that it is for; `None` = any.
     #[must_use]
     pub fn rank(self) -> Option<usize> {
@@ -377,7 +304,6 @@ impl Opacity {
     pub const MOST_POINTS: usize = 8;
 
     /// The word of a preset; `None` for points.
-    #[must_use]
     pub fn as_str(&self) -> Option<&'static str> {
         Self::ALL
             .iter()
@@ -386,7 +312,6 @@ impl Opacity {
     }
 
     /// The points of the curve.
-    #[must_use]
     pub fn points(&self) -> Vec<[f64; 2]> {
         match self {
             Self::Soft => vec![[0.0, 0.0], [0.04, 0.0], [1.0, 0.6]],

@@ -310,13 +310,11 @@ static PRESETS: &[Preset] = &[
 ];
 
 /// Every preset, in the order that lists show them.
-#[must_use]
 pub fn all() -> &'static [Preset] {
     PRESETS
 }
 
 /// The preset of this name.
-#[must_use]
 pub fn find(name: &str) -> Option<&'static Preset> {
     PRESETS.iter().find(|preset| preset.name == name)
 }

@@ -8,6 +8,7 @@ use super::theory::{Note, Theory};
 use crate::field::Precision;
 use crate::grid::Grid;
 use crate::physics::{Detector, Equation, Initial, Measure, Medium, Mirror, Model, Sets, Source, Trajectory};
+use crate::words::worded;
 use num_complex::Complex64;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
@@ -30,37 +31,18 @@ pub enum Parameter {
     Integers(Vec<i64>),
 }
 
-/// Which back end a scene asks for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum BackendChoice {
-    /// The fastest that is there.
-    Auto,
-    /// This one or an error.
-    Cpu,
-    /// This one or an error.
-    Cuda,
-    /// This one or an error.
-    Wgpu,
-}
-
-impl BackendChoice {
-    /// Every choice with its word in a scene file.
-    pub const ALL: [(&'static str, Self); 4] = [
-        ("auto", Self::Auto),
-        ("cpu", Self::Cpu),
-        ("cuda", Self::Cuda),
-        ("wgpu", Self::Wgpu),
-    ];
-
-    /// The word in a scene file.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Auto => "auto",
-            Self::Cpu => "cpu",
-            Self::Cuda => "cuda",
-            Self::Wgpu => "wgpu",
-        }
+worded! {
+    /// Which back end a scene asks for.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    pub enum BackendChoice {
+        /// The fastest that is there.
+        Auto = "auto",
+        /// This one or an error.
+        Cpu = "cpu",
+        /// This one or an error.
+        Cuda = "cuda",
+        /// This one or an error.
+        Wgpu = "wgpu",
     }
 }
 

@@ -191,7 +191,6 @@ fn object(rows: &[Row]) -> Value {
 
 /// A JSON schema (draft 7) of scene files. Method, variant and the methods' parameters under `[solver]` are as free as
 /// the format itself leaves them.
-#[must_use]
 pub fn json() -> Value {
     let mut schema = object(&root());
     schema["$schema"] = json!("http://json-schema.org/draft-07/schema#");
@@ -203,7 +202,6 @@ pub fn json() -> Value {
 }
 
 /// The tables of the reference: the section's name (`head`, `grid`, …, `shapes`) and the lines.
-#[must_use]
 pub fn tables() -> Vec<(&'static str, String)> {
     let (head, sections): (Vec<Row>, Vec<Row>) = root()
         .into_iter()
@@ -224,7 +222,6 @@ pub fn tables() -> Vec<(&'static str, String)> {
 }
 
 /// All tables under headings.
-#[must_use]
 pub fn markdown() -> String {
     let tables = tables();
     let parts: Vec<String> = tables

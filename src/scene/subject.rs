@@ -5,7 +5,6 @@ use crate::physics::Detector;
 
 impl Subject {
     /// What it is, for people.
-    #[must_use]
     pub fn in_words(&self, detectors: &[Detector]) -> String {
         match self {
             Self::Detector(n) => detectors.get(*n).map_or_else(

@@ -27,7 +27,6 @@ pub struct Mark {
 
 impl Mark {
     /// Middle and radius at time t; nothing where a formula has no value, or the radius is not positive.
-    #[must_use]
     pub fn at(&self, t: f64) -> Option<(Vec<f64>, f64)> {
         let center: Vec<f64> = self.center.iter().map(|length| length.eval(&[t])).collect();
         let radius = self.radius.eval(&[t]);
@@ -83,13 +82,11 @@ pub struct Theory {
 
 impl Theory {
     /// Whether it is drawn at time t.
-    #[must_use]
     pub fn is_shown(&self, t: f64) -> bool {
         (self.at..self.until).contains(&t)
     }
 
     /// What is drawn in the picture at time t: points as lengths, joined in order. Nothing where it belongs to a plot, is not shown, or a formula has no value.
-    #[must_use]
     pub fn outline(&self, t: f64) -> Option<Vec<[f64; 2]>> {
         if !self.is_shown(t) {
             return None;
@@ -117,7 +114,6 @@ impl Theory {
     }
 
     /// The prediction over a line cut through `along`-coordinates at time t, with the other coordinate `across`; nothing where it is about something else.
-    #[must_use]
     pub fn over_cut(&self, axis: usize, quantity: Quantity, across: f64, t: f64) -> Option<impl Fn(f64) -> f64 + '_> {
         match &self.drawn {
             Drawn::Cut(own, of, value) if *own == axis && *of == quantity && self.is_shown(t) => {
@@ -131,7 +127,6 @@ impl Theory {
     }
 
     /// The prediction for a detector as a function of t; nothing where it is about something else.
-    #[must_use]
     pub fn of_detector(&self, detector: usize) -> Option<impl Fn(f64) -> f64 + '_> {
         match &self.drawn {
             Drawn::Detector(own, value) if *own == detector => {

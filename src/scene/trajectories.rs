@@ -24,13 +24,11 @@ const COUNT: usize = 8;
 
 impl TrajectoryFile {
     /// How many there are.
-    #[must_use]
     pub fn number(&self) -> usize {
         self.count.unwrap_or(if self.to.is_some() { COUNT } else { 1 })
     }
 
     /// The name of each: its own, or with several the number behind it, from 1.
-    #[must_use]
     pub fn names(&self) -> Vec<String> {
         match self.number() {
             1 => vec![self.name.clone()],

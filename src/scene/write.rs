@@ -137,7 +137,6 @@ impl Keys {
 
 impl SceneFile {
     /// The scene as a text that reads back to the same scene.
-    #[must_use]
     pub fn to_toml(&self) -> String {
         let mut out = format!("format = {FORMAT}\n");
         let block = |out: &mut String, heading: String, keys: Keys| {

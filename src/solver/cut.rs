@@ -59,7 +59,6 @@ impl Devices {
 }
 
 /// NVIDIA devices of this machine.
-#[must_use]
 pub fn devices_here() -> usize {
     #[cfg(feature = "cuda")]
     return crate::backend::cuda::count();
@@ -79,7 +78,6 @@ pub struct Cutting {
 }
 
 /// How the grid of a scene would be cut into `parts`; `None` where its method, or the number of rows, does not allow it.
-#[must_use]
 pub fn cutting(method: &Method, scenario: &Scenario, parts: usize) -> Option<Cutting> {
     let split = method.split?(scenario).ok()?;
     if parts == 0 {

@@ -154,10 +154,6 @@ impl Partials {
 /// The numbers of a chunk, 0 where it has no sites, reduced in a fixed order. A sum is in doubles from eight sites on: rounding of single numbers stays at 1e-7 of
 /// each and averages out.
 #[inline(always)]
-#[allow(
-    clippy::inline_always,
-    reason = "must end up in functions that have the target features"
-)]
 pub(super) fn reduce_chunk<T: Real>(numbers: &[T; CHUNK], reduction: Reduction) -> f64 {
     match reduction {
         Reduction::Sum | Reduction::Squares => {
@@ -187,10 +183,6 @@ pub(super) fn reduce_chunk<T: Real>(numbers: &[T; CHUNK], reduction: Reduction) 
 
 /// [`reduce_chunk`] of a sum, to the bit, of a chunk whose numbers at even and at odd places lie apart.
 #[inline(always)]
-#[allow(
-    clippy::inline_always,
-    reason = "must end up in functions that have the target features"
-)]
 pub(super) fn sum_halves<T: Real>(even: &[T; CHUNK / 2], odd: &[T; CHUNK / 2]) -> f64 {
     let mut sums = [0.0; 2];
     for (sum, half) in sums.iter_mut().zip([even, odd]) {

@@ -43,7 +43,6 @@ pub struct FieldImage {
 
 impl ImageRequest {
     /// Sites per texel along each axis so that the picture fits `max_size`.
-    #[must_use]
     pub fn reduction(&self) -> usize {
         let along = |sites: usize, most: usize| sites.div_ceil(most.max(1));
         along(self.x.len(), self.max_size[0])
@@ -110,16 +109,6 @@ impl FieldImage {
         self.quantity = other.quantity;
         self.value.clone_from(&other.value);
         self.phase.clone_from(&other.phase);
-    }
-
-    /// Least and greatest value.
-    #[must_use]
-    pub fn range(&self) -> (f32, f32) {
-        self.value
-            .iter()
-            .fold((f32::INFINITY, f32::NEG_INFINITY), |(lo, hi), &v| {
-                (lo.min(v), hi.max(v))
-            })
     }
 
     /// Fills the picture of a quantum field on the host, in parallel over its rows. `row(j, out)` writes sites `x` of
@@ -233,7 +222,6 @@ impl FieldImage {
 /// The angle of a complex number, −π…π, to 5·10⁻⁷ without a branch, so that a row of them becomes vectors; 0 of 0.
 ///
 /// Source: Abramowitz & Stegun (1964), eq. 4.4.49.
-#[must_use]
 pub fn angle(re: f32, im: f32) -> f32 {
     use std::f32::consts::{FRAC_PI_2, PI};
     const TERMS: [f32; 8] = [

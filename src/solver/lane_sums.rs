@@ -5,11 +5,7 @@
 //!
 //! ψ is given as its real and its imaginary parts.
 
-#![allow(
-    unsafe_code,
-    clippy::inline_always,
-    reason = "SIMD; kernels must end up in the one function that has the target features"
-)]
+#![allow(unsafe_code, reason = "SIMD")]
 
 use crate::backend::simd::Lanes;
 use crate::field::Real;

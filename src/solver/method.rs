@@ -126,7 +126,6 @@ pub struct Variant {
 pub const EXACT: u32 = 0;
 
 /// An order in Δt in words: `2`, or `exact`.
-#[must_use]
 pub fn order_word(order: u32) -> String {
     if order == EXACT {
         "exact".to_owned()
@@ -326,7 +325,6 @@ const UNENDING: f64 = 1000.0;
 impl Method {
     /// Δt of a scenario, always positive: its own, or the advice, halved until steps resolve the drives, and shortened so that a whole number of steps leads to the reversal of a
     /// mirror, to the scene's end, and to both where a quarter more steps suffice. Predictions for the end are then measured exactly there.
-    #[must_use]
     pub fn time_step(&self, scenario: &Scenario) -> f64 {
         let time = scenario.time();
         time.step.unwrap_or_else(|| {

@@ -14,7 +14,6 @@ pub static METHODS: &[&Method] = &[
 ];
 
 /// The method with this id.
-#[must_use]
 pub fn find(id: &str) -> Option<&'static Method> {
     METHODS.iter().copied().find(|method| method.id == id)
 }

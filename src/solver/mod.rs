@@ -148,16 +148,6 @@ pub enum SolverError {
     /// The scenario asks for something that the method does not support.
     #[error("{0}")]
     Unsupported(String),
-    /// The field is no longer finite.
-    #[error("the field is no longer finite at step {steps}, t = {time}; {remedy}")]
-    NonFinite {
-        /// Step of the check that found it.
-        steps: u64,
-        /// Its time.
-        time: f64,
-        /// What to change.
-        remedy: String,
-    },
     /// A state that does not belong to this run.
     #[error("the saved state does not fit: {0}")]
     StateMismatch(String),

@@ -73,7 +73,6 @@ impl MirrorSites {
     }
 
     /// Positions in `all` of those that play.
-    #[must_use]
     pub fn playing(&self, mirror: &Mirror) -> Vec<usize> {
         match mirror.method {
             MirrorMethod::Echo => Vec::new(),

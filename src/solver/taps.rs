@@ -57,7 +57,6 @@ impl Taps {
     pub const ABSENT: f64 = f64::from_bits(0x7ff8_0000_0a65_5e17);
 
     /// Whether a value of [`Taps::values`] is absent.
-    #[must_use]
     pub fn is_absent(value: f64) -> bool {
         value.to_bits() == Self::ABSENT.to_bits()
     }
@@ -184,7 +183,6 @@ impl Taps {
     }
 
     /// Whether there is nothing to record and no transducer.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.taps.is_empty() && !self.transducers_act() && self.observed_every.is_none()
     }
@@ -232,13 +230,11 @@ impl Taps {
     }
 
     /// Whether a detector needs the velocity of the medium.
-    #[must_use]
     pub fn ask_for_velocity(&self) -> bool {
         self.taps.iter().any(Tap::moves)
     }
 
     /// Whether single sites are recorded or driven after the next step.
-    #[must_use]
     pub fn transducers_act(&self) -> bool {
         self.transducers
             .as_ref()
@@ -258,7 +254,6 @@ impl Taps {
     }
 
     /// The transducers, where there are any.
-    #[must_use]
     pub fn transducers(&self) -> Option<&Transducers> {
         self.transducers.as_ref()
     }
@@ -269,7 +264,6 @@ impl Taps {
     }
 
     /// The detectors at their sites.
-    #[must_use]
     pub fn taps(&self) -> &[Tap] {
         &self.taps
     }
@@ -301,7 +295,6 @@ impl Taps {
     }
 
     /// Whether every detector records at every step.
-    #[must_use]
     pub fn records_all(&self) -> bool {
         self.every.iter().all(|every| *every == 1)
     }
@@ -359,14 +352,12 @@ impl Taps {
     }
 
     /// The last value that a detector recorded.
-    #[must_use]
     pub fn latest(&self, detector: usize) -> Option<f64> {
         let values = self.values[detector].iter().rev();
         values.copied().find(|value| !Self::is_absent(*value))
     }
 
     /// Times and values of one detector, without the records of others.
-    #[must_use]
     pub fn series(&self, detector: usize) -> (Cow<'_, [f64]>, Cow<'_, [f64]>) {
         let values = &self.values[detector];
         if !values.iter().any(|value| Self::is_absent(*value)) {
@@ -382,13 +373,11 @@ impl Taps {
     }
 
     /// Times of the records: of all steps at which any detector recorded.
-    #[must_use]
     pub fn times(&self) -> &[f64] {
         &self.times
     }
 
     /// The records of one detector, as long as [`Taps::times`]; [`Taps::ABSENT`] where it did not record.
-    #[must_use]
     pub fn values(&self, detector: usize) -> &[f64] {
         &self.values[detector]
     }

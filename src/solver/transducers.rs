@@ -74,19 +74,16 @@ impl Transducers {
     }
 
     /// The sites, ascending.
-    #[must_use]
     pub fn sites(&self) -> &Arc<[usize]> {
         &self.sites
     }
 
     /// What they do.
-    #[must_use]
     pub fn act(&self) -> Act {
         self.act
     }
 
     /// What they have recorded, `[record * sites + n]`.
-    #[must_use]
     pub fn heard(&self) -> &[Complex64] {
         &self.heard
     }
@@ -98,25 +95,21 @@ impl Transducers {
     }
 
     /// What they play, `[row * sites + n]`.
-    #[must_use]
     pub fn signal(&self) -> &Arc<[Complex64]> {
         &self.signal
     }
 
     /// Rows of the signal that were played.
-    #[must_use]
     pub fn played(&self) -> usize {
         self.played
     }
 
     /// Whether nothing is left to do.
-    #[must_use]
     pub fn is_idle(&self) -> bool {
         self.sites.is_empty() || (self.act != Act::Record && self.played * self.sites.len() >= self.signal.len())
     }
 
     /// Rows of the signal that are still to be played; for methods that take several steps at once.
-    #[must_use]
     pub fn ahead(&self) -> &[Complex64] {
         self.signal.get(self.played * self.sites.len()..).unwrap_or_default()
     }

@@ -19,14 +19,12 @@ pub struct VolumeRequest {
 
 impl VolumeRequest {
     /// Sites per texel along each axis.
-    #[must_use]
     pub fn reduction(&self) -> usize {
         let longest = self.sites.into_iter().max().unwrap_or(1);
         longest.div_ceil(self.most.max(1)).max(1)
     }
 
     /// Texels along each axis.
-    #[must_use]
     pub fn size(&self) -> [usize; 3] {
         let n = self.reduction();
         self.sites.map(|sites| sites.div_ceil(n))
@@ -65,20 +63,17 @@ const PIECE: usize = 1 << 14;
 
 impl FieldVolume {
     /// Numbers a texel.
-    #[must_use]
     pub fn channels(&self) -> usize {
         if self.quantity == Some(Quantity::Phase) { 2 } else { 1 }
     }
 
     /// Sites over the sites that the texels would cover if all were whole: how far along each axis the grid reaches.
-    #[must_use]
     #[expect(clippy::cast_precision_loss, reason = "numbers of sites")]
     pub fn extent(&self) -> [f32; 3] {
         std::array::from_fn(|axis| self.sites[axis] as f32 / (self.size[axis] * self.reduction).max(1) as f32)
     }
 
     /// The numbers of the texel that holds a site.
-    #[must_use]
     pub fn at(&self, site: [usize; 3]) -> Option<[f32; 2]> {
         let n = self.reduction.max(1);
         let [i, j, k] = site.map(|site| site / n);
@@ -91,7 +86,6 @@ impl FieldVolume {
     }
 
     /// All texels in single precision, relative to `top`.
-    #[must_use]
     pub fn widened(&self) -> Vec<f32> {
         use rayon::prelude::*;
         self.texels
@@ -219,7 +213,6 @@ fn finish(out: &mut [f32], quantity: Quantity, planes: usize) {
 }
 
 /// The nearest half-precision number of a size of at most 1, ties to even; 0 for what is not a number.
-#[must_use]
 pub fn narrow(value: f32) -> u16 {
     if value.is_nan() {
         return 0;
@@ -234,7 +227,6 @@ pub fn narrow(value: f32) -> u16 {
 }
 
 /// A half-precision number in single precision, exactly.
-#[must_use]
 pub fn wide(half: u16) -> f32 {
     let size = f32::from_bits(u32::from(half & 0x7fff) << 13) * f32::from_bits(0x7780_0000);
     if half & 0x8000 == 0 { size } else { -size }

@@ -48,7 +48,6 @@ impl Camera {
     }
 
     /// The direction, of length 1, of the ray through a place in the viewport; pixel n covers n to n + 1.
-    #[must_use]
     pub fn ray(&self, at: [f32; 2]) -> Vec3 {
         let x = 2.0 * at[0] / self.viewport[0] - 1.0;
         let y = 1.0 - 2.0 * at[1] / self.viewport[1];
@@ -56,7 +55,6 @@ impl Camera {
     }
 
     /// Where a point of the world stands in the viewport; `None` behind the camera.
-    #[must_use]
     pub fn project(&self, point: Vec3) -> Option<[f32; 2]> {
         let from_eye = sum(point, scaled(self.eye, -1.0));
         let depth = dot(from_eye, self.forward);
@@ -72,7 +70,6 @@ impl Camera {
     }
 
     /// World lengths per pixel at the distance of a point.
-    #[must_use]
     pub fn per_pixel(&self, point: Vec3) -> f32 {
         let depth = dot(sum(point, scaled(self.eye, -1.0)), self.forward);
         2.0 * depth * dot(self.up, self.up).sqrt() / self.viewport[1]

@@ -73,7 +73,6 @@ impl FlowMap {
     }
 
     /// The flow at a place, linear between the middles of texels.
-    #[must_use]
     pub fn at(&self, place: [f64; 2]) -> [f32; 2] {
         let mut low = [0; 2];
         let mut part = [0.0_f32; 2];
@@ -125,7 +124,6 @@ impl FlowMap {
     }
 
     /// Arrows in what is seen (two corners), one in every square of `step` sites.
-    #[must_use]
     pub fn arrows(&self, seen: [[f64; 2]; 2], step: f64) -> Vec<Stroke> {
         if self.values.is_empty() || step.is_nan() || step <= 0.0 {
             return Vec::new();
@@ -149,7 +147,6 @@ impl FlowMap {
     }
 
     /// Lines along the flow in what is seen (two corners), about `step` sites apart.
-    #[must_use]
     pub fn streamlines(&self, seen: [[f64; 2]; 2], step: f64) -> Vec<Stroke> {
         if self.values.is_empty() || step.is_nan() || step <= 0.0 {
             return Vec::new();

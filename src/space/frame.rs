@@ -70,7 +70,6 @@ fn edges(shape: &Shape, eye: Vec3) -> impl Iterator<Item = Edge> + '_ {
 }
 
 /// The twelve edges; those behind the camera are left out.
-#[must_use]
 pub fn wires(shape: &Shape, camera: &Camera) -> Vec<Wire> {
     edges(shape, camera.eye)
         .filter_map(|edge| {
@@ -84,7 +83,6 @@ pub fn wires(shape: &Shape, camera: &Camera) -> Vec<Wire> {
 }
 
 /// The outline of a slice at a place of the world.
-#[must_use]
 pub fn outline(shape: &Shape, camera: &Camera, axis: usize, at: f32) -> Option<[[f32; 2]; 4]> {
     let (u, v) = ((axis + 1) % 3, (axis + 2) % 3);
     let mut corners = [[0.0; 2]; 4];
@@ -103,7 +101,6 @@ pub fn outline(shape: &Shape, camera: &Camera, axis: usize, at: f32) -> Option<[
 
 /// One scale an axis, along an edge of the silhouette: x and y below, z at the left. Lengths are multiplied by `per`; ticks stand at least
 /// `gap` pixels apart.
-#[must_use]
 pub fn scales(shape: &Shape, camera: &Camera, per: f64, gap: f32) -> Vec<AxisScale> {
     let Some(center) = camera.project([0.0; 3]) else {
         return Vec::new();

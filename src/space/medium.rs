@@ -35,7 +35,6 @@ impl Subject {
     }
 
     /// Its name, its sign, its unit with a leading space, and the value that counts as nothing.
-    #[must_use]
     pub fn name(&self) -> (&'static str, &'static str, &'static str, f64) {
         match self {
             Self::Potential(_) => ("potential", "U", "", 0.0),
@@ -45,7 +44,6 @@ impl Subject {
     }
 
     /// Whether any layer of the scene sets it.
-    #[must_use]
     pub fn is_set(&self, scenario: &Scenario) -> bool {
         scenario.medium().has(match self {
             Self::Potential(_) => Sets::Potential,
@@ -138,7 +136,6 @@ const SEEN: f32 = 1.0 / 3.0;
 
 /// The ends of the scale on which the levels of a line are drawn, 0 among them: all levels, unless slopes that go on to the ends of the line hide the
 /// hills between them, as those of a deep well do. Then the highest hill has a third of the scale, and the slopes leave it.
-#[must_use]
 pub fn line_ends(levels: &[f32]) -> [f32; 2] {
     let ends =
         |levels: &[f32]| (levels.iter()).fold([0.0_f32; 2], |[low, high], level| [low.min(*level), high.max(*level)]);
@@ -268,19 +265,16 @@ impl MediumVolume {
     }
 
     /// Whether there is nothing to show.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.texels.is_empty()
     }
 
     /// As [`crate::solver::FieldVolume::extent`].
-    #[must_use]
     pub fn extent(&self) -> [f32; 3] {
         std::array::from_fn(|axis| self.sites[axis] as f32 / (self.size[axis] * self.reduction).max(1) as f32)
     }
 
     /// What its surfaces are, for people; empty where there are none.
-    #[must_use]
     pub fn label(&self) -> String {
         match (self.walls, self.meaning.is_empty()) {
             (true, true) => "surface: walls".to_owned(),
@@ -298,7 +292,6 @@ fn share(level: f64, limit: f64) -> f64 {
 }
 
 /// What is drawn where layers of two kinds stand, each over its largest: the first, which bends and delays what is seen; where it is the background's the second.
-#[must_use]
 pub fn combined<T: Copy + Default + PartialEq>([first, second]: [T; 2]) -> T {
     if first == T::default() { second } else { first }
 }

@@ -74,31 +74,26 @@ impl Shape {
     }
 
     /// A length of the world's unit.
-    #[must_use]
     pub fn unit(&self) -> f64 {
         self.sites.into_iter().max().unwrap_or(1) as f64 * self.spacing
     }
 
     /// From lengths to the world.
-    #[must_use]
     pub fn world(&self, at: [f64; 3]) -> Vec3 {
         std::array::from_fn(|axis| self.along(axis, at[axis]))
     }
 
     /// A length along an axis in the world.
-    #[must_use]
     pub fn along(&self, axis: usize, at: f64) -> f32 {
         ((at + 0.5 * self.spacing) / self.unit()) as f32 - self.half[axis]
     }
 
     /// From the world to lengths.
-    #[must_use]
     pub fn lengths(&self, world: Vec3) -> [f64; 3] {
         std::array::from_fn(|axis| f64::from(world[axis] + self.half[axis]) * self.unit() - 0.5 * self.spacing)
     }
 
     /// The lengths at the middle of the grid.
-    #[must_use]
     pub fn middle(&self) -> [f64; 3] {
         self.lengths([0.0; 3])
     }

@@ -25,7 +25,6 @@ const HEIGHT: f32 = 0.3;
 pub type Place = [f32; 2];
 
 /// What the solver is asked for: all of a plane of `size` sites, `most` texels along an axis.
-#[must_use]
 pub fn request(size: [usize; 3], quantity: Quantity, most: usize) -> ImageRequest {
     ImageRequest {
         quantity,
@@ -70,7 +69,6 @@ impl Projection {
     }
 
     /// A place in texels (the middle of texel n is n + ½) at a height in units of the range.
-    #[must_use]
     pub fn point(&self, at: [f32; 2], height: f32) -> Place {
         let [x, y] = [at[0] - self.size[0] as f32 / 2.0, at[1] - self.size[1] as f32 / 2.0];
         let [cos, sin] = self.turn;
@@ -87,14 +85,12 @@ impl Projection {
     }
 
     /// The corners of the ground, in turn.
-    #[must_use]
     pub fn ground(&self) -> [Place; 4] {
         let [width, height] = self.size.map(|n| n as f32);
         [[0.0, 0.0], [width, 0.0], [width, height], [0.0, height]].map(|corner| self.point(corner, 0.0))
     }
 
     /// Where the words of an axis stand, `gap` pixels off the nearer of its edges: its low end, its high end, its title.
-    #[must_use]
     pub fn labels(&self, axis: usize, gap: f32) -> [Place; 3] {
         let corners = self.ground();
         let edges = if axis == 0 { [[0, 1], [3, 2]] } else { [[0, 3], [1, 2]] };
@@ -139,7 +135,6 @@ pub struct Surface {
 }
 
 /// The surface of a picture, lit from the upper left; walls are grey.
-#[must_use]
 pub fn surface(image: &FieldImage, projection: &Projection, paint: &Paint<'_>) -> Surface {
     let [width, height] = image.size;
     let Paint { map, levels, .. } = *paint;
@@ -223,7 +218,6 @@ fn color(image: &FieldImage, here: usize, (map, levels, gamma): (&Colormap, Leve
 }
 
 /// Whether a wall stands in the middle of each of `size` texels of a plane of `sites`; empty where there are no walls.
-#[must_use]
 pub fn walls(scenario: &Scenario, size: [usize; 2]) -> Vec<bool> {
     if !scenario.medium().has(Sets::Wall) {
         return Vec::new();

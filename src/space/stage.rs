@@ -155,7 +155,6 @@ impl Stage {
     }
 
     /// Where a ray from the eye enters and leaves the box; `None` if it misses.
-    #[must_use]
     pub fn span(&self, ray: Vec3) -> Option<[f32; 2]> {
         let (mut near, mut far) = (0.0f32, f32::INFINITY);
         for axis in 0..3 {
@@ -168,7 +167,6 @@ impl Stage {
     }
 
     /// The slice that a ray meets first: its axis and the place.
-    #[must_use]
     pub fn slice(&self, ray: Vec3) -> Option<(usize, Vec3)> {
         let mut best: Option<(f32, usize, Vec3)> = None;
         for axis in 0..3 {

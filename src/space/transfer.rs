@@ -9,7 +9,6 @@ pub const REFERENCE: f32 = 0.05;
 pub type Entry = [f32; 4];
 
 /// The opacity at a part 0…1 of the range: straight lines through points of rising parts, level beyond the outermost.
-#[must_use]
 pub fn opacity(points: &[[f64; 2]], part: f64) -> f64 {
     let Some(first) = points.first() else { return 0.0 };
     let mut last = *first;
@@ -28,7 +27,6 @@ pub fn opacity(points: &[[f64; 2]], part: f64) -> f64 {
 ///
 /// Entry n stands for the value whose [`crate::colormap::Mapping`] gives n; of cyclic maps the colours are those of the phase n/256 and
 /// the opacities those of the size n/255. `gamma` is the exponent of the brightness scale.
-#[must_use]
 pub fn table(map: &Table, kind: Kind, points: &[[f64; 2]], gamma: f32, step: f32) -> Vec<Entry> {
     (0..ENTRIES)
         .map(|n| {

@@ -4,11 +4,10 @@
     clippy::unwrap_used,
     clippy::expect_used,
     clippy::cast_precision_loss,
-    clippy::float_cmp,
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
     clippy::bool_assert_comparison,
-    reason = "tests: small sizes, exact comparisons on purpose"
+    reason = "tests: small sizes"
 )]
 
 mod directed;

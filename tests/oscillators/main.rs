@@ -3,10 +3,9 @@
 #![allow(
     clippy::unwrap_used,
     clippy::cast_precision_loss,
-    clippy::float_cmp,
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
-    reason = "tests: small sizes, exact comparisons on purpose"
+    reason = "tests: small sizes"
 )]
 
 mod bloch;

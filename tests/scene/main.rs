@@ -5,7 +5,6 @@
     clippy::expect_used,
     reason = "helpers of tests fail by panicking"
 )]
-#![allow(clippy::float_cmp, reason = "numbers that are read back exactly")]
 
 mod bonds;
 mod faults;

@@ -56,7 +56,6 @@ impl Early {
     }
 
     /// What was sent, if nothing was queued in `stream` since then.
-    #[must_use]
     pub fn sent(&self, stream: &Stream) -> Option<Sent> {
         let (sent, puts) = self.sent.as_ref()?;
         (*puts == stream.puts()).then(|| sent.clone())

@@ -106,7 +106,6 @@ pub fn device_at(number: usize) -> Result<&'static Device, &'static str> {
 }
 
 /// Number of usable devices of this machine.
-#[must_use]
 pub fn count() -> usize {
     if device().is_err() {
         return 0;
@@ -167,7 +166,6 @@ fn find(number: usize) -> Result<Device, String> {
 
 impl Device {
     /// One line for the user.
-    #[must_use]
     pub fn describe(&self) -> String {
         format!(
             "{}, {} multiprocessors, {}, driver for CUDA {}",
@@ -179,7 +177,6 @@ impl Device {
     }
 
     /// Bytes that a run may allocate: the free memory, and at most `RIPPLON_CUDA_MEMORY`.
-    #[must_use]
     pub fn free_memory(&self) -> u64 {
         let free = self.context.mem_get_info().map_or(0, |(free, _)| free as u64);
         let limit = std::env::var("RIPPLON_CUDA_MEMORY")
@@ -189,7 +186,6 @@ impl Device {
     }
 
     /// Bytes of shared memory that a block may have.
-    #[must_use]
     pub fn most_shared(&self) -> u32 {
         let attribute = sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN;
         let most = self.context.attribute(attribute).unwrap_or(48 * 1024);

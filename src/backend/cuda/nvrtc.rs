@@ -144,8 +144,6 @@ pub struct Compiler {
     size: unsafe extern "C" fn(Handle, *mut usize) -> c_int,
     text: unsafe extern "C" fn(Handle, *mut c_char) -> c_int,
     destroy: unsafe extern "C" fn(*mut Handle) -> c_int,
-    /// CUDA version.
-    pub version: (c_int, c_int),
     /// The functions live as long as it does.
     _library: Library,
 }
@@ -220,9 +218,6 @@ fn load_builtins(folder: &Path) {
 fn bind(library: Library) -> Result<Compiler, libloading::Error> {
     // SAFETY: the types are those of nvrtc.h, unchanged since CUDA 8; the library is kept beside the functions.
     unsafe {
-        let version: unsafe extern "C" fn(*mut c_int, *mut c_int) -> c_int = *library.get(b"nvrtcVersion\0")?;
-        let (mut major, mut minor) = (0, 0);
-        version(&raw mut major, &raw mut minor);
         Ok(Compiler {
             create: *library.get(b"nvrtcCreateProgram\0")?,
             compile: *library.get(b"nvrtcCompileProgram\0")?,
@@ -231,7 +226,6 @@ fn bind(library: Library) -> Result<Compiler, libloading::Error> {
             size: *library.get(b"nvrtcGetPTXSize\0")?,
             text: *library.get(b"nvrtcGetPTX\0")?,
             destroy: *library.get(b"nvrtcDestroyProgram\0")?,
-            version: (major, minor),
             _library: library,
         })
     }

@@ -43,7 +43,6 @@ impl Pieces {
     }
 
     /// Bytes of all of them.
-    #[must_use]
     pub fn bytes(&self) -> usize {
         self.all.iter().map(|piece| piece.bytes).sum()
     }
@@ -53,22 +52,11 @@ impl Pieces {
         bound.map_err(|error| failed(what, &error))
     }
 
-    /// Copies from pieces of the same sizes, on any device: after everything queued in either stream before, and before everything queued in either from now
-    /// on. The host does not wait.
+    /// Two copies side by side, one each way: `[to, from]` of each, of the same sizes, on any device, where the first goes into the stream that the second comes from. No piece that
+    /// is written is read by the other copy. They come after everything queued in either stream before, and before everything queued in either from now on; the host does not wait.
     ///
     /// # Errors
     /// If sizes differ, the driver refuses, or something queued before has failed.
-    pub fn copy_from(&self, other: &Self) -> Result<(), CudaError> {
-        self.stream.wait_for(&other.stream.mark()?)?;
-        self.put_copies(other, &self.stream)?;
-        other.stream.wait_for(&self.stream.mark()?)
-    }
-
-    /// Two such copies side by side, one each way: `[to, from]` of each, where the first goes into the stream that the second comes from. No piece that is written is read by the
-    /// other copy.
-    ///
-    /// # Errors
-    /// As [`Pieces::copy_from`].
     fn exchange([up, down]: &[[Self; 2]; 2]) -> Result<(), CudaError> {
         let [above, below] = [&up[0], &down[0]].map(|pieces| &pieces.stream);
         above.wait_for(&below.mark()?)?;
@@ -86,7 +74,7 @@ impl Pieces {
     /// comes after all copies.
     ///
     /// # Errors
-    /// As [`Pieces::copy_from`].
+    /// If sizes differ, the driver refuses, or something queued before has failed.
     pub fn exchange_all(pairs: &[[[Self; 2]; 2]]) -> Result<(), CudaError> {
         let mut copied = Vec::new();
         let is_early = |pair: &&[[Self; 2]; 2]| pair.iter().flatten().all(|pieces| pieces.sent.is_some());
@@ -104,7 +92,7 @@ impl Pieces {
         (pairs.iter().filter(|pair| !is_early(pair))).try_for_each(Self::exchange)
     }
 
-    /// Puts the copies of [`Pieces::copy_from`] into a stream of this device; they wait for nothing but that.
+    /// Puts the copies from pieces of the same sizes into a stream of this device; they wait for nothing but that.
     #[allow(unsafe_code, reason = "the driver copies through addresses")]
     fn put_copies(&self, other: &Self, stream: &Stream) -> Result<(), CudaError> {
         const WHAT: &str = "copying ghost rows between devices";

@@ -46,9 +46,17 @@ impl Source {
     }
 }
 
-/// Lets structs be parameters of kernels: each must be `repr(C)`, `Copy`, made of numbers only, and declared alike by the kernel.
+/// Declares structs that are parameters of kernels, or parts of such. Their fields must be numbers, arrays of numbers or other such structs, declared alike by the kernel.
 macro_rules! parameters {
-    ($($name:ident $(<$t:ident>)?),* $(,)?) => {$(
+    ($(
+        $(#[$about:meta])*
+        $seen:vis struct $name:ident $(<$t:ident>)? { $($fields:tt)* }
+    )*) => {$(
+        $(#[$about])*
+        #[repr(C)]
+        #[derive(Clone, Copy, Debug, Default)]
+        $seen struct $name $(<$t>)? { $($fields)* }
+
         // SAFETY: `repr(C)`, `Copy`, and made of numbers only.
         #[allow(unsafe_code, reason = "promises that the bytes are what the kernel declares")]
         unsafe impl $(<$t: $crate::field::Real>)? $crate::backend::cuda::DeviceRepr for $name $(<$t>)? {}

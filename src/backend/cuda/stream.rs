@@ -27,13 +27,11 @@ impl<T: Kind> Drop for Buffer<T> {
 
 impl<T: Kind> Buffer<T> {
     /// Its address there, as a kernel's parameter. Valid while the buffer lives.
-    #[must_use]
     pub fn address(&self) -> u64 {
         self.address
     }
 
     /// Bytes.
-    #[must_use]
     pub fn bytes(&self) -> usize {
         self.slice.num_bytes()
     }
@@ -52,7 +50,6 @@ pub struct PinnedBuffer<T: Kind> {
 
 impl<T: Kind> PinnedBuffer<T> {
     /// Numbers that fit.
-    #[must_use]
     pub fn room(&self) -> usize {
         self.memory.len()
     }
@@ -114,7 +111,6 @@ impl Stream {
     }
 
     /// The device.
-    #[must_use]
     pub fn device(&self) -> &'static Device {
         self.device
     }

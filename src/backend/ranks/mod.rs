@@ -75,7 +75,6 @@ pub fn join() -> Result<(), String> {
 }
 
 /// How many processes of the same launcher share the `cores` that this one may use: 1 where the launcher has given each its own.
-#[must_use]
 pub fn sharing(cores: usize) -> usize {
     #[cfg(unix)]
     if let Some(launcher) = launcher::Launcher::seen(|key| std::env::var(key).ok()) {
@@ -89,7 +88,6 @@ pub fn sharing(cores: usize) -> usize {
 }
 
 /// Whether this process prints and writes.
-#[must_use]
 pub fn is_first() -> bool {
     WORLD.get().is_none_or(|ranks| ranks.rank() == 0)
 }

@@ -2,15 +2,14 @@
 
 #![allow(
     unsafe_code,
-    clippy::inline_always,
     clippy::cast_possible_truncation,
     clippy::cast_possible_wrap,
     clippy::wildcard_imports,
-    reason = "intrinsics; kernels must end up in the one function that has the target features; masks are bit patterns"
+    reason = "intrinsics; masks are bit patterns"
 )]
 
 use super::Lanes;
-use super::operations::{fused_operations, plain_operations};
+use super::operations::{fused_operations, in_registers, plain_operations};
 use std::arch::x86_64::*;
 
 /// 8 singles.
@@ -39,26 +38,6 @@ unsafe fn lowest_f64(count: usize) -> __m256i {
     debug_assert!(count <= 4, "{count} of 4 lanes");
     // SAFETY: the caller has the instructions; registers alone are touched.
     unsafe { _mm256_cmpgt_epi64(_mm256_set1_epi64x(count as i64), _mm256_setr_epi64x(0, 1, 2, 3)) }
-}
-
-/// All bits of the lanes of singles whose byte lacks `bit`. No closures with vectors: they would have no vector instructions.
-#[inline(always)]
-unsafe fn lacks_f32(bits: __m256i, bit: u8) -> __m256 {
-    // SAFETY: the caller has the instructions; registers alone are touched.
-    unsafe {
-        let kept = _mm256_and_si256(bits, _mm256_set1_epi32(i32::from(bit)));
-        _mm256_castsi256_ps(_mm256_cmpeq_epi32(kept, _mm256_setzero_si256()))
-    }
-}
-
-/// The same of doubles.
-#[inline(always)]
-unsafe fn lacks_f64(bits: __m256i, bit: u8) -> __m256d {
-    // SAFETY: the caller has the instructions; registers alone are touched.
-    unsafe {
-        let kept = _mm256_and_si256(bits, _mm256_set1_epi64x(i64::from(bit)));
-        _mm256_castsi256_pd(_mm256_cmpeq_epi64(kept, _mm256_setzero_si256()))
-    }
 }
 
 // SAFETY: here and below only intrinsics of the instruction set, which callers of the trait must have; memory is read and written through
@@ -90,37 +69,27 @@ unsafe impl Lanes for Avx2F32 {
         // SAFETY: the caller has the instructions, and room for `count` numbers there; other lanes are not touched.
         unsafe { _mm256_maskstore_ps(to, lowest_f32(count), self.0) }
     }
-    #[inline(always)]
-    unsafe fn larger(self, b: Self) -> Self {
-        // SAFETY: the caller has the instructions; registers alone are touched. The second operand is taken where either is no number.
-        unsafe { Self(_mm256_max_ps(_mm256_andnot_ps(_mm256_set1_ps(-0.0), b.0), self.0)) }
-    }
-    #[inline(always)]
-    unsafe fn next(self, after: Self) -> Self {
-        // SAFETY: the caller has the instructions; registers alone are touched.
-        unsafe {
+
+    in_registers! {
+        fn larger(self, b: Self) -> Self {
+            // The second operand is taken where either is no number.
+            Self(_mm256_max_ps(_mm256_andnot_ps(_mm256_set1_ps(-0.0), b.0), self.0))
+        }
+        fn next(self, after: Self) -> Self {
             let first = _mm256_blend_ps::<1>(self.0, after.0);
             Self(_mm256_permutevar8x32_ps(
                 first,
                 _mm256_setr_epi32(1, 2, 3, 4, 5, 6, 7, 0),
             ))
         }
-    }
-    #[inline(always)]
-    unsafe fn previous(self, before: Self) -> Self {
-        // SAFETY: the caller has the instructions; registers alone are touched.
-        unsafe {
+        fn previous(self, before: Self) -> Self {
             let last = _mm256_blend_ps::<0x80>(self.0, before.0);
             Self(_mm256_permutevar8x32_ps(
                 last,
                 _mm256_setr_epi32(7, 0, 1, 2, 3, 4, 5, 6),
             ))
         }
-    }
-    #[inline(always)]
-    unsafe fn split(a: Self, b: Self) -> (Self, Self) {
-        // SAFETY: the caller has the instructions; registers alone are touched.
-        unsafe {
+        fn split(a: Self, b: Self) -> (Self, Self) {
             // Even and odd places of each half: a0 a2 b0 b2 | a4 a6 b4 b6.
             let even = _mm256_castps_pd(_mm256_shuffle_ps::<0b10_00_10_00>(a.0, b.0));
             let odd = _mm256_castps_pd(_mm256_shuffle_ps::<0b11_01_11_01>(a.0, b.0));
@@ -129,11 +98,7 @@ unsafe impl Lanes for Avx2F32 {
                 Self(_mm256_castpd_ps(_mm256_permute4x64_pd::<0b11_01_10_00>(odd))),
             )
         }
-    }
-    #[inline(always)]
-    unsafe fn join(even: Self, odd: Self) -> (Self, Self) {
-        // SAFETY: the caller has the instructions; registers alone are touched.
-        unsafe {
+        fn join(even: Self, odd: Self) -> (Self, Self) {
             let low = _mm256_unpacklo_ps(even.0, odd.0);
             let high = _mm256_unpackhi_ps(even.0, odd.0);
             (
@@ -147,16 +112,9 @@ unsafe impl Lanes for Avx2F32 {
         // SAFETY: the caller has the instructions, and N bytes to read at `bits`; the access needs no alignment.
         unsafe {
             let bits = _mm256_cvtepu8_epi32(_mm_loadl_epi64(bits.cast()));
-            Self(_mm256_blendv_ps(yes.0, no.0, lacks_f32(bits, bit)))
-        }
-    }
-    #[inline(always)]
-    unsafe fn multiplier(bits: *const u8, inside: u8, partner: u8, alone: Self) -> Self {
-        // SAFETY: the caller has the instructions, and N bytes to read at `bits`; the access needs no alignment.
-        unsafe {
-            let bits = _mm256_cvtepu8_epi32(_mm_loadl_epi64(bits.cast()));
-            let factor = _mm256_blendv_ps(_mm256_set1_ps(1.0), alone.0, lacks_f32(bits, partner));
-            Self(_mm256_andnot_ps(lacks_f32(bits, inside), factor))
+            let kept = _mm256_and_si256(bits, _mm256_set1_epi32(i32::from(bit)));
+            let lacks = _mm256_castsi256_ps(_mm256_cmpeq_epi32(kept, _mm256_setzero_si256()));
+            Self(_mm256_blendv_ps(yes.0, no.0, lacks))
         }
     }
 }
@@ -189,33 +147,23 @@ unsafe impl Lanes for Avx2F64 {
         // SAFETY: the caller has the instructions, and room for `count` numbers there; other lanes are not touched.
         unsafe { _mm256_maskstore_pd(to, lowest_f64(count), self.0) }
     }
-    #[inline(always)]
-    unsafe fn larger(self, b: Self) -> Self {
-        // SAFETY: the caller has the instructions; registers alone are touched. The second operand is taken where either is no number.
-        unsafe { Self(_mm256_max_pd(_mm256_andnot_pd(_mm256_set1_pd(-0.0), b.0), self.0)) }
-    }
-    #[inline(always)]
-    unsafe fn next(self, after: Self) -> Self {
-        // SAFETY: the caller has the instructions; registers alone are touched.
-        unsafe {
+
+    in_registers! {
+        fn larger(self, b: Self) -> Self {
+            // The second operand is taken where either is no number.
+            Self(_mm256_max_pd(_mm256_andnot_pd(_mm256_set1_pd(-0.0), b.0), self.0))
+        }
+        fn next(self, after: Self) -> Self {
             Self(_mm256_permute4x64_pd::<0b00_11_10_01>(_mm256_blend_pd::<1>(
                 self.0, after.0,
             )))
         }
-    }
-    #[inline(always)]
-    unsafe fn previous(self, before: Self) -> Self {
-        // SAFETY: the caller has the instructions; registers alone are touched.
-        unsafe {
+        fn previous(self, before: Self) -> Self {
             Self(_mm256_permute4x64_pd::<0b10_01_00_11>(_mm256_blend_pd::<8>(
                 self.0, before.0,
             )))
         }
-    }
-    #[inline(always)]
-    unsafe fn split(a: Self, b: Self) -> (Self, Self) {
-        // SAFETY: the caller has the instructions; registers alone are touched.
-        unsafe {
+        fn split(a: Self, b: Self) -> (Self, Self) {
             let even = _mm256_unpacklo_pd(a.0, b.0);
             let odd = _mm256_unpackhi_pd(a.0, b.0);
             (
@@ -223,11 +171,7 @@ unsafe impl Lanes for Avx2F64 {
                 Self(_mm256_permute4x64_pd::<0b11_01_10_00>(odd)),
             )
         }
-    }
-    #[inline(always)]
-    unsafe fn join(even: Self, odd: Self) -> (Self, Self) {
-        // SAFETY: the caller has the instructions; registers alone are touched.
-        unsafe {
+        fn join(even: Self, odd: Self) -> (Self, Self) {
             let low = _mm256_unpacklo_pd(even.0, odd.0);
             let high = _mm256_unpackhi_pd(even.0, odd.0);
             (
@@ -241,17 +185,9 @@ unsafe impl Lanes for Avx2F64 {
         // SAFETY: the caller has the instructions, and N bytes to read at `bits`; the access needs no alignment.
         unsafe {
             let bits = _mm256_cvtepu8_epi64(_mm_cvtsi32_si128(bits.cast::<i32>().read_unaligned()));
-            Self(_mm256_blendv_pd(yes.0, no.0, lacks_f64(bits, bit)))
-        }
-    }
-    #[inline(always)]
-    unsafe fn multiplier(bits: *const u8, inside: u8, partner: u8, alone: Self) -> Self {
-        // SAFETY: the caller has the instructions, and N bytes to read at `bits`; the access needs no alignment.
-        unsafe {
-            let four = bits.cast::<i32>().read_unaligned();
-            let bits = _mm256_cvtepu8_epi64(_mm_cvtsi32_si128(four));
-            let factor = _mm256_blendv_pd(_mm256_set1_pd(1.0), alone.0, lacks_f64(bits, partner));
-            Self(_mm256_andnot_pd(lacks_f64(bits, inside), factor))
+            let kept = _mm256_and_si256(bits, _mm256_set1_epi64x(i64::from(bit)));
+            let lacks = _mm256_castsi256_pd(_mm256_cmpeq_epi64(kept, _mm256_setzero_si256()));
+            Self(_mm256_blendv_pd(yes.0, no.0, lacks))
         }
     }
 }

@@ -241,12 +241,19 @@ pub unsafe trait Lanes: Copy {
     /// Per lane: `yes` where `bits` has `bit`, `no` elsewhere.
     unsafe fn choose(bits: *const u8, bit: u8, yes: Self, no: Self) -> Self;
     /// Per lane: 0 where `bits` lacks `inside`, 1 where it has `partner`, `alone` elsewhere.
-    unsafe fn multiplier(bits: *const u8, inside: u8, partner: u8, alone: Self) -> Self;
+    #[inline(always)]
+    unsafe fn multiplier(bits: *const u8, inside: u8, partner: u8, alone: Self) -> Self {
+        // SAFETY: the caller has the instructions, and N bytes to read at `bits`.
+        unsafe {
+            let paired = Self::choose(bits, partner, Self::splat(Self::Element::of(1.0)), alone);
+            Self::choose(bits, inside, paired, Self::splat(Self::Element::default()))
+        }
+    }
 }
 
 /// Prefetches a cache line into the second-level cache.
 #[inline(always)]
-#[allow(unsafe_code, clippy::inline_always, reason = "a hint, for any address")]
+#[allow(unsafe_code, reason = "a hint, for any address")]
 pub fn prefetch<T>(address: *const T) {
     #[cfg(target_arch = "x86_64")]
     // SAFETY: a prefetch does not fault, whatever the address.

@@ -1,14 +1,9 @@
 //! NEON, which every AArch64 processor has.
 
-#![allow(
-    unsafe_code,
-    clippy::inline_always,
-    clippy::wildcard_imports,
-    reason = "intrinsics; kernels must end up in the one function that has the target features"
-)]
+#![allow(unsafe_code, clippy::wildcard_imports, reason = "intrinsics")]
 
 use super::Lanes;
-use super::operations::plain_operations;
+use super::operations::{in_registers, plain_operations};
 use std::arch::aarch64::*;
 
 /// 4 singles.
@@ -36,35 +31,25 @@ unsafe impl Lanes for NeonF32 {
         vmulq_f32
     );
 
-    #[inline(always)]
-    unsafe fn mul_add(self, b: Self, c: Self) -> Self {
-        // SAFETY: the caller has the instructions; registers alone are touched.
-        unsafe { Self(vfmaq_f32(c.0, self.0, b.0)) }
-    }
-    #[inline(always)]
-    unsafe fn neg_mul_add(self, b: Self, c: Self) -> Self {
-        // SAFETY: the caller has the instructions; registers alone are touched.
-        unsafe { Self(vfmsq_f32(c.0, self.0, b.0)) }
-    }
-    #[inline(always)]
-    unsafe fn next(self, after: Self) -> Self {
-        // SAFETY: the caller has the instructions; registers alone are touched.
-        unsafe { Self(vextq_f32::<1>(self.0, after.0)) }
-    }
-    #[inline(always)]
-    unsafe fn previous(self, before: Self) -> Self {
-        // SAFETY: the caller has the instructions; registers alone are touched.
-        unsafe { Self(vextq_f32::<3>(before.0, self.0)) }
-    }
-    #[inline(always)]
-    unsafe fn split(a: Self, b: Self) -> (Self, Self) {
-        // SAFETY: the caller has the instructions; registers alone are touched.
-        unsafe { (Self(vuzp1q_f32(a.0, b.0)), Self(vuzp2q_f32(a.0, b.0))) }
-    }
-    #[inline(always)]
-    unsafe fn join(even: Self, odd: Self) -> (Self, Self) {
-        // SAFETY: the caller has the instructions; registers alone are touched.
-        unsafe { (Self(vzip1q_f32(even.0, odd.0)), Self(vzip2q_f32(even.0, odd.0))) }
+    in_registers! {
+        fn mul_add(self, b: Self, c: Self) -> Self {
+            Self(vfmaq_f32(c.0, self.0, b.0))
+        }
+        fn neg_mul_add(self, b: Self, c: Self) -> Self {
+            Self(vfmsq_f32(c.0, self.0, b.0))
+        }
+        fn next(self, after: Self) -> Self {
+            Self(vextq_f32::<1>(self.0, after.0))
+        }
+        fn previous(self, before: Self) -> Self {
+            Self(vextq_f32::<3>(before.0, self.0))
+        }
+        fn split(a: Self, b: Self) -> (Self, Self) {
+            (Self(vuzp1q_f32(a.0, b.0)), Self(vuzp2q_f32(a.0, b.0)))
+        }
+        fn join(even: Self, odd: Self) -> (Self, Self) {
+            (Self(vzip1q_f32(even.0, odd.0)), Self(vzip2q_f32(even.0, odd.0)))
+        }
     }
     #[inline(always)]
     unsafe fn choose(bits: *const u8, bit: u8, yes: Self, no: Self) -> Self {
@@ -74,21 +59,6 @@ unsafe impl Lanes for NeonF32 {
             let bytes = vreinterpret_u8_u32(vdup_n_u32(four));
             let bits = vmovl_u16(vget_low_u16(vmovl_u8(bytes)));
             Self(vbslq_f32(vtstq_u32(bits, vdupq_n_u32(u32::from(bit))), yes.0, no.0))
-        }
-    }
-    #[inline(always)]
-    unsafe fn multiplier(bits: *const u8, inside: u8, partner: u8, alone: Self) -> Self {
-        // SAFETY: the caller has the instructions, and N bytes to read at `bits`; the access needs no alignment.
-        unsafe {
-            let four = bits.cast::<u32>().read_unaligned();
-            let bytes = vreinterpret_u8_u32(vdup_n_u32(four));
-            let bits = vmovl_u16(vget_low_u16(vmovl_u8(bytes)));
-            let has = |bit: u8| vtstq_u32(bits, vdupq_n_u32(u32::from(bit)));
-            let factor = vbslq_f32(has(partner), vdupq_n_f32(1.0), alone.0);
-            Self(vreinterpretq_f32_u32(vandq_u32(
-                vreinterpretq_u32_f32(factor),
-                has(inside),
-            )))
         }
     }
 }
@@ -110,35 +80,25 @@ unsafe impl Lanes for NeonF64 {
         vmulq_f64
     );
 
-    #[inline(always)]
-    unsafe fn mul_add(self, b: Self, c: Self) -> Self {
-        // SAFETY: the caller has the instructions; registers alone are touched.
-        unsafe { Self(vfmaq_f64(c.0, self.0, b.0)) }
-    }
-    #[inline(always)]
-    unsafe fn neg_mul_add(self, b: Self, c: Self) -> Self {
-        // SAFETY: the caller has the instructions; registers alone are touched.
-        unsafe { Self(vfmsq_f64(c.0, self.0, b.0)) }
-    }
-    #[inline(always)]
-    unsafe fn next(self, after: Self) -> Self {
-        // SAFETY: the caller has the instructions; registers alone are touched.
-        unsafe { Self(vextq_f64::<1>(self.0, after.0)) }
-    }
-    #[inline(always)]
-    unsafe fn previous(self, before: Self) -> Self {
-        // SAFETY: the caller has the instructions; registers alone are touched.
-        unsafe { Self(vextq_f64::<1>(before.0, self.0)) }
-    }
-    #[inline(always)]
-    unsafe fn split(a: Self, b: Self) -> (Self, Self) {
-        // SAFETY: the caller has the instructions; registers alone are touched.
-        unsafe { (Self(vuzp1q_f64(a.0, b.0)), Self(vuzp2q_f64(a.0, b.0))) }
-    }
-    #[inline(always)]
-    unsafe fn join(even: Self, odd: Self) -> (Self, Self) {
-        // SAFETY: the caller has the instructions; registers alone are touched.
-        unsafe { (Self(vzip1q_f64(even.0, odd.0)), Self(vzip2q_f64(even.0, odd.0))) }
+    in_registers! {
+        fn mul_add(self, b: Self, c: Self) -> Self {
+            Self(vfmaq_f64(c.0, self.0, b.0))
+        }
+        fn neg_mul_add(self, b: Self, c: Self) -> Self {
+            Self(vfmsq_f64(c.0, self.0, b.0))
+        }
+        fn next(self, after: Self) -> Self {
+            Self(vextq_f64::<1>(self.0, after.0))
+        }
+        fn previous(self, before: Self) -> Self {
+            Self(vextq_f64::<1>(before.0, self.0))
+        }
+        fn split(a: Self, b: Self) -> (Self, Self) {
+            (Self(vuzp1q_f64(a.0, b.0)), Self(vuzp2q_f64(a.0, b.0)))
+        }
+        fn join(even: Self, odd: Self) -> (Self, Self) {
+            (Self(vzip1q_f64(even.0, odd.0)), Self(vzip2q_f64(even.0, odd.0)))
+        }
     }
     #[inline(always)]
     unsafe fn choose(bits: *const u8, bit: u8, yes: Self, no: Self) -> Self {
@@ -147,20 +107,6 @@ unsafe impl Lanes for NeonF64 {
             let two = [u64::from(*bits), u64::from(*bits.add(1))];
             let bits = vld1q_u64(two.as_ptr());
             Self(vbslq_f64(vtstq_u64(bits, vdupq_n_u64(u64::from(bit))), yes.0, no.0))
-        }
-    }
-    #[inline(always)]
-    unsafe fn multiplier(bits: *const u8, inside: u8, partner: u8, alone: Self) -> Self {
-        // SAFETY: the caller has the instructions, and N bytes to read at `bits`; the access needs no alignment.
-        unsafe {
-            let two = [u64::from(*bits), u64::from(*bits.add(1))];
-            let bits = vld1q_u64(two.as_ptr());
-            let has = |bit: u8| vtstq_u64(bits, vdupq_n_u64(u64::from(bit)));
-            let factor = vbslq_f64(has(partner), vdupq_n_f64(1.0), alone.0);
-            Self(vreinterpretq_f64_u64(vandq_u64(
-                vreinterpretq_u64_f64(factor),
-                has(inside),
-            )))
         }
     }
 }

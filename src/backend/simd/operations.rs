@@ -1,4 +1,4 @@
-//! The operations of [`Lanes`](super::Lanes) that are one instruction a vector in every set, once for all sets.
+//! What the implementations of [`Lanes`](super::Lanes) share: the operations that are one instruction a vector in every set, and the frame of the others.
 
 /// Inside an `impl Lanes`: reading, writing, one number in every lane, sums, differences, quotients and products, by intrinsics in this order.
 macro_rules! plain_operations {
@@ -31,34 +31,43 @@ macro_rules! plain_operations {
 /// Inside an `impl Lanes`: one operation of two vectors.
 macro_rules! of_two {
     ($name:ident, $intrinsic:ident) => {
-        #[inline(always)]
-        unsafe fn $name(self, b: Self) -> Self {
-            // SAFETY: the caller has the instructions; registers alone are touched.
-            #[allow(unused_unsafe, reason = "those of WebAssembly are safe")]
-            unsafe {
+        $crate::backend::simd::operations::in_registers! {
+            fn $name(self, b: Self) -> Self {
                 Self($intrinsic(self.0, b.0))
             }
         }
     };
 }
 
+/// Inside an `impl Lanes`: functions that touch registers alone, and no memory.
+macro_rules! in_registers {
+    ($(fn $name:ident($($parameters:tt)*) -> $out:ty { $($body:tt)* })*) => {$(
+        #[inline(always)]
+        unsafe fn $name($($parameters)*) -> $out {
+            // SAFETY: the caller has the instructions; registers alone are touched.
+            #[allow(unused_unsafe, reason = "those of WebAssembly are safe")]
+            unsafe {
+                $($body)*
+            }
+        }
+    )*};
+}
+
 /// Inside an `impl Lanes`: a b + c and c − a b, rounded once, by intrinsics of a, b, c.
 #[cfg(target_arch = "x86_64")]
 macro_rules! fused_operations {
     ($mul_add:ident, $neg_mul_add:ident) => {
-        #[inline(always)]
-        unsafe fn mul_add(self, b: Self, c: Self) -> Self {
-            // SAFETY: the caller has the instructions; registers alone are touched.
-            unsafe { Self($mul_add(self.0, b.0, c.0)) }
-        }
-        #[inline(always)]
-        unsafe fn neg_mul_add(self, b: Self, c: Self) -> Self {
-            // SAFETY: the caller has the instructions; registers alone are touched.
-            unsafe { Self($neg_mul_add(self.0, b.0, c.0)) }
+        $crate::backend::simd::operations::in_registers! {
+            fn mul_add(self, b: Self, c: Self) -> Self {
+                Self($mul_add(self.0, b.0, c.0))
+            }
+            fn neg_mul_add(self, b: Self, c: Self) -> Self {
+                Self($neg_mul_add(self.0, b.0, c.0))
+            }
         }
     };
 }
 
 #[cfg(target_arch = "x86_64")]
 pub(in crate::backend::simd) use fused_operations;
-pub(in crate::backend::simd) use {of_two, plain_operations};
+pub(in crate::backend::simd) use {in_registers, of_two, plain_operations};

@@ -1,10 +1,6 @@
 //! Vectors as arrays: what the compiler makes of them on any machine.
 
-#![allow(
-    unsafe_code,
-    clippy::inline_always,
-    reason = "the trait's functions are unsafe for the sake of intrinsics; kernels must end up in one function"
-)]
+#![allow(unsafe_code, reason = "the trait's functions are unsafe for the sake of intrinsics")]
 
 use super::Lanes;
 use crate::field::Real;
@@ -127,20 +123,6 @@ unsafe impl<T: Real, const N: usize> Lanes for Array<T, N> {
             // SAFETY: N bytes are there, by the trait's contract.
             let bits = unsafe { *bits.add(i) };
             if bits & bit == 0 { no.0[i] } else { yes.0[i] }
-        }))
-    }
-    #[inline(always)]
-    unsafe fn multiplier(bits: *const u8, inside: u8, partner: u8, alone: Self) -> Self {
-        Self(std::array::from_fn(|i| {
-            // SAFETY: N bytes are there, by the trait's contract.
-            let bits = unsafe { *bits.add(i) };
-            if bits & inside == 0 {
-                T::zero()
-            } else if bits & partner != 0 {
-                T::one()
-            } else {
-                alone.0[i]
-            }
         }))
     }
 }

@@ -2,13 +2,12 @@
 
 #![allow(
     unsafe_code,
-    clippy::inline_always,
     clippy::wildcard_imports,
-    reason = "memory is read and written by pointers; kernels must end up in one function"
+    reason = "memory is read and written by pointers"
 )]
 
 use super::Lanes;
-use super::operations::plain_operations;
+use super::operations::{in_registers, plain_operations};
 use std::arch::wasm32::*;
 
 /// 4 singles.
@@ -36,35 +35,31 @@ unsafe impl Lanes for WasmF32 {
         f32x4_mul
     );
 
-    #[inline(always)]
-    unsafe fn mul_add(self, b: Self, c: Self) -> Self {
-        Self(f32x4_add(f32x4_mul(self.0, b.0), c.0))
-    }
-    #[inline(always)]
-    unsafe fn neg_mul_add(self, b: Self, c: Self) -> Self {
-        Self(f32x4_sub(c.0, f32x4_mul(self.0, b.0)))
-    }
-    #[inline(always)]
-    unsafe fn next(self, after: Self) -> Self {
-        Self(i32x4_shuffle::<1, 2, 3, 4>(self.0, after.0))
-    }
-    #[inline(always)]
-    unsafe fn previous(self, before: Self) -> Self {
-        Self(i32x4_shuffle::<3, 4, 5, 6>(before.0, self.0))
-    }
-    #[inline(always)]
-    unsafe fn split(a: Self, b: Self) -> (Self, Self) {
-        (
-            Self(i32x4_shuffle::<0, 2, 4, 6>(a.0, b.0)),
-            Self(i32x4_shuffle::<1, 3, 5, 7>(a.0, b.0)),
-        )
-    }
-    #[inline(always)]
-    unsafe fn join(even: Self, odd: Self) -> (Self, Self) {
-        (
-            Self(i32x4_shuffle::<0, 4, 1, 5>(even.0, odd.0)),
-            Self(i32x4_shuffle::<2, 6, 3, 7>(even.0, odd.0)),
-        )
+    in_registers! {
+        fn mul_add(self, b: Self, c: Self) -> Self {
+            Self(f32x4_add(f32x4_mul(self.0, b.0), c.0))
+        }
+        fn neg_mul_add(self, b: Self, c: Self) -> Self {
+            Self(f32x4_sub(c.0, f32x4_mul(self.0, b.0)))
+        }
+        fn next(self, after: Self) -> Self {
+            Self(i32x4_shuffle::<1, 2, 3, 4>(self.0, after.0))
+        }
+        fn previous(self, before: Self) -> Self {
+            Self(i32x4_shuffle::<3, 4, 5, 6>(before.0, self.0))
+        }
+        fn split(a: Self, b: Self) -> (Self, Self) {
+            (
+                Self(i32x4_shuffle::<0, 2, 4, 6>(a.0, b.0)),
+                Self(i32x4_shuffle::<1, 3, 5, 7>(a.0, b.0)),
+            )
+        }
+        fn join(even: Self, odd: Self) -> (Self, Self) {
+            (
+                Self(i32x4_shuffle::<0, 4, 1, 5>(even.0, odd.0)),
+                Self(i32x4_shuffle::<2, 6, 3, 7>(even.0, odd.0)),
+            )
+        }
     }
     #[inline(always)]
     unsafe fn choose(bits: *const u8, bit: u8, yes: Self, no: Self) -> Self {
@@ -73,15 +68,6 @@ unsafe impl Lanes for WasmF32 {
         let bits = u32x4_extend_low_u16x8(u16x8_extend_low_u8x16(four));
         let lacks = i32x4_eq(v128_and(bits, u32x4_splat(u32::from(bit))), u32x4_splat(0));
         Self(v128_bitselect(no.0, yes.0, lacks))
-    }
-    #[inline(always)]
-    unsafe fn multiplier(bits: *const u8, inside: u8, partner: u8, alone: Self) -> Self {
-        // SAFETY: the caller has N bytes to read at `bits`; the access needs no alignment.
-        let four = unsafe { v128_load32_zero(bits.cast()) };
-        let bits = u32x4_extend_low_u16x8(u16x8_extend_low_u8x16(four));
-        let lacks = |bit: u8| i32x4_eq(v128_and(bits, u32x4_splat(u32::from(bit))), u32x4_splat(0));
-        let factor = v128_bitselect(alone.0, f32x4_splat(1.0), lacks(partner));
-        Self(v128_andnot(factor, lacks(inside)))
     }
 }
 
@@ -102,35 +88,31 @@ unsafe impl Lanes for WasmF64 {
         f64x2_mul
     );
 
-    #[inline(always)]
-    unsafe fn mul_add(self, b: Self, c: Self) -> Self {
-        Self(f64x2_add(f64x2_mul(self.0, b.0), c.0))
-    }
-    #[inline(always)]
-    unsafe fn neg_mul_add(self, b: Self, c: Self) -> Self {
-        Self(f64x2_sub(c.0, f64x2_mul(self.0, b.0)))
-    }
-    #[inline(always)]
-    unsafe fn next(self, after: Self) -> Self {
-        Self(i64x2_shuffle::<1, 2>(self.0, after.0))
-    }
-    #[inline(always)]
-    unsafe fn previous(self, before: Self) -> Self {
-        Self(i64x2_shuffle::<1, 2>(before.0, self.0))
-    }
-    #[inline(always)]
-    unsafe fn split(a: Self, b: Self) -> (Self, Self) {
-        (
-            Self(i64x2_shuffle::<0, 2>(a.0, b.0)),
-            Self(i64x2_shuffle::<1, 3>(a.0, b.0)),
-        )
-    }
-    #[inline(always)]
-    unsafe fn join(even: Self, odd: Self) -> (Self, Self) {
-        (
-            Self(i64x2_shuffle::<0, 2>(even.0, odd.0)),
-            Self(i64x2_shuffle::<1, 3>(even.0, odd.0)),
-        )
+    in_registers! {
+        fn mul_add(self, b: Self, c: Self) -> Self {
+            Self(f64x2_add(f64x2_mul(self.0, b.0), c.0))
+        }
+        fn neg_mul_add(self, b: Self, c: Self) -> Self {
+            Self(f64x2_sub(c.0, f64x2_mul(self.0, b.0)))
+        }
+        fn next(self, after: Self) -> Self {
+            Self(i64x2_shuffle::<1, 2>(self.0, after.0))
+        }
+        fn previous(self, before: Self) -> Self {
+            Self(i64x2_shuffle::<1, 2>(before.0, self.0))
+        }
+        fn split(a: Self, b: Self) -> (Self, Self) {
+            (
+                Self(i64x2_shuffle::<0, 2>(a.0, b.0)),
+                Self(i64x2_shuffle::<1, 3>(a.0, b.0)),
+            )
+        }
+        fn join(even: Self, odd: Self) -> (Self, Self) {
+            (
+                Self(i64x2_shuffle::<0, 2>(even.0, odd.0)),
+                Self(i64x2_shuffle::<1, 3>(even.0, odd.0)),
+            )
+        }
     }
     #[inline(always)]
     unsafe fn choose(bits: *const u8, bit: u8, yes: Self, no: Self) -> Self {
@@ -138,13 +120,5 @@ unsafe impl Lanes for WasmF64 {
         let bits = unsafe { u64x2(u64::from(*bits), u64::from(*bits.add(1))) };
         let lacks = i64x2_eq(v128_and(bits, u64x2_splat(u64::from(bit))), u64x2_splat(0));
         Self(v128_bitselect(no.0, yes.0, lacks))
-    }
-    #[inline(always)]
-    unsafe fn multiplier(bits: *const u8, inside: u8, partner: u8, alone: Self) -> Self {
-        // SAFETY: the caller has N bytes to read at `bits`.
-        let bits = unsafe { u64x2(u64::from(*bits), u64::from(*bits.add(1))) };
-        let lacks = |bit: u8| i64x2_eq(v128_and(bits, u64x2_splat(u64::from(bit))), u64x2_splat(0));
-        let factor = v128_bitselect(alone.0, f64x2_splat(1.0), lacks(partner));
-        Self(v128_andnot(factor, lacks(inside)))
     }
 }

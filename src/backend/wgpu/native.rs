@@ -25,7 +25,6 @@ const PATIENCE: Duration = Duration::from_mins(1);
 pub(super) const WAITS_FOR_ONE: bool = true;
 
 /// Every adapter, the fastest kind first; the index is the number.
-#[must_use]
 pub fn adapters() -> Vec<Adapter> {
     found().iter().map(described).collect()
 }

@@ -285,14 +285,6 @@ impl Stream {
         Ok(())
     }
 
-    /// Submits everything that was queued.
-    ///
-    /// # Errors
-    /// If the device fails.
-    pub fn flush(&self) -> Result<(), WgpuError> {
-        self.submit(&mut self.pending())
-    }
-
     /// Waits for everything that was queued.
     ///
     /// # Errors

@@ -4,7 +4,6 @@
 //! value that is not 0. `$r` becomes the value of `r`, `$(4*r+1)` that of an expression of sums, differences and products.
 
 /// The text with these values.
-#[must_use]
 pub fn expanded(text: &str, values: &[(&str, i64)]) -> String {
     let lines: Vec<&str> = text.lines().collect();
     let mut out = String::new();

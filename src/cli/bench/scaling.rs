@@ -214,13 +214,8 @@ fn chart(entries: &[Scaled]) -> Chart {
             format!("{} {}, {size}, {}", entry.method, entry.order, growth.as_str())
         };
         // The grid of one part begins both.
-        let growths = if entry.parts == 1 {
-            &Growth::ALL[..]
-        } else {
-            &[entry.growth]
-        };
-        for growth in growths {
-            let label = own(*growth);
+        for growth in Growth::values().filter(|growth| entry.parts == 1 || *growth == entry.growth) {
+            let label = own(growth);
             if let Some(efficiency) = entry.efficiency {
                 add(label.clone(), false, (parts, efficiency));
             }

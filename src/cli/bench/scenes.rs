@@ -211,7 +211,7 @@ pub(super) fn check_auto(args: &BenchArgs) -> anyhow::Result<()> {
 }
 
 fn headings() -> String {
-    let parts: Vec<String> = Part::ALL.iter().map(|part| format!("{:>11}", part.as_str())).collect();
+    let parts: Vec<String> = Part::ALL.iter().map(|(word, _)| format!("{word:>11}")).collect();
     format!(
         "{:<20} {:<11} {:<18} {:<13} {:<9} {:>10} {:>10} {:>7} {} {:>9}",
         "scene",
@@ -230,7 +230,7 @@ fn headings() -> String {
 fn line(entry: &SceneEntry) -> String {
     let size: Vec<String> = entry.size.iter().map(ToString::to_string).collect();
     let parts: Vec<String> = (Part::ALL.iter())
-        .map(|part| {
+        .map(|(_, part)| {
             let found = entry.parts.iter().find(|entry| entry.part == *part);
             format!("{:>11}", found.map_or("-".to_owned(), |entry| factor(entry.ratio)))
         })

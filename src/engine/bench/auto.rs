@@ -52,7 +52,6 @@ pub struct Other {
 
 impl AutoEntry {
     /// The fastest of those that are more than [`ALLOWED`] times as fast as what `auto` took.
-    #[must_use]
     pub fn faster(&self) -> Option<&Other> {
         let faster = self.others.iter().filter(|other| other.ratio > ALLOWED);
         faster.max_by(|a, b| a.ratio.total_cmp(&b.ratio))
@@ -60,7 +59,6 @@ impl AutoEntry {
 }
 
 /// Shapes that are tried: sites along each axis.
-#[must_use]
 pub fn shapes(quick: bool) -> Vec<Vec<usize>> {
     let (planes, boxes): (&[usize], &[usize]) = if quick {
         (&[256, 512, 1024], &[64, 128])
@@ -81,7 +79,6 @@ pub fn shapes(quick: bool) -> Vec<Vec<usize>> {
 }
 
 /// Every case that [`shapes`] are tried with: a method and a precision, variant and back end left to `auto`.
-#[must_use]
 pub fn cases() -> Vec<Case> {
     let precisions = [Precision::Single, Precision::Double];
     let all = METHODS.iter().flat_map(|method| {
@@ -101,7 +98,6 @@ pub fn cases() -> Vec<Case> {
 }
 
 /// The scene of a case on a grid of `size`; `None` where the method does not take it.
-#[must_use]
 pub fn shape(case: &Case, size: &[usize]) -> Option<SceneFile> {
     if !case.method.ranks.contains(&size.len()) {
         return None;

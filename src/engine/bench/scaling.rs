@@ -8,30 +8,21 @@ use super::{Bounds, Case, EngineError, measure, scene};
 use crate::backend::ranks::{self, Ranks};
 use crate::platform::Instant;
 use crate::solver::{self, Cutting, SolverError};
+use crate::words::worded;
 
-/// Whether the grid stays the same, or grows with the number of parts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Growth {
-    /// The same grid in more parts.
-    Strong,
-    /// As many rows more as there are parts.
-    Weak,
+worded! {
+    /// Whether the grid stays the same, or grows with the number of parts.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum Growth {
+        /// The same grid in more parts.
+        Strong = "strong",
+        /// As many rows more as there are parts.
+        Weak = "weak",
+    }
 }
 
 impl Growth {
-    /// Both.
-    pub const ALL: [Self; 2] = [Self::Strong, Self::Weak];
-
-    /// Its name.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Strong => "strong",
-            Self::Weak => "weak",
-        }
-    }
-
     /// The grid of `parts`, from that of one.
     #[must_use]
     pub fn size(self, size: &[usize], parts: usize) -> Vec<usize> {
@@ -146,7 +137,6 @@ pub struct Load {
 }
 
 /// The share of `processes` times the rate of one part that the model expects of a grid which is cut so.
-#[must_use]
 #[expect(clippy::cast_precision_loss, reason = "rows and steps are far below 2^52")]
 pub fn expected(cutting: &Cutting, processes: usize, load: Load, costs: Costs) -> f64 {
     let (parts, steps) = (cutting.rows.len(), cutting.every as f64);
@@ -229,7 +219,7 @@ pub fn measure_scaling(
             rates.sum::<f64>() / processes as f64
         }
     };
-    for growth in Growth::ALL {
+    for growth in Growth::values() {
         for &parts in asked.parts {
             let size = growth.size(asked.size, parts);
             if parts == 1 && growth == Growth::Weak {

@@ -11,63 +11,37 @@ use crate::platform::Instant;
 use crate::scene::file::{EdgesFile, GridFile, PulseFile};
 use crate::scene::{Scenario, SceneFile};
 use crate::solver::{self, SolverError};
+use crate::words::worded;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Something that a scene has beside its grid.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Part {
-    /// Absorbing edges; without them these edges are walls.
-    Edges,
-    /// Layers of walls.
-    Walls,
-    /// Layers of potential, speed, density and absorption.
-    Medium,
-    /// What depends on time in a layer; without it the layer stays as it is at `drive` = 1.
-    Driven,
-    /// The magnetic flux.
-    Flux,
-    /// The nonlinear term.
-    Interaction,
-    /// Detectors.
-    Detectors,
-    /// Sources; a pulse in the middle of the grid stands for them where there is no other sound.
-    Sources,
-    /// The transducers of a mirror, recording.
-    Mirror,
+worded! {
+    /// Something that a scene has beside its grid.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum Part {
+        /// Absorbing edges; without them these edges are walls.
+        Edges = "edges",
+        /// Layers of walls.
+        Walls = "walls",
+        /// Layers of potential, speed, density and absorption.
+        Medium = "medium",
+        /// What depends on time in a layer; without it the layer stays as it is at `drive` = 1.
+        Driven = "driven",
+        /// The magnetic flux.
+        Flux = "flux",
+        /// The nonlinear term.
+        Interaction = "interaction",
+        /// Detectors.
+        Detectors = "detectors",
+        /// Sources; a pulse in the middle of the grid stands for them where there is no other sound.
+        Sources = "sources",
+        /// The transducers of a mirror, recording.
+        Mirror = "mirror",
+    }
 }
 
 impl Part {
-    /// Every part, in the order of tables.
-    pub const ALL: [Self; 9] = [
-        Self::Edges,
-        Self::Walls,
-        Self::Medium,
-        Self::Driven,
-        Self::Flux,
-        Self::Interaction,
-        Self::Detectors,
-        Self::Sources,
-        Self::Mirror,
-    ];
-
-    /// The word in tables.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Edges => "edges",
-            Self::Walls => "walls",
-            Self::Medium => "medium",
-            Self::Driven => "driven",
-            Self::Flux => "flux",
-            Self::Interaction => "interaction",
-            Self::Detectors => "detectors",
-            Self::Sources => "sources",
-            Self::Mirror => "mirror",
-        }
-    }
-
     /// Whether a scene has it.
     #[must_use]
     pub fn is_in(self, file: &SceneFile) -> bool {
@@ -130,7 +104,6 @@ fn pulse(grid: &GridFile) -> PulseFile {
 }
 
 /// The scene with Δt as a number and without predictions, which are measured between the steps.
-#[must_use]
 pub fn plain(file: &SceneFile, time_step: f64) -> SceneFile {
     let mut file = file.clone();
     file.expectations.clear();
@@ -145,11 +118,10 @@ pub fn plain(file: &SceneFile, time_step: f64) -> SceneFile {
 }
 
 /// The scene without everything that [`Part`] names.
-#[must_use]
 pub fn bare(file: &SceneFile) -> SceneFile {
     let mut file = file.clone();
     // What is driven is static first, and then a medium.
-    for part in [Part::Driven].into_iter().chain(Part::ALL) {
+    for part in [Part::Driven].into_iter().chain(Part::values()) {
         part.remove(&mut file);
     }
     file
@@ -160,7 +132,6 @@ pub fn bare(file: &SceneFile) -> SceneFile {
 /// The spacing becomes a/`scale`, so that everything that is given as a length or as a formula of lengths stays where it is and keeps its share of the sites. Δt follows the
 /// spacing, with it for sound and with its square for quantum waves (the hopping grows as much, the flux of a plaquette falls as much), so that a step is as far from
 /// the limits of stability and accuracy as before. What is counted in sites, the width of absorbing edges, stays: a layer is as wide as its reflection asks for, not as the grid.
-#[must_use]
 #[expect(clippy::cast_precision_loss, reason = "a small number")]
 pub fn enlarged(file: &SceneFile, scale: usize) -> SceneFile {
     let mut file = file.clone();
@@ -364,7 +335,7 @@ pub fn measure(name: &str, file: &SceneFile, origin: Option<&Path>, effort: Effo
     let mut written = Stepped::new(scenario(&file, origin)?, seconds)?;
     let mut empty = Stepped::new(scenario(&bare(&file), origin)?, seconds)?;
     let whole = paired(&mut written, &mut empty, rounds)?;
-    let there: Vec<Part> = Part::ALL.into_iter().filter(|part| part.is_in(&file)).collect();
+    let there: Vec<Part> = Part::values().filter(|part| part.is_in(&file)).collect();
     let mut parts = Vec::new();
     for &part in &there {
         let mut without = file.clone();
@@ -425,7 +396,7 @@ mod tests {
             let time_step = build::method(&asked).unwrap().time_step(&asked);
             let file = plain(&file, time_step);
             let bare = bare(&file);
-            for part in Part::ALL {
+            for part in Part::values() {
                 assert!(!part.is_in(&bare), "{} keeps {}", preset.name, part.as_str());
                 let mut without = file.clone();
                 part.remove(&mut without);
@@ -447,7 +418,7 @@ mod tests {
     #[test]
     fn a_part_takes_nothing_else_with_it() {
         let file = read("laser-atom");
-        let parts: Vec<Part> = Part::ALL.into_iter().filter(|part| part.is_in(&file)).collect();
+        let parts: Vec<Part> = Part::values().filter(|part| part.is_in(&file)).collect();
         assert_eq!(parts, [Part::Edges, Part::Medium, Part::Driven, Part::Detectors]);
         let mut still = file.clone();
         Part::Driven.remove(&mut still);
@@ -457,8 +428,7 @@ mod tests {
         assert_eq!(without.layers, file.layers[1..]);
         assert_eq!(without.detectors, file.detectors);
         assert_eq!(without.grid, file.grid);
-        let forest: Vec<Part> = Part::ALL
-            .into_iter()
+        let forest: Vec<Part> = Part::values()
             .filter(|part| part.is_in(&read("through-the-forest")))
             .collect();
         assert!(forest.contains(&Part::Mirror) && forest.contains(&Part::Sources));

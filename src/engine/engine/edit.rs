@@ -29,7 +29,6 @@ impl Engine {
         let old = Arc::clone(&self.scenario);
         let old_clock = self.clock();
         let step = method.time_step(&scenario).copysign(old_clock.time_step);
-        #[expect(clippy::float_cmp, reason = "whether the scene's number is another one")]
         let other_step = method.time_step(&old) != step.abs();
         let other_medium =
             old.medium() != scenario.medium() || old.model() != scenario.model() || old.sources() != scenario.sources();

@@ -30,7 +30,6 @@ impl Replay {
 /// them are told apart. `None` where nothing played.
 ///
 /// Source: Draeger & Fink 1997, doi:10.1103/PhysRevLett.79.407.
-#[must_use]
 #[expect(clippy::cast_precision_loss, reason = "numbers of transducers are far below 2^52")]
 pub fn law(replays: &[Replay]) -> Option<f64> {
     let share = |replay: &Replay| replay.playing as f64 * replay.record;
@@ -44,14 +43,12 @@ pub fn law(replays: &[Replay]) -> Option<f64> {
 
 impl Engine {
     /// The ways back so far, one for each number of transducers and length of record: the last one that was taken with them.
-    #[must_use]
     pub fn replays(&self) -> &[Replay] {
         &self.replays
     }
 
     /// The step of the focus: as far after the reversal as the middle of the first source's signal, or t = 0, lies before it. `None` without a mirror, or if that was
     /// not recorded.
-    #[must_use]
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,

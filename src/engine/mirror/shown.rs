@@ -91,7 +91,6 @@ pub struct MirrorFrame {
 
 impl MirrorFrame {
     /// The sites that a display marks: those that play, or only record.
-    #[must_use]
     pub fn marked(&self) -> &[usize] {
         let [heard, playing] = &self.sites;
         if playing.is_empty() { heard } else { playing }
@@ -214,7 +213,6 @@ impl Engine {
     }
 
     /// What the transducers have recorded, and what they play on the way back, as pictures.
-    #[must_use]
     pub fn mirror_signals(&self) -> [Arc<Signals>; 2] {
         let Some(timeline) = &self.timeline else {
             return <[Arc<Signals>; 2]>::default();

@@ -7,7 +7,6 @@ fn value(text: &str) -> f64 {
 }
 
 #[test]
-#[expect(clippy::float_cmp, reason = "whole numbers and halves are exact")]
 fn operators_bind_as_on_paper() {
     for (text, expected) in [
         ("-x^2", -9.0),
@@ -82,7 +81,6 @@ fn rows_give_bit_by_bit_what_points_give() {
 }
 
 #[test]
-#[expect(clippy::float_cmp, reason = "other arguments give other bits")]
 fn random_is_uniform_and_depends_on_every_argument() {
     let e = Expression::parse("random(x, y, 5)", SPACE).unwrap();
     let n = 100_000;

@@ -56,7 +56,6 @@ const BITS: f64 = 0.2;
 static IS_THERE: AtomicBool = AtomicBool::new(false);
 
 /// Whether this browser encodes H.264, as far as it was [asked](ask).
-#[must_use]
 pub fn is_there() -> bool {
     IS_THERE.load(Ordering::Relaxed)
 }
@@ -196,7 +195,6 @@ impl Encoder {
     }
 
     /// Whether enough pictures wait for it.
-    #[must_use]
     pub fn is_busy(&self) -> bool {
         self.0.encoder.queue() >= WAITING
     }

@@ -71,7 +71,6 @@ impl ReportMessage {
 }
 
 /// A word that stays for as long as the program runs. There are few: of more than some hundred, or long ones, none is kept.
-#[must_use]
 pub fn word(text: &str) -> &'static str {
     const MOST: usize = 256;
     const LONGEST: usize = 80;

@@ -205,7 +205,6 @@ section! {
 
 impl SolverFile {
     /// The choice with the method filled in.
-    #[must_use]
     pub fn choice(&self, default_method: &str) -> SolverChoice {
         SolverChoice {
             method: self.method.clone().unwrap_or_else(|| default_method.to_owned()),

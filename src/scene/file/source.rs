@@ -7,6 +7,7 @@ use crate::scene::declare::{section, variants};
 use crate::scene::decode::{Diagnostics, Section};
 use crate::scene::schema::{Kind, Presence, Row};
 use crate::scene::write::{Item, Keys, text};
+use crate::words::worded;
 use std::path::PathBuf;
 
 /// Where a source stands.
@@ -132,34 +133,17 @@ impl Fields for SourcePlace {
     }
 }
 
-/// Where a source sends its sound.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum PatternFile {
-    /// Alike in all directions.
-    #[default]
-    Monopole,
-    /// A force along `direction`.
-    Dipole,
-    /// Along `direction`, and not against it.
-    OneWay,
-}
-
-impl PatternFile {
-    /// The words in a scene file.
-    pub const WORDS: [(&'static str, Self); 3] = [
-        ("monopole", Self::Monopole),
-        ("dipole", Self::Dipole),
-        ("one-way", Self::OneWay),
-    ];
-
-    /// The word in a scene file.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Monopole => "monopole",
-            Self::Dipole => "dipole",
-            Self::OneWay => "one-way",
-        }
+worded! {
+    /// Where a source sends its sound.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum PatternFile {
+        /// Alike in all directions.
+        #[default]
+        Monopole = "monopole",
+        /// A force along `direction`.
+        Dipole = "dipole",
+        /// Along `direction`, and not against it.
+        OneWay = "one-way",
     }
 }
 

@@ -36,7 +36,6 @@ impl Surroundings {
     }
 
     /// Whether a scene may be a guide with obstacles, as far as can be said without looking at its sites.
-    #[must_use]
     pub fn may_have_obstacles(scenario: &Scenario) -> bool {
         is_guide(&scenario.grid().whole()) && may_change(scenario.medium())
     }
@@ -98,7 +97,6 @@ impl Row {
     }
 
     /// Whether it is the same at all its sites.
-    #[expect(clippy::float_cmp, reason = "the same formula gives the same number")]
     fn is_even(&self) -> bool {
         self.walls.iter().all(|wall| *wall == self.walls[0])
             && self.speeds.iter().all(|speed| *speed == self.speeds[0])

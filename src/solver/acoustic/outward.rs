@@ -62,7 +62,6 @@ impl Domain {
     }
 
     /// The sites of the grid that lie in it: from the first to before the second, axis by axis.
-    #[must_use]
     pub fn bounds(&self) -> [[usize; 3]; 2] {
         let size = self.grid.size();
         let whole = self.grid.whole().size();
@@ -78,7 +77,6 @@ impl Domain {
     }
 
     /// The site of an axis whose medium site `at` has. It may be beyond the last site of a window: the medium is that of the whole grid.
-    #[must_use]
     pub fn at(&self, axis: usize, at: usize) -> usize {
         let Range { start, end } = self.inner[axis];
         let own = self.grid.global(axis, at);
@@ -91,7 +89,6 @@ impl Domain {
     }
 
     /// y and z whose medium row (j, k) has.
-    #[must_use]
     pub fn row(&self, j: usize, k: usize) -> [usize; 2] {
         [self.at(1, j), self.at(2, k)]
     }

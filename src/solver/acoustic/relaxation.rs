@@ -21,13 +21,11 @@ use crate::physics::{Model, Sets};
 use crate::scene::Scenario;
 
 /// Whether a scene has any relaxation.
-#[must_use]
 pub fn relaxes(scenario: &Scenario) -> bool {
     scenario.medium().has_poles() || attenuates(scenario)
 }
 
 /// Whether its medium attenuates by a power law.
-#[must_use]
 pub fn attenuates(scenario: &Scenario) -> bool {
     matches!(scenario.model(), Model::Acoustic(acoustic) if acoustic.attenuation.is_some())
 }
@@ -63,7 +61,6 @@ pub struct Bulk {
 }
 
 /// The relaxations of a scene's medium.
-#[must_use]
 pub fn bulk(scenario: &Scenario, time_step: f64) -> Vec<Bulk> {
     let law = constants(scenario).and_then(|acoustic| acoustic.attenuation);
     let made = law.map_or(Vec::new(), |law| law.relaxations());
@@ -106,7 +103,6 @@ pub struct Face {
 }
 
 /// The memories of the faces of row (j, k).
-#[must_use]
 pub fn faces(damping: &Damping<'_>, j: usize, k: usize) -> Vec<Face> {
     let mut all = Vec::new();
     damping.for_each_face([j, k], |x, face| {

@@ -43,7 +43,6 @@ pub(super) struct Work<'a, 'b, T> {
 
 impl<T: Vectors> Kernel<T> for Work<'_, '_, T> {
     #[inline(always)]
-    #[allow(clippy::inline_always, reason = "must be compiled with the caller's features")]
     unsafe fn run<V: Lanes<Element = T>>(self) {
         // SAFETY: the caller's.
         unsafe { self.blocks.run::<V>(self.pass) }
@@ -54,7 +53,6 @@ impl<T: Real> Blocks<'_, T> {
     /// # Safety
     /// The machine has V's instruction set; the slices have the geometry's sizes for V::N lanes.
     #[inline(always)]
-    #[allow(clippy::inline_always, reason = "must be compiled with the caller's features")]
     unsafe fn run<V: Lanes<Element = T>>(&mut self, pass: &Pass<T>) {
         let rows = self.q.len() / (2 * V::N);
         debug_assert!(rows > 0 && self.psi.len() >= rows * 2 * V::N, "{rows} rows");
@@ -204,7 +202,6 @@ struct Last<V> {
 
 impl<V: Lanes> Last<V> {
     #[inline(always)]
-    #[allow(clippy::inline_always, reason = "must be compiled with the caller's features")]
     unsafe fn none() -> Self {
         // SAFETY: the caller has the features.
         unsafe {

@@ -131,7 +131,6 @@ pub static METHOD: Method = Method {
 };
 
 /// The number of blocks in which a line of `rows` rows is expected to be fastest on this machine's processor with `levels` levels: δ n^(levels/(levels+1)), δ measured once.
-#[must_use]
 pub fn optimal_blocks(precision: Precision, rows: usize, levels: u32) -> f64 {
     let level = crate::backend::simd::Level::best();
     let delta = crate::backend::threads::run(|| match precision {

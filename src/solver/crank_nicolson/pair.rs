@@ -1,10 +1,6 @@
 //! A vector of complex numbers: real parts in one register, imaginary parts in another.
 
-#![allow(
-    unsafe_code,
-    clippy::inline_always,
-    reason = "vectors of the back end; kernels must end up in the function that has the target features"
-)]
+#![allow(unsafe_code, reason = "vectors of the back end")]
 
 use crate::backend::simd::Lanes;
 use num_complex::Complex;

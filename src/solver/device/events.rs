@@ -2,7 +2,7 @@
 //! steps.
 
 use super::rows::grow;
-use super::{OnCuda, whole};
+use super::{OnCuda, unsigned, whole};
 use crate::backend::cuda::{Buffer, CudaError, Kernel, PinnedBuffer, Stream};
 use crate::solver::Taps;
 use crate::solver::clock::RunClock;
@@ -38,24 +38,22 @@ pub(in crate::solver) const BATCH: u64 = 1024;
 /// Sites of a detector that are gathered one by one; larger regions are summed on the device.
 pub(in crate::solver) const MOST_GATHERED: usize = 1024;
 
-/// As kernels take them.
-#[repr(C)]
-#[derive(Clone, Copy, Debug, Default)]
-pub(in crate::solver) struct Sites {
-    pub steps: u64,
-    pub places: u64,
-    pub values: u64,
-    pub gathers: u64,
-    pub record: u64,
-    pub set_places: u64,
-    pub set_values: u64,
-    pub count: i32,
-    pub set_count: i32,
-    pub set_rows: i32,
-    pub adds: i32,
+crate::backend::cuda::parameters! {
+    /// As kernels take them.
+    pub(in crate::solver) struct Sites {
+        pub steps: u64,
+        pub places: u64,
+        pub values: u64,
+        pub gathers: u64,
+        pub record: u64,
+        pub set_places: u64,
+        pub set_values: u64,
+        pub count: i32,
+        pub set_count: i32,
+        pub set_rows: i32,
+        pub adds: i32,
+    }
 }
-
-crate::backend::cuda::parameters!(Sites);
 
 /// The operations of a batch.
 pub(in crate::solver) struct SiteEvents<T: OnCuda> {
@@ -214,7 +212,7 @@ impl<T: OnCuda> SiteEvents<T> {
             self.players.channels.len() == adds && strengths.len().is_multiple_of(steps.max(1)),
             "{adds} sites"
         );
-        let (count, total) = (whole(adds), u32::try_from(adds * steps).unwrap_or(u32::MAX));
+        let (count, total) = (whole(adds), unsigned(adds * steps));
         let (channel_count, factor) = (whole(strengths.len() / steps.max(1)), self.players.factor);
         // SAFETY: the arguments are those of `play`; every channel of a player has a strength in each step, and `played` has room for all values.
         unsafe {
@@ -256,7 +254,7 @@ impl<T: OnCuda> SiteEvents<T> {
             step.sort_by_key(|(place, _)| *place);
             places.extend(step.iter().map(|(place, _)| *place));
             values.extend(step.iter().map(|(_, value)| *value));
-            steps.push(u32::try_from(places.len()).unwrap_or(u32::MAX));
+            steps.push(unsigned(places.len()));
         }
         self.adds = !places.is_empty();
         self.plays = false;

@@ -33,6 +33,11 @@ pub(super) fn whole(count: usize) -> i32 {
     i32::try_from(count).unwrap_or(i32::MAX)
 }
 
+/// The same without a sign.
+pub(super) fn unsigned(count: usize) -> u32 {
+    u32::try_from(count).unwrap_or(u32::MAX)
+}
+
 /// Row pairs of a chunk of one step that is not worth cutting: its halo is a sixteenth.
 const SHORT: u32 = 32;
 

@@ -7,7 +7,7 @@ pub(in crate::solver) use by_rows::{observables_of_rows, sharing_of};
 
 use super::events::MOST_GATHERED;
 use super::rows::grow;
-use super::{texels, whole};
+use super::{texels, unsigned, whole};
 use crate::backend::cuda::{Buffer, CudaError, Device, DeviceRepr, Event, Kernel, PinnedBuffer, Source, Stream};
 use crate::grid::Grid;
 use crate::physics::{Measure, Observables};
@@ -34,20 +34,18 @@ pub(in crate::solver) fn is_kept(taps: &Taps, n: usize, clock: &RunClock) -> boo
     !is_gathered(&taps.whole()[n], MOST_GATHERED) && taps.is_due(n, clock)
 }
 
-/// The part of a field that becomes a picture, as kernels take it.
-#[repr(C)]
-#[derive(Clone, Copy, Debug, Default)]
-pub(in crate::solver) struct Frame {
-    pub x: [i32; 2],
-    pub y: [i32; 2],
-    pub z: i32,
-    pub reduction: i32,
-    pub size: [i32; 2],
-    pub quantity: i32,
-    pub value: u64,
+crate::backend::cuda::parameters! {
+    /// The part of a field that becomes a picture, as kernels take it.
+    pub(in crate::solver) struct Frame {
+        pub x: [i32; 2],
+        pub y: [i32; 2],
+        pub z: i32,
+        pub reduction: i32,
+        pub size: [i32; 2],
+        pub quantity: i32,
+        pub value: u64,
+    }
 }
-
-crate::backend::cuda::parameters!(Frame);
 
 /// The region of a sum.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -107,7 +105,7 @@ impl Region {
             (warps.next_multiple_of(block) / self.rows().max(1)).max(1) == sharing,
             "{warps} warps for {self:?}"
         );
-        (u32::try_from(warps.div_ceil(block)).unwrap_or(u32::MAX), block, warps)
+        (unsigned(warps.div_ceil(block)), block, warps)
     }
 
     /// The value of a detector from the sums over its region.

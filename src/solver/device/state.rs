@@ -4,7 +4,7 @@
 //! at most 32 MB of partial products where a state has many lines.
 
 use super::rows::list;
-use super::{OnCuda, whole};
+use super::{OnCuda, unsigned, whole};
 use crate::backend::cuda::{Buffer, CudaError, Kernel, Source, Stream, parameters};
 use crate::field::{FieldData, Precision, narrow};
 use crate::grid::Grid;
@@ -15,8 +15,6 @@ use rayon::prelude::*;
 use rustfft::FftPlanner;
 use std::f64::consts::{PI, TAU};
 use std::sync::Arc;
-
-parameters!(Psi, Both, Lines, Products);
 
 /// Columns that a block of `sites` takes at once.
 const PIECE: usize = 1024;
@@ -37,15 +35,15 @@ const ALONG: usize = 4;
 /// All that are read back: those of sites, of three axes, of products.
 const SUMS: usize = OF_SITES + 3 * ALONG + 1;
 
-/// ψ on the device.
-#[repr(C)]
-#[derive(Clone, Copy, Debug, Default)]
-pub(in crate::solver) struct Psi {
-    parts: [u64; 2],
-    /// Numbers from row to row.
-    pitch: i64,
-    /// Numbers from site to site.
-    step: i32,
+parameters! {
+    /// ψ on the device.
+    pub(in crate::solver) struct Psi {
+        parts: [u64; 2],
+        /// Numbers from row to row.
+        pitch: i64,
+        /// Numbers from site to site.
+        step: i32,
+    }
 }
 
 impl Psi {
@@ -71,47 +69,43 @@ impl Psi {
     }
 }
 
-#[repr(C)]
-#[derive(Clone, Copy, Debug, Default)]
-struct Both {
-    psi: Psi,
-    start: Psi,
-    nx: i32,
-    rows: i32,
-    pieces: i32,
-    parts: u64,
-}
+parameters! {
+    struct Both {
+        psi: Psi,
+        start: Psi,
+        nx: i32,
+        rows: i32,
+        pieces: i32,
+        parts: u64,
+    }
 
-#[repr(C)]
-#[derive(Clone, Copy, Debug, Default)]
-struct Lines {
-    psi: Psi,
-    size: [i32; 3],
-    axis: i32,
-    sites: i32,
-    count: i32,
-    length: i32,
-    together: i32,
-    chirped: i32,
-    turns: u64,
-    chirp: u64,
-    filter: u64,
-    momenta: u64,
-    spacing: f64,
-    parts: u64,
-}
+    struct Lines {
+        psi: Psi,
+        size: [i32; 3],
+        axis: i32,
+        sites: i32,
+        count: i32,
+        length: i32,
+        together: i32,
+        chirped: i32,
+        turns: u64,
+        chirp: u64,
+        filter: u64,
+        momenta: u64,
+        spacing: f64,
+        parts: u64,
+    }
 
-#[repr(C)]
-#[derive(Clone, Copy, Debug, Default)]
-struct Products {
-    psi: Psi,
-    count: i32,
-    length: i32,
-    by_columns: i32,
-    slices: i32,
-    each: i32,
-    tiles: u64,
-    parts: u64,
+    struct Products {
+        psi: Psi,
+        count: i32,
+        length: i32,
+        by_columns: i32,
+        slices: i32,
+        each: i32,
+        tiles: u64,
+        parts: u64,
+    }
 }
 
 fn source(precision: Precision) -> Source {
@@ -208,7 +202,7 @@ impl<T: OnCuda> DeviceState<T> {
     ) -> Result<(), CudaError> {
         for (from, to) in from.iter().zip(to) {
             debug_assert!(from.bytes() == to.bytes() && from.bytes().is_multiple_of(16));
-            let count = u32::try_from(from.bytes() / 16).unwrap_or(u32::MAX);
+            let count = unsigned(from.bytes() / 16);
             let (from, to) = (from.address(), to.address());
             // SAFETY: the arguments are those of the kernel; both planes have `count` times 16 bytes.
             unsafe {
@@ -302,11 +296,11 @@ impl<T: OnCuda> DeviceState<T> {
         debug_assert!(self.parts.bytes() >= blocks * OF_SITES * size_of::<f64>());
         // SAFETY: the argument is that of the kernel; both fields have the grid's sites, and there is room for the sums of every block.
         unsafe {
-            stream.launch(&self.sites, (count_of(blocks), 1, 1), 256, |launch| {
+            stream.launch(&self.sites, (unsigned(blocks), 1, 1), 256, |launch| {
                 launch.arg(&parameters);
             })?;
         }
-        self.add_up(stream, count_of(blocks), OF_SITES, 0)
+        self.add_up(stream, unsigned(blocks), OF_SITES, 0)
     }
 
     #[allow(unsafe_code, reason = "a kernel launch")]
@@ -366,10 +360,6 @@ impl<T: OnCuda> DeviceState<T> {
     }
 }
 
-fn count_of(blocks: usize) -> u32 {
-    u32::try_from(blocks).unwrap_or(u32::MAX)
-}
-
 /// Bytes of shared memory for lines of `length` numbers.
 fn shared_of(length: usize, together: usize) -> usize {
     2 * together * (length + 1) * size_of::<f64>()
@@ -416,7 +406,7 @@ impl Axis {
         };
         let tables = [table(turns.collect())?, table(chirp)?, table(filter)?, table(momenta)?];
         let [turns, chirp, filter, momenta] = tables.each_ref().map(Buffer::address);
-        let bytes = u32::try_from(shared).unwrap_or(u32::MAX);
+        let bytes = unsigned(shared);
         Ok(Self {
             parameters: Lines {
                 size: grid.size().map(whole),
@@ -434,8 +424,8 @@ impl Axis {
                 ..Lines::default()
             },
             kernel: stream.kernel(source(T::PRECISION), "lines", bytes)?,
-            threads: count_of((together * length / 8).next_power_of_two().clamp(32, 512)),
-            blocks: count_of(count.div_ceil(together).min(BLOCKS)),
+            threads: unsigned((together * length / 8).next_power_of_two().clamp(32, 512)),
+            blocks: unsigned(count.div_ceil(together).min(BLOCKS)),
             tables,
         })
     }
@@ -481,7 +471,7 @@ impl Pairs {
                 tiles: tiles.address(),
                 ..Products::default()
             },
-            pairs: count_of(pairs),
+            pairs: unsigned(pairs),
             tiles,
         }))
     }

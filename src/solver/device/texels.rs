@@ -1,6 +1,6 @@
 //! What pictures of all kinds of fields on the device have in common (`kernels/reduce.cuh`).
 
-use super::whole;
+use super::{unsigned, whole};
 use crate::backend::cuda::{Buffer, CudaError, Stream};
 use crate::scene::scenario::Quantity;
 
@@ -25,7 +25,7 @@ pub(in crate::solver) fn room(
 /// Lanes of a texel, which share its `loads`, and blocks of 256 threads for all `texels`.
 pub(in crate::solver) fn lanes(texels: usize, loads: usize) -> (i32, u32) {
     let group = loads.next_power_of_two().min(32);
-    let blocks = u32::try_from((texels * group).div_ceil(256)).unwrap_or(u32::MAX);
+    let blocks = unsigned((texels * group).div_ceil(256));
     (whole(group), blocks)
 }
 

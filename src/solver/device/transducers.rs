@@ -14,18 +14,16 @@ const ROOM: usize = 64 << 20;
 /// Threads of a block of the kernels that touch sites.
 pub(in crate::solver) const THREADS: u32 = 256;
 
-/// One step of transducers, as kernels take it.
-#[repr(C)]
-#[derive(Clone, Copy, Debug, Default)]
-pub(in crate::solver) struct Touch {
-    pub places: u64,
-    pub signal: u64,
-    pub record: u64,
-    pub count: i32,
-    pub act: i32,
+crate::backend::cuda::parameters! {
+    /// One step of transducers, as kernels take it.
+    pub(in crate::solver) struct Touch {
+        pub places: u64,
+        pub signal: u64,
+        pub record: u64,
+        pub count: i32,
+        pub act: i32,
+    }
 }
-
-crate::backend::cuda::parameters!(Touch);
 
 impl Touch {
     /// Blocks of [`THREADS`] with a thread a site.

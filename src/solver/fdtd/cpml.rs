@@ -137,12 +137,9 @@ pub struct Shape<T> {
     here: [usize; 2],
     /// A of the face below, of that above, and of the site itself, then B of these, one after the other, slot by slot.
     factors: [Vec<T>; 6],
-    /// The same and (1 − A)/A of the sites of the slots, all in one: [`KINDS`] times as many as there are slots.
+    /// The same and (1 − A)/A of the sites of the slots, all in one: seven times as many as there are slots.
     together: Vec<T>,
 }
-
-/// Factors of a slot: six, and (1 − A)/A.
-pub const KINDS: usize = 7;
 
 /// Slots of each end of an axis of `sites` for layers of `width`: along x whole vectors, where the row is long enough.
 pub fn slots_of_end(axis: usize, width: usize, sites: usize) -> usize {

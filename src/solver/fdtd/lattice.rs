@@ -76,8 +76,6 @@ pub struct Lattice {
 impl Lattice {
     /// Values before the first site of the first row, and the least between two rows: a cache line of single precision.
     pub const FRONT: usize = 16;
-    /// Values between rows that belong to the row before: the ghosts at its end. Those of the row behind follow.
-    pub const BETWEEN: usize = Self::FRONT / 2;
 
     /// The lattice of `grid` for a stencil of half width `half`.
     #[must_use]

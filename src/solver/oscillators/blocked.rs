@@ -7,7 +7,7 @@
 //! Halo: 2 sites a sub-step and side. A pass reads one copy of the field and writes another; memory is read and written once for all of its steps. The same
 //! row kernels in the same order as `naive`: the same bits.
 
-#![allow(unsafe_code, clippy::inline_always, reason = "drives the row kernels")]
+#![allow(unsafe_code, reason = "drives the row kernels")]
 
 use super::events::SiteEvents;
 use super::field::Field;

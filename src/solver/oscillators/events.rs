@@ -4,7 +4,7 @@
 //! A step from t to t + Δt is `kick(t) · damp · sweeps · damp · kick(t + Δt)`: a kick adds ½Δt S/a^d to dq/dt, damping multiplies it by e^(−γ|Δt|) (γ is the rate
 //! at which an amplitude falls: q_tt = … − 2γq_t). Both halves are the same, so a step is its own mirror image in time.
 
-#![allow(unsafe_code, clippy::inline_always, reason = "works on rows of the sweeps")]
+#![allow(unsafe_code, reason = "works on rows of the sweeps")]
 
 use super::layout::Layout;
 use super::pair::damp;

@@ -2,7 +2,7 @@
 //!
 //! Per site-step in 2D, order 2: 7 sweeps of 5 instructions, 7 passes of 16 B (single) over q and p.
 
-#![allow(unsafe_code, clippy::inline_always, reason = "runs the row kernels")]
+#![allow(unsafe_code, reason = "runs the row kernels")]
 
 use super::events::SiteEvents;
 use super::field::Field;

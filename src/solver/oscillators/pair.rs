@@ -14,11 +14,7 @@
 //!
 //! Source: H. L. Calvo, E. P. Danieli, H. M. Pastawski, Physica B 398 (2007) 317, §2; the shears: every rotation of the plane is three (e.g. A. Paeth 1986).
 
-#![allow(
-    unsafe_code,
-    clippy::inline_always,
-    reason = "SIMD; kernels must end up in the one function that has the target features"
-)]
+#![allow(unsafe_code, reason = "SIMD")]
 
 use crate::backend::simd::Lanes;
 use num_traits::Float;

@@ -1,10 +1,6 @@
 //! Sweeps over one row or two, whole or a stretch of them in a block.
 
-#![allow(
-    unsafe_code,
-    clippy::inline_always,
-    reason = "SIMD; kernels must end up in the one function that has the target features"
-)]
+#![allow(unsafe_code, reason = "SIMD")]
 
 use super::layout::Layout;
 use super::pair::{Coefficients, Sites, pairs, swing_one, swings, turn_one};

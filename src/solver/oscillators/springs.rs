@@ -312,7 +312,6 @@ struct Known {
 impl Known {
     fn pair(&mut self, m1: f64, m2: f64, k: f64, tau: f64) -> Pair<f64> {
         let of = [m1, m2, k, tau];
-        #[expect(clippy::float_cmp, reason = "the same numbers give the same pair")]
         if self.of != of {
             self.of = of;
             self.found = pair(m1, m2, k, tau);

@@ -105,7 +105,6 @@ impl Tap {
         clippy::cast_precision_loss,
         reason = "clamped to the grid"
     )]
-    #[must_use]
     pub fn nearest(grid: &Grid, at: [f64; 3]) -> [usize; 3] {
         let sites = grid.size();
         [0, 1, 2].map(|axis| {
@@ -115,7 +114,6 @@ impl Tap {
     }
 
     /// Whether energy or its flux is recorded.
-    #[must_use]
     pub fn moves(&self) -> bool {
         matches!(self.measure, Measure::Energy | Measure::Flux)
     }

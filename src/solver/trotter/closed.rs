@@ -7,9 +7,8 @@
 
 #![allow(
     unsafe_code,
-    clippy::inline_always,
     clippy::needless_bitwise_bool,
-    reason = "a kernel must end up in the one function that has the target features, its loops without branches"
+    reason = "SIMD, its loops without branches"
 )]
 
 use super::half_phase::HalfPhase;

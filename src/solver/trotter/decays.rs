@@ -2,11 +2,7 @@
 //!
 //! Operations a site: 2 for the static energy, 2 for each drive and each density, some 35 for the exponential; loops over sites become vector code.
 
-#![allow(
-    unsafe_code,
-    clippy::inline_always,
-    reason = "a kernel must end up in the one function that has the target features"
-)]
+#![allow(unsafe_code, reason = "SIMD")]
 
 use super::media::{Exponent, Media};
 use crate::backend::simd::{Kernel, Lanes, Level};

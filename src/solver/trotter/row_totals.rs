@@ -1,10 +1,6 @@
 //! The sums over a row of a region, from its closed sites and those beside them.
 
-#![allow(
-    unsafe_code,
-    clippy::inline_always,
-    reason = "a kernel must end up in the one function that has the target features"
-)]
+#![allow(unsafe_code, reason = "SIMD")]
 
 use crate::backend::simd::{Kernel, Lanes, Level};
 use crate::field::Real;

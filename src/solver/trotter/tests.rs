@@ -142,6 +142,18 @@ fn check_both(case: &Case) {
     check::<f64>(case);
 }
 
+/// Both precisions of every size and order, each with what `with` changes of the plain case.
+fn check_all(sizes: &[&[usize]], orders: &[u32], with: impl Fn(Case) -> Case) {
+    for size in sizes {
+        for order in orders {
+            check_both(&with(Case::new(size, *order)));
+        }
+    }
+}
+
+/// A line, two planes and a box.
+const SOME: &[&[usize]] = &[&[30], &[41, 23], &[130, 44], &[14, 12, 9]];
+
 /// Tiny, odd, smaller than a vector, larger than a block, no multiples of anything.
 const SIZES: &[&[usize]] = &[
     &[1],
@@ -165,29 +177,18 @@ const SIZES: &[&[usize]] = &[
 
 #[test]
 fn random_potential_at_all_sizes_and_orders() {
-    for size in SIZES {
-        for order in [1, 2, 4] {
-            check_both(&Case::new(size, order));
-        }
-    }
+    check_all(SIZES, &[1, 2, 4], |case| case);
 }
 
 #[test]
 fn interior_walls() {
-    for size in SIZES {
-        for order in [1, 2, 4] {
-            check_both(&Case {
-                walls: true,
-                ..Case::new(size, order)
-            });
-        }
-    }
+    check_all(SIZES, &[1, 2, 4], |case| Case { walls: true, ..case });
 }
 
 #[test]
 fn periodic_edges() {
-    for size in [
-        &[2][..],
+    let sizes: &[&[usize]] = &[
+        &[2],
         &[6],
         &[130],
         &[2, 2],
@@ -196,67 +197,51 @@ fn periodic_edges() {
         &[400, 22],
         &[2, 4, 6],
         &[34, 12, 8],
-    ] {
-        for order in [1, 2, 4] {
-            for walls in [false, true] {
-                for edges in [
-                    [Edge::Periodic; 3],
-                    [Edge::Wall, Edge::Periodic, Edge::Wall],
-                    [Edge::Periodic, Edge::Wall, Edge::Periodic],
-                ] {
-                    check_both(&Case {
-                        edges,
-                        walls,
-                        ..Case::new(size, order)
-                    });
-                }
-            }
+    ];
+    for walls in [false, true] {
+        for edges in [
+            [Edge::Periodic; 3],
+            [Edge::Wall, Edge::Periodic, Edge::Wall],
+            [Edge::Periodic, Edge::Wall, Edge::Periodic],
+        ] {
+            check_all(sizes, &[1, 2, 4], |case| Case { edges, walls, ..case });
         }
     }
 }
 
 #[test]
 fn absorption_layers_and_edges() {
-    for size in [&[30][..], &[41, 23], &[130, 44], &[14, 12, 9]] {
-        for order in [1, 2] {
-            for dt in [0.13, -0.13] {
-                check_both(&Case {
-                    edges: [Edge::Absorb; 3],
-                    absorb: true,
-                    dt,
-                    ..Case::new(size, order)
-                });
-            }
-        }
-    }
-}
-
-#[test]
-fn magnetic_flux() {
-    for size in [&[5, 4][..], &[40, 30], &[150, 40], &[12, 10, 7]] {
-        for order in [1, 2, 4] {
-            for walls in [false, true] {
-                check_both(&Case {
-                    flux: 0.1,
-                    walls,
-                    ..Case::new(size, order)
-                });
-            }
-        }
-    }
-    for size in [&[4, 10][..], &[150, 40]] {
-        check_both(&Case {
-            flux: 0.1,
-            edges: [Edge::Periodic; 3],
-            ..Case::new(size, 2)
+    for dt in [0.13, -0.13] {
+        check_all(SOME, &[1, 2], |case| Case {
+            edges: [Edge::Absorb; 3],
+            absorb: true,
+            dt,
+            ..case
         });
     }
 }
 
 #[test]
+fn magnetic_flux() {
+    let sizes: &[&[usize]] = &[&[5, 4], &[40, 30], &[150, 40], &[12, 10, 7]];
+    for walls in [false, true] {
+        check_all(sizes, &[1, 2, 4], |case| Case {
+            flux: 0.1,
+            walls,
+            ..case
+        });
+    }
+    check_all(&[&[4, 10], &[150, 40]], &[2], |case| Case {
+        flux: 0.1,
+        edges: [Edge::Periodic; 3],
+        ..case
+    });
+}
+
+#[test]
 fn bonds_that_differ() {
-    for size in [
-        &[2][..],
+    let open: &[&[usize]] = &[
+        &[2],
         &[37],
         &[1000],
         &[5, 4],
@@ -264,36 +249,21 @@ fn bonds_that_differ() {
         &[301, 67],
         &[12, 10, 7],
         &[35, 6, 5],
-    ] {
-        for order in [1, 2, 4] {
-            for walls in [false, true] {
-                check_both(&Case {
-                    bonds: true,
-                    flux: if size.len() > 1 { 0.1 } else { 0.0 },
-                    walls,
-                    ..Case::new(size, order)
-                });
-            }
-        }
-    }
-    for size in [
-        &[2][..],
-        &[6],
-        &[130],
-        &[9000],
-        &[2, 2],
-        &[4, 10],
-        &[150, 38],
-        &[34, 12, 8],
-    ] {
-        for walls in [false, true] {
-            check_both(&Case {
-                bonds: true,
-                walls,
-                edges: [Edge::Periodic; 3],
-                ..Case::new(size, 2)
-            });
-        }
+    ];
+    let rings: &[&[usize]] = &[&[2], &[6], &[130], &[9000], &[2, 2], &[4, 10], &[150, 38], &[34, 12, 8]];
+    for walls in [false, true] {
+        check_all(open, &[1, 2, 4], |case| Case {
+            bonds: true,
+            flux: if case.size.len() > 1 { 0.1 } else { 0.0 },
+            walls,
+            ..case
+        });
+        check_all(rings, &[2], |case| Case {
+            bonds: true,
+            walls,
+            edges: [Edge::Periodic; 3],
+            ..case
+        });
     }
     check_both(&Case {
         bonds: true,
@@ -312,58 +282,36 @@ fn bonds_that_differ() {
 
 #[test]
 fn driven_potentials() {
-    for size in [&[30][..], &[41, 23], &[130, 44], &[14, 12, 9]] {
-        for order in [1, 2, 4] {
-            check_both(&Case {
-                drive: true,
-                ..Case::new(size, order)
-            });
-        }
-    }
+    check_all(SOME, &[1, 2, 4], |case| Case { drive: true, ..case });
 }
 
 #[test]
 fn interaction() {
-    for size in [&[30][..], &[41, 23], &[130, 44], &[14, 12, 9]] {
-        for order in [1, 2, 4] {
-            check_both(&Case {
-                interaction: 0.4,
-                ..Case::new(size, order)
-            });
-        }
-    }
+    check_all(SOME, &[1, 2, 4], |case| Case {
+        interaction: 0.4,
+        ..case
+    });
 }
 
 /// Layers set the interaction in places. In imaginary time the methods take the density at the start of a step, which the reference does not: the preset `interaction-step` holds that.
 #[test]
 fn interaction_of_layers() {
-    for size in [&[30][..], &[41, 23], &[130, 44], &[14, 12, 9]] {
-        for order in [1, 2, 4] {
-            check_both(&Case {
-                interaction: 0.2,
-                uneven: true,
-                ..Case::new(size, order)
-            });
-        }
-    }
+    check_all(SOME, &[1, 2, 4], |case| Case {
+        interaction: 0.2,
+        uneven: true,
+        ..case
+    });
 }
 
 /// The reference turns its bonds by the phases of a frame that rotates, in real and imaginary time, in planes and in space.
 #[test]
 fn rotation() {
-    for size in [&[41, 23][..], &[130, 44], &[14, 12, 9]] {
-        for order in [1, 2, 4] {
-            check_both(&Case {
-                rotation: 0.15,
-                ..Case::new(size, order)
-            });
-        }
-        check_both(&Case {
-            rotation: -0.15,
-            imaginary: true,
-            ..Case::new(size, 2)
-        });
-    }
+    check_all(&SOME[1..], &[1, 2, 4], |case| Case { rotation: 0.15, ..case });
+    check_all(&SOME[1..], &[2], |case| Case {
+        rotation: -0.15,
+        imaginary: true,
+        ..case
+    });
     check_both(&Case {
         rotation: 0.1,
         interaction: 0.2,
@@ -378,48 +326,41 @@ fn rotation() {
 /// Two components that act on each other, each on itself, and turn into each other.
 #[test]
 fn interaction_of_components() {
-    for size in [&[31, 2][..], &[40, 2], &[41, 23, 2], &[130, 44, 2]] {
-        for order in [1, 2, 4] {
-            check_both(&Case {
-                interaction: 0.3,
-                cross: 0.5,
-                uneven: order == 2,
-                bonds: order == 4,
-                ..Case::new(size, order)
-            });
-        }
-        check_both(&Case {
-            interaction: 0.2,
-            cross: -0.3,
-            walls: true,
-            drive: true,
-            ..Case::new(size, 2)
-        });
-    }
+    let sizes: &[&[usize]] = &[&[31, 2], &[40, 2], &[41, 23, 2], &[130, 44, 2]];
+    check_all(sizes, &[1, 2, 4], |case| Case {
+        interaction: 0.3,
+        cross: 0.5,
+        uneven: case.order == 2,
+        bonds: case.order == 4,
+        ..case
+    });
+    check_all(sizes, &[2], |case| Case {
+        interaction: 0.2,
+        cross: -0.3,
+        walls: true,
+        drive: true,
+        ..case
+    });
 }
 
 #[test]
 fn interaction_where_something_absorbs() {
-    for order in [1, 2, 4] {
-        check_both(&Case {
-            edges: [Edge::Absorb; 3],
-            absorb: true,
-            interaction: 0.4,
-            ..Case::new(&[41, 23], order)
-        });
-    }
+    check_all(&[&[41, 23]], &[1, 2, 4], |case| Case {
+        edges: [Edge::Absorb; 3],
+        absorb: true,
+        interaction: 0.4,
+        ..case
+    });
 }
 
 #[test]
 fn imaginary_time() {
-    for size in [&[1][..], &[30], &[41, 23], &[130, 44], &[14, 12, 9]] {
-        for walls in [false, true] {
-            check_both(&Case {
-                imaginary: true,
-                walls,
-                ..Case::new(size, 2)
-            });
-        }
+    for walls in [false, true] {
+        check_all(&[&[1], &[30], &[41, 23], &[130, 44], &[14, 12, 9]], &[2], |case| Case {
+            imaginary: true,
+            walls,
+            ..case
+        });
     }
 }
 

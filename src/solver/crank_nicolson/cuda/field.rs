@@ -9,7 +9,7 @@ use crate::solver::crank_nicolson::propagator::KEPT;
 use crate::solver::device::OnCuda;
 use crate::solver::device::rows::grow;
 use crate::solver::device::state::{DeviceState, Psi};
-use crate::solver::device::{texels, whole};
+use crate::solver::device::{texels, unsigned, whole};
 use crate::solver::totals::{Region, Totals};
 use crate::solver::{FieldImage, ImageRequest};
 use num_complex::Complex;
@@ -194,7 +194,7 @@ impl<T: OnCuda> Field<T> {
     #[allow(unsafe_code, reason = "a kernel launch")]
     pub(super) fn rescale(&mut self, weight: f64) -> Result<(), CudaError> {
         let (psi, parts) = (self.psi.address(), self.weights.address());
-        let sites = u32::try_from(self.grid.sites()).unwrap_or(u32::MAX);
+        let sites = unsigned(self.grid.sites());
         debug_assert!(
             self.psi.bytes() >= 2 * self.grid.sites() * size_of::<T>(),
             "ψ of {sites} sites"
@@ -219,10 +219,7 @@ impl<T: OnCuda> Field<T> {
     #[allow(unsafe_code, reason = "a kernel launch")]
     fn scale(&mut self, count: u32, weight: f64) -> Result<(), CudaError> {
         let (psi, parts) = (self.psi.address(), self.weights.address());
-        let (sites, count) = (
-            u32::try_from(self.grid.sites()).unwrap_or(u32::MAX),
-            count.cast_signed(),
-        );
+        let (sites, count) = (unsigned(self.grid.sites()), count.cast_signed());
         self.fetched = false;
         debug_assert!(count <= WEIGHERS.cast_signed(), "{count} sums");
         // SAFETY: the parameters are those of the kernel; ψ has `sites` numbers, and there are as many sums.
@@ -245,7 +242,7 @@ impl<T: OnCuda> Field<T> {
                 .address(),
         };
         let psi = self.psi.address();
-        let sites = u32::try_from(self.grid.sites()).unwrap_or(u32::MAX);
+        let sites = unsigned(self.grid.sites());
         debug_assert!(
             self.psi.bytes() >= 2 * self.grid.sites() * size_of::<T>(),
             "ψ of {sites} sites"
@@ -266,7 +263,7 @@ impl<T: OnCuda> Field<T> {
             return Ok(());
         };
         let (psi, strength) = (self.psi.address(), T::of(strength));
-        let sites = u32::try_from(self.grid.sites()).unwrap_or(u32::MAX);
+        let sites = unsigned(self.grid.sites());
         self.fetched = false;
         // SAFETY: the arguments are those of the kernel; ψ and the density have `sites` numbers.
         unsafe {
@@ -287,7 +284,7 @@ impl<T: OnCuda> Field<T> {
         by: &[f64],
         rows: usize,
     ) -> Result<(), CudaError> {
-        let rows = u32::try_from(rows).unwrap_or(u32::MAX);
+        let rows = unsigned(rows);
         for (part, by) in parts.iter().zip(by) {
             debug_assert!(part.bytes() >= rows as usize * size_of::<T>(), "a drive of {rows} rows");
             let (part, by) = (part.address(), T::of(*by));

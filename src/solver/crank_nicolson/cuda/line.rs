@@ -9,8 +9,8 @@ use super::shape::{PART_THREADS, PARTS, Shape};
 use crate::backend::cuda::{Buffer, CudaError, Device, Kernel, Stream};
 use crate::grid::Grid;
 use crate::solver::clock::RunClock;
-use crate::solver::device::OnCuda;
 use crate::solver::device::rows::address;
+use crate::solver::device::{OnCuda, unsigned};
 use std::ffi::c_void;
 
 /// Numbers that a block exchanges joints by, as in the kernels.
@@ -104,7 +104,7 @@ impl<T: OnCuda> Line<T> {
         let processors = device.multiprocessors as usize;
         let layout = Layout::new(sites, shape.rows, closes, processors, size_of::<T>());
         let numbers = 3 * (shape.rows + 1) * layout.threads + 2 * EXCHANGE;
-        let shared = u32::try_from(numbers * size_of::<T>()).unwrap_or(u32::MAX);
+        let shared = unsigned(numbers * size_of::<T>());
         let plane = |value: &dyn Fn(usize) -> T, beyond: T| plane(&stream, sites, layout.room, value, beyond);
         // What is infinite is a wall.
         let still = |site: usize| {

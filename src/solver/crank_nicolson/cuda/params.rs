@@ -2,116 +2,102 @@
 
 use crate::backend::cuda::parameters;
 
-parameters!(Line<T>, Blocks, Solving, Parts, Lines<T>, Look, Picture);
+parameters! {
+    /// Output of the blocks for `rs`, and input from it.
+    pub(super) struct Blocks {
+        pub a: u64,
+        pub v: u64,
+        pub d: u64,
+        pub next_a: u64,
+        pub next_d: u64,
+        pub y: u64,
+    }
 
-/// Output of the blocks for `rs`, and input from it.
-#[repr(C)]
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Blocks {
-    pub a: u64,
-    pub v: u64,
-    pub d: u64,
-    pub next_a: u64,
-    pub next_d: u64,
-    pub y: u64,
-}
+    /// Further arguments of the solution for the joints of all blocks.
+    pub(super) struct Solving {
+        pub kept: u64,
+        pub pivots: u64,
+        pub blocks: i32,
+        pub ring: i32,
+        pub threads: i32,
+        pub d: u64,
+        pub next_d: u64,
+    }
 
-/// Further arguments of the solution for the joints of all blocks.
-#[repr(C)]
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Solving {
-    pub kept: u64,
-    pub pivots: u64,
-    pub blocks: i32,
-    pub ring: i32,
-    pub threads: i32,
-    pub d: u64,
-    pub next_d: u64,
-}
+    /// Joints of all blocks in parts, and one joint of each part.
+    pub(super) struct Parts {
+        pub joints: Blocks,
+        pub parts: Blocks,
+        pub within: Solving,
+        pub between: Solving,
+    }
 
-/// Joints of all blocks in parts, and one joint of each part.
-#[repr(C)]
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Parts {
-    pub joints: Blocks,
-    pub parts: Blocks,
-    pub within: Solving,
-    pub between: Solving,
-}
+    /// A line and a step of it.
+    pub(super) struct Line<T> {
+        pub psi: u64,
+        pub energy: u64,
+        pub absorption: u64,
+        pub factors: u64,
+        pub sites: i64,
+        pub each: i32,
+        pub more: i32,
+        pub imaginary: i32,
+        pub top: Blocks,
+        pub kept: u64,
+        pub a_energy: T,
+        pub a_shift: T,
+        pub a_absorption: T,
+        pub d_scale: T,
+        pub interaction: T,
+        pub solving: Solving,
+    }
 
-/// A line and a step of it.
-#[repr(C)]
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Line<T> {
-    pub psi: u64,
-    pub energy: u64,
-    pub absorption: u64,
-    pub factors: u64,
-    pub sites: i64,
-    pub each: i32,
-    pub more: i32,
-    pub imaginary: i32,
-    pub top: Blocks,
-    pub kept: u64,
-    pub a_energy: T,
-    pub a_shift: T,
-    pub a_absorption: T,
-    pub d_scale: T,
-    pub interaction: T,
-    pub solving: Solving,
-}
+    /// One Cayley factor of all lines of a plane, and what stands between two of them.
+    pub(super) struct Lines<T> {
+        pub psi: u64,
+        pub q: u64,
+        pub ring: u64,
+        pub factors: u64,
+        pub ending: u64,
+        pub beginning: u64,
+        pub stride: i64,
+        pub size: [i32; 2],
+        pub threads: i32,
+        pub pitch: i32,
+        pub ends: i32,
+        pub begins: i32,
+        pub imaginary: i32,
+        pub scale: [T; 2],
+        pub tau: T,
+        pub strength: T,
+    }
 
-/// One Cayley factor of all lines of a plane, and what stands between two of them.
-#[repr(C)]
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Lines<T> {
-    pub psi: u64,
-    pub q: u64,
-    pub ring: u64,
-    pub factors: u64,
-    pub ending: u64,
-    pub beginning: u64,
-    pub stride: i64,
-    pub size: [i32; 2],
-    pub threads: i32,
-    pub pitch: i32,
-    pub ends: i32,
-    pub begins: i32,
-    pub imaginary: i32,
-    pub scale: [T; 2],
-    pub tau: T,
-    pub strength: T,
-}
+    /// A field that is summed over.
+    pub(super) struct Look {
+        pub psi: u64,
+        pub still: u64,
+        pub driven: u64,
+        pub regions: u64,
+        pub parts: u64,
+        pub size: [i32; 2],
+        pub periodic: [i32; 2],
+        pub diagonal: f64,
+        pub hopping: f64,
+        pub interaction: f64,
+    }
 
-/// A field that is summed over.
-#[repr(C)]
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Look {
-    pub psi: u64,
-    pub still: u64,
-    pub driven: u64,
-    pub regions: u64,
-    pub parts: u64,
-    pub size: [i32; 2],
-    pub periodic: [i32; 2],
-    pub diagonal: f64,
-    pub hopping: f64,
-    pub interaction: f64,
-}
-
-/// A picture of a field.
-#[repr(C)]
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Picture {
-    pub psi: u64,
-    pub value: u64,
-    pub phase: u64,
-    pub nx: i32,
-    pub x: [i32; 2],
-    pub y: [i32; 2],
-    pub reduction: i32,
-    pub size: [i32; 2],
-    pub quantity: i32,
+    /// A picture of a field.
+    pub(super) struct Picture {
+        pub psi: u64,
+        pub value: u64,
+        pub phase: u64,
+        pub nx: i32,
+        pub x: [i32; 2],
+        pub y: [i32; 2],
+        pub reduction: i32,
+        pub size: [i32; 2],
+        pub quantity: i32,
+    }
 }
 
 #[cfg(test)]

@@ -15,7 +15,7 @@ use crate::scene::Scenario;
 use crate::solver::clock::RunClock;
 use crate::solver::device::OnCuda;
 use crate::solver::device::rows::{address, list};
-use crate::solver::device::whole;
+use crate::solver::device::{unsigned, whole};
 use crate::solver::quantum::kick::Kick;
 use num_complex::{Complex, Complex64};
 
@@ -66,7 +66,7 @@ impl Layout {
 
     /// Bytes of shared memory for numbers of `bytes` each.
     fn shared(&self, bytes: usize) -> u32 {
-        u32::try_from((SLOTS + 2 * self.group + self.group * self.pitch) * bytes).unwrap_or(u32::MAX)
+        unsigned((SLOTS + 2 * self.group + self.group * self.pitch) * bytes)
     }
 
     /// Where a site's coefficient stands among those of its line: threads read theirs side by side.

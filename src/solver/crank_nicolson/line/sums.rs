@@ -20,7 +20,6 @@ const ROWS: usize = 32;
 
 impl<T: Vectors> Kernel<T> for LaneSums<'_, T> {
     #[inline(always)]
-    #[allow(clippy::inline_always, reason = "must be compiled with the caller's features")]
     unsafe fn run<V: Lanes<Element = T>>(self) {
         let mut lanes = [T::zero(); LANES];
         debug_assert!(

@@ -89,7 +89,6 @@ pub(super) struct Down<'a, T> {
 
 impl<T: Vectors> Kernel<T> for Down<'_, T> {
     #[inline(always)]
-    #[allow(clippy::inline_always, reason = "must be compiled with the caller's features")]
     unsafe fn run<V: Lanes<Element = T>>(self) {
         debug_assert!(
             self.ends.len() <= BESIDE && self.driven.len() == self.drives.len(),
@@ -110,7 +109,6 @@ impl<T: Vectors> Kernel<T> for Down<'_, T> {
 
 impl<T: Vectors> Down<'_, T> {
     #[inline(always)]
-    #[allow(clippy::inline_always, reason = "must be compiled with the caller's features")]
     unsafe fn sweep<V: Lanes<Element = T>, const G: usize, const KEEP: bool>(self) {
         let rows = self.rows;
         assert!(self.ends.len() == G && self.swept.is_some() == KEEP);
@@ -190,7 +188,6 @@ impl<T: Vectors> Down<'_, T> {
 
 /// Whether |z|² of every lane is at most `limit`.
 #[inline(always)]
-#[allow(clippy::inline_always, reason = "must be compiled with the caller's features")]
 unsafe fn below<V: Lanes>(pair: Pair<V>, limit: V::Element) -> bool {
     let mut all = [V::Element::default(); WIDEST];
     // SAFETY: no vector is wider; instructions as the caller promises.
@@ -211,7 +208,6 @@ pub(super) struct Up<'a, T> {
 
 impl<T: Vectors> Kernel<T> for Up<'_, T> {
     #[inline(always)]
-    #[allow(clippy::inline_always, reason = "must be compiled with the caller's features")]
     unsafe fn run<V: Lanes<Element = T>>(self) {
         // SAFETY: as seen in the function; instructions as the caller promises.
         unsafe {
@@ -226,7 +222,6 @@ impl<T: Vectors> Kernel<T> for Up<'_, T> {
 
 impl<T: Vectors> Up<'_, T> {
     #[inline(always)]
-    #[allow(clippy::inline_always, reason = "must be compiled with the caller's features")]
     unsafe fn sweep<V: Lanes<Element = T>, const G: usize>(self) {
         let rows = self.rows;
         let numbers = 2 * V::N * rows * G;

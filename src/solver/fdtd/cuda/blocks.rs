@@ -2,7 +2,7 @@
 
 use super::Cuda;
 use super::operations::Operations;
-use super::params::{self, SiteOperation, whole};
+use super::params::{self, SiteOperation, unsigned, whole};
 use super::sources::{self, Strips};
 use super::store::{SEGMENT, numbers};
 use crate::backend::cuda::{Buffer, CudaError, Kernel, Stream};
@@ -268,11 +268,7 @@ impl<T: OnCuda> Blocks<T> {
         // What stands before the first row; levels, memories and densities; of each row what its layers do, and 8 bytes; a mark of 2 bytes a site.
         let before = strips.half * COLUMNS;
         let shared = (before + sites * arrays + 8 * strips.rows) * size_of::<T>() + 8 * strips.rows + 2 * sites;
-        let kernel = stream.kernel(
-            sources::blocks(strips),
-            "blocks",
-            u32::try_from(shared).unwrap_or(u32::MAX),
-        )?;
+        let kernel = stream.kernel(sources::blocks(strips), "blocks", unsigned(shared))?;
         let [nx, ny, _] = lattice.size;
         let across = whole(cut.axes[0].count).unsigned_abs();
         let columns: Vec<u32> = (0..nx)
@@ -411,7 +407,7 @@ impl<T: OnCuda> Cuda<T> {
             let psi = own.psi.address();
             parameters.memories[axis] = [psi, psi + (own.psi.bytes() / 2) as u64, own.zeta.address()];
         }
-        let count = u32::try_from(blocks.count).unwrap_or(u32::MAX);
+        let count = unsigned(blocks.count);
         debug_assert!(
             blocks.count <= across.count * along.count,
             "{count} blocks of {} × {}",

@@ -1,7 +1,7 @@
 //! Fluxes of every step that do not end passes of many steps: the pressures that they read are gathered on the way, and when the batch has been stepped the velocity's potential
 //! at those sites is followed through its steps and all the fluxes are summed at once, in the order and with the roundings of a sum after every step.
 
-use super::params::{self, whole};
+use super::params::{self, unsigned, whole};
 use super::{Cuda, sources};
 use crate::backend::cuda::{Buffer, CudaError, Kernel, Stream};
 use crate::field::Precision;
@@ -158,7 +158,7 @@ impl<T: OnCuda> Cuda<T> {
         }
         let count = self.events.gathers().len();
         grow(&self.stream, "fluxes", &mut self.follow.potentials, (steps + 1) * count)?;
-        let (gathered, blocks) = (self.gathered(), u32::try_from(count.div_ceil(256)).unwrap_or(u32::MAX));
+        let (gathered, blocks) = (self.gathered(), unsigned(count.div_ceil(256)));
         debug_assert!(whole(count) == gathered.count, "{count} places");
         // SAFETY: the arguments are those of the kernel; places lie in the grid, and there is room for a value of each.
         unsafe {
@@ -181,10 +181,7 @@ impl<T: OnCuda> Cuda<T> {
         }
         let (gathered, steps) = (self.gathered(), whole(clocks.len()));
         let count = self.events.gathers().len();
-        let (blocks, time_step) = (
-            u32::try_from(count.div_ceil(32)).unwrap_or(u32::MAX),
-            T::of(self.host.time_step),
-        );
+        let (blocks, time_step) = (unsigned(count.div_ceil(32)), T::of(self.host.time_step));
         debug_assert!(
             self.follow.potentials.bytes() >= (clocks.len() + 1) * count * size_of::<T>(),
             "{steps} steps of {count} places"
@@ -241,10 +238,7 @@ impl<T: OnCuda> Cuda<T> {
             &mut self.follow.parts,
             together * launched * SUMS,
         )?;
-        let (parts, threads) = (
-            self.follow.parts.address(),
-            u32::try_from(32 * block).unwrap_or(u32::MAX),
-        );
+        let (parts, threads) = (self.follow.parts.address(), unsigned(32 * block));
         for (n, due) in due.chunks(together).enumerate() {
             let follow = params::Follow {
                 look: self.look(region),
@@ -254,7 +248,7 @@ impl<T: OnCuda> Cuda<T> {
             };
             let first = done + n * together;
             let to = self.follow.totals.address() + (first * SUMS * size_of::<f64>()) as u64;
-            let rows = u32::try_from(due.len()).unwrap_or(u32::MAX);
+            let rows = unsigned(due.len());
             let (launched, warps) = (whole(launched), whole(warps));
             debug_assert!(
                 self.follow.totals.bytes() >= (first + due.len()) * SUMS * size_of::<f64>(),

@@ -219,22 +219,9 @@ impl<T: OnCuda> Cuda<T> {
         self.readback.finish()?;
         let lattice = self.host.sweep.lattice.clone();
         let shape = [lattice.size[0], lattice.rows(), self.pitch];
-        push_rows(
-            &self.stream,
-            "the pressure",
-            shape,
-            &self.now,
-            0,
-            rows_of(&lattice, &self.host.now),
-        )?;
-        push_rows(
-            &self.stream,
-            "the pressure",
-            shape,
-            &self.old,
-            0,
-            rows_of(&lattice, &self.host.old),
-        )?;
+        for (to, from) in [(&self.now, &self.host.now), (&self.old, &self.host.old)] {
+            push_rows(&self.stream, "the pressure", shape, to, 0, rows_of(&lattice, from))?;
+        }
         for (what, from, kept) in [
             ("the largest pressures", &self.host.peak, &mut self.peak),
             ("the velocity", &self.host.potential, &mut self.potential),
@@ -288,9 +275,4 @@ fn check_room(scenario: &Scenario, choice: &Choice, free: u64) -> Result<(), Sol
         needed,
         free,
     )
-}
-
-/// As kernels take the grid.
-fn grid_of(lattice: &Lattice, pitch: usize) -> params::Grid {
-    params::Grid::new(lattice, pitch)
 }

@@ -5,26 +5,127 @@ use crate::backend::cuda::parameters;
 use crate::grid::Edge;
 pub(super) use crate::solver::device::events::Sites;
 pub(super) use crate::solver::device::readback::Frame;
-pub(super) use crate::solver::device::whole;
+pub(super) use crate::solver::device::{unsigned, whole};
 
-parameters!(
-    Step<T>,
-    Torre<T>,
-    Tiles<T>,
-    Blocks<T>,
-    Look<T>,
-    Picture<T>,
-    Gathered,
-    Follow<T>
-);
+parameters! {
+    pub(super) struct Grid {
+        pub size: [i32; 3],
+        pub pitch: i32,
+        pub rank: i32,
+        pub edge: [i32; 3],
+    }
 
-#[repr(C)]
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Grid {
-    pub size: [i32; 3],
-    pub pitch: i32,
-    pub rank: i32,
-    pub edge: [i32; 3],
+    pub(super) struct Layer {
+        pub factors: u64,
+        pub lower: u64,
+        pub upper: u64,
+        pub zeta: u64,
+        pub end: i32,
+    }
+
+    pub(super) struct Medium<T> {
+        pub squares: u64,
+        pub density: u64,
+        pub damping: u64,
+        pub mask: u64,
+        pub skip: u64,
+        pub uniform_density: f64,
+        pub square: T,
+        pub layers: i32,
+        pub layer: [Layer; 3],
+    }
+
+    pub(super) struct Step<T> {
+        pub now: u64,
+        pub old: u64,
+        pub peak: u64,
+        pub grid: Grid,
+        pub medium: Medium<T>,
+        pub chunk: i32,
+    }
+
+    pub(super) struct Torre<T> {
+        pub step: Step<T>,
+        pub sites: Sites,
+        pub special: u64,
+        pub counter: u64,
+        pub periods: i32,
+        pub first: i32,
+        pub towers: i32,
+        pub even: i32,
+        pub odd: i32,
+        pub plain: i32,
+        pub step_of_batch: i32,
+    }
+
+    pub(super) struct Tiles<T> {
+        pub step: Step<T>,
+        pub newer: u64,
+        pub older: u64,
+        pub kept: u64,
+        pub images: u64,
+        pub list: u64,
+        pub taken: u64,
+        pub block_columns: u64,
+        pub block_rows: u64,
+        pub count: i32,
+        pub across: i32,
+        pub chunk: i32,
+        pub margin: i32,
+        pub follows_blocks: i32,
+        pub peaks: i32,
+        pub time_step: T,
+    }
+
+    pub(super) struct Blocks<T> {
+        pub step: Step<T>,
+        pub newer: u64,
+        pub older: u64,
+        pub kept: u64,
+        pub memories: [[u64; 3]; 2],
+        pub sites: Sites,
+        pub firsts: u64,
+        pub operations: u64,
+        pub list: u64,
+        pub across: i32,
+        pub count: [i32; 2],
+        pub low: [i32; 2],
+        pub step_of_batch: i32,
+        pub peaks: i32,
+        pub time_step: T,
+    }
+
+    pub(super) struct Look<T> {
+        pub step: Step<T>,
+        pub potential: u64,
+        pub lo: [i32; 3],
+        pub hi: [i32; 3],
+        pub inside: [[i32; 3]; 2],
+        pub across: i32,
+        pub half: i32,
+        pub energy: i32,
+        pub spacing: f64,
+        pub time_step: f64,
+    }
+
+    pub(super) struct Picture<T> {
+        pub look: Look<T>,
+        pub frame: Frame,
+    }
+
+    pub(super) struct Gathered {
+        pub places: u64,
+        pub pressures: u64,
+        pub potentials: u64,
+        pub count: i32,
+    }
+
+    pub(super) struct Follow<T> {
+        pub look: Look<T>,
+        pub gathered: Gathered,
+        pub first: i32,
+        pub every: i32,
+    }
 }
 
 impl Grid {
@@ -40,98 +141,6 @@ impl Grid {
             }),
         }
     }
-}
-
-#[repr(C)]
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Layer {
-    pub factors: u64,
-    pub lower: u64,
-    pub upper: u64,
-    pub zeta: u64,
-    pub end: i32,
-}
-
-#[repr(C)]
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Medium<T> {
-    pub squares: u64,
-    pub density: u64,
-    pub damping: u64,
-    pub mask: u64,
-    pub skip: u64,
-    pub uniform_density: f64,
-    pub square: T,
-    pub layers: i32,
-    pub layer: [Layer; 3],
-}
-
-#[repr(C)]
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Step<T> {
-    pub now: u64,
-    pub old: u64,
-    pub peak: u64,
-    pub grid: Grid,
-    pub medium: Medium<T>,
-    pub chunk: i32,
-}
-
-#[repr(C)]
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Torre<T> {
-    pub step: Step<T>,
-    pub sites: Sites,
-    pub special: u64,
-    pub counter: u64,
-    pub periods: i32,
-    pub first: i32,
-    pub towers: i32,
-    pub even: i32,
-    pub odd: i32,
-    pub plain: i32,
-    pub step_of_batch: i32,
-}
-
-#[repr(C)]
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Tiles<T> {
-    pub step: Step<T>,
-    pub newer: u64,
-    pub older: u64,
-    pub kept: u64,
-    pub images: u64,
-    pub list: u64,
-    pub taken: u64,
-    pub block_columns: u64,
-    pub block_rows: u64,
-    pub count: i32,
-    pub across: i32,
-    pub chunk: i32,
-    pub margin: i32,
-    pub follows_blocks: i32,
-    pub peaks: i32,
-    pub time_step: T,
-}
-
-#[repr(C)]
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Blocks<T> {
-    pub step: Step<T>,
-    pub newer: u64,
-    pub older: u64,
-    pub kept: u64,
-    pub memories: [[u64; 3]; 2],
-    pub sites: Sites,
-    pub firsts: u64,
-    pub operations: u64,
-    pub list: u64,
-    pub across: i32,
-    pub count: [i32; 2],
-    pub low: [i32; 2],
-    pub step_of_batch: i32,
-    pub peaks: i32,
-    pub time_step: T,
 }
 
 /// What is done at a site of a block's region after every step.
@@ -154,46 +163,6 @@ impl SiteOperation {
 
 /// First of [`SiteOperation::adds`] where steps have places of their own.
 pub(super) const SEARCHED: u32 = u32::MAX;
-
-#[repr(C)]
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Look<T> {
-    pub step: Step<T>,
-    pub potential: u64,
-    pub lo: [i32; 3],
-    pub hi: [i32; 3],
-    pub inside: [[i32; 3]; 2],
-    pub across: i32,
-    pub half: i32,
-    pub energy: i32,
-    pub spacing: f64,
-    pub time_step: f64,
-}
-
-#[repr(C)]
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Picture<T> {
-    pub look: Look<T>,
-    pub frame: Frame,
-}
-
-#[repr(C)]
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Gathered {
-    pub places: u64,
-    pub pressures: u64,
-    pub potentials: u64,
-    pub count: i32,
-}
-
-#[repr(C)]
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Follow<T> {
-    pub look: Look<T>,
-    pub gathered: Gathered,
-    pub first: i32,
-    pub every: i32,
-}
 
 #[cfg(test)]
 mod tests {

@@ -1,7 +1,7 @@
 //! Steps on the device, and operations on single sites after each.
 
-use super::params::{self, whole};
-use super::{Cuda, grid_of};
+use super::Cuda;
+use super::params::{self, unsigned, whole};
 use crate::backend::cuda::{Buffer, CudaError, Stream};
 use crate::solver::clock::RunClock;
 use crate::solver::device::events::{BATCH, MOST_GATHERED, Players, Sent};
@@ -52,7 +52,7 @@ impl<T: OnCuda> Cuda<T> {
             now: self.now.address(),
             old: self.old.address(),
             peak: self.peak.as_ref().map_or(0, Buffer::address),
-            grid: grid_of(&self.host.sweep.lattice, self.pitch),
+            grid: params::Grid::new(&self.host.sweep.lattice, self.pitch),
             medium: self.medium.parameters(),
             chunk: whole(self.chunk),
         }
@@ -359,11 +359,10 @@ impl<T: OnCuda> Cuda<T> {
         let [nx, ny, nz] = self.host.sweep.lattice.size;
         debug_assert!(planes.end <= nz && self.now.bytes() >= self.pitch * ny * nz * size_of::<T>());
         debug_assert!(self.old.bytes() == self.now.bytes(), "levels of one length");
-        let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
         let grid = (
-            count(nx.div_ceil(BLOCK[0])),
-            count(ny.div_ceil(BLOCK[1])),
-            count(planes.len().div_ceil(self.chunk)),
+            unsigned(nx.div_ceil(BLOCK[0])),
+            unsigned(ny.div_ceil(BLOCK[1])),
+            unsigned(planes.len().div_ceil(self.chunk)),
         );
         let (parameters, bottom, top) = (self.step_parameters(), whole(planes.start), whole(planes.end));
         // SAFETY: as in `step`, of the planes from `bottom` to `top`.
@@ -386,13 +385,12 @@ impl<T: OnCuda> Cuda<T> {
             parameters.peak = 0;
         }
         let [nx, ny, nz] = self.host.sweep.lattice.size;
-        let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
         let grid = match self.host.sweep.lattice.rank {
-            1 => (count(nx.div_ceil(1024)), 1, 1),
+            1 => (unsigned(nx.div_ceil(1024)), 1, 1),
             _ => (
-                count(nx.div_ceil(BLOCK[0])),
-                count(ny.div_ceil(BLOCK[1])),
-                count(nz.div_ceil(self.chunk)),
+                unsigned(nx.div_ceil(BLOCK[0])),
+                unsigned(ny.div_ceil(BLOCK[1])),
+                unsigned(nz.div_ceil(self.chunk)),
             ),
         };
         debug_assert!(
@@ -411,13 +409,13 @@ impl<T: OnCuda> Cuda<T> {
                 })?;
             }
             if let Some((list, segments)) = listed {
-                let (blocks, segments) = (count(segments.div_ceil(8)).min(32768), whole(segments));
+                let (blocks, segments) = (unsigned(segments.div_ceil(8)).min(32768), whole(segments));
                 self.stream
                     .launch(&self.kernels.listed, (blocks, 1, 1), 256, |launch| {
                         launch.arg(&parameters).arg(&list).arg(&segments);
                     })?;
             } else if !self.medium.is_plain() {
-                let grid = (count(nx.div_ceil(32)), count((ny * nz).div_ceil(8)).min(32768), 1);
+                let grid = (unsigned(nx.div_ceil(32)), unsigned((ny * nz).div_ceil(8)).min(32768), 1);
                 self.stream.launch(&self.kernels.general, grid, 256, |launch| {
                     launch.arg(&parameters);
                 })?;
@@ -426,7 +424,7 @@ impl<T: OnCuda> Cuda<T> {
         self.operate(parameters.old, n)?;
         // SAFETY: both hold that many numbers.
         unsafe {
-            let numbers = count(self.pitch * ny * nz);
+            let numbers = unsigned(self.pitch * ny * nz);
             let blocks = numbers.div_ceil(256).min(8192);
             if peaks_after {
                 self.stream.launch(&self.kernels.peaks, (blocks, 1, 1), 256, |launch| {

@@ -6,7 +6,7 @@
 
 use super::blocks::Blocks;
 use super::operations::Operations;
-use super::params::{self, whole};
+use super::params::{self, unsigned, whole};
 use super::sources::{self, Strips};
 use super::{Cuda, LEAST_TILED};
 use crate::backend::cuda::{Buffer, CudaError, Kernel, Stream};
@@ -346,7 +346,7 @@ impl<T: OnCuda> Cuda<T> {
                 peaks: i32::from(self.peak.is_some()),
                 time_step: T::of(self.host.time_step),
             };
-            let blocks = u32::try_from(count.div_ceil(WARPS)).unwrap_or(u32::MAX);
+            let blocks = unsigned(count.div_ceil(WARPS));
             // SAFETY: the parameters are those of the kernel; the list holds tiles of the grid, the images reach as far as tiles do, and every group of columns and
             // every row has the number of its block. Before it waits it reads and writes what the blocks of the same pass neither write nor read.
             unsafe {

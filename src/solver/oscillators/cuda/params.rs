@@ -7,139 +7,119 @@ use crate::solver::device::events::Sites;
 use crate::solver::device::readback::Frame;
 use crate::solver::device::transducers::Touch;
 
-parameters!(Sweep<T>, Fused<T>, Line<T>, Look, Picture, Cells, Adding, Visits);
-
-#[repr(C)]
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Plane {
-    pub size: [i32; 2],
-    pub pitch: i32,
-    pub rank: i32,
-    pub periodic: [i32; 2],
-}
-
-#[repr(C)]
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Springs<T> {
-    /// By axis: κ, A, B, C.
-    pub each: [[u64; 4]; 2],
-    /// By axis and parity.
-    pub same: [[Pair<T>; 2]; 2],
-    /// By axis: the low end, the high end.
-    pub ends: [[Lone<T>; 2]; 2],
-    pub damping: u64,
-}
-
-#[repr(C)]
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Sweep<T> {
-    pub field: [u64; 2],
-    pub plane: Plane,
-    pub springs: Springs<T>,
-    pub axis: i32,
-    pub odd: i32,
-}
-
-#[repr(C)]
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Fused<T> {
-    pub field: [u64; 2],
-    pub out: [u64; 2],
-    pub plane: Plane,
-    pub springs: Springs<T>,
-    pub chunk: i32,
-    pub strips: i32,
-    pub first: i32,
-    pub skip_from: i32,
-    pub skip_by: i32,
-    pub begins: i32,
-    pub ends: u32,
-}
-
 /// Regions whose pressures launches sum at most.
 pub(super) const REGIONS: usize = 4;
 
-/// As `kernels/oscillators_cells.cuh` declares it.
-#[repr(C)]
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Cells {
-    pub count: i32,
-    /// Of x and y: from and to.
-    pub bounds: [[[i32; REGIONS]; 2]; 2],
-    pub first: [u32; REGIONS + 1],
-    pub across: [i32; REGIONS],
-    pub peaks: u32,
-    pub ends: u32,
-    pub cells: u64,
-}
+parameters! {
+    pub(super) struct Plane {
+        pub size: [i32; 2],
+        pub pitch: i32,
+        pub rank: i32,
+        pub periodic: [i32; 2],
+    }
 
-/// As `kernels/oscillators_visits.cuh` declares it.
-#[repr(C)]
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Visits {
-    pub sites: Sites,
-    pub touch: Touch,
-    pub numbers: u64,
-    pub rows: u64,
-    pub marks: u64,
-    pub pieces: u64,
-    pub count: i32,
-    pub step: i32,
-    pub steps: i32,
-    pub touched: i32,
-}
+    pub(super) struct Springs<T> {
+        /// By axis: κ, A, B, C.
+        pub each: [[u64; 4]; 2],
+        /// By axis and parity.
+        pub same: [[Pair<T>; 2]; 2],
+        /// By axis: the low end, the high end.
+        pub ends: [[Lone<T>; 2]; 2],
+        pub damping: u64,
+    }
 
-/// As `kernels/oscillators_sums.cu` declares it.
-#[repr(C)]
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Adding {
-    pub cells: u64,
-    pub count: i32,
-    pub first: [u32; REGIONS + 1],
-    pub peaks: u32,
-    pub parts: u64,
-    pub done: u64,
-    pub out: u64,
-}
+    pub(super) struct Sweep<T> {
+        pub field: [u64; 2],
+        pub plane: Plane,
+        pub springs: Springs<T>,
+        pub axis: i32,
+        pub odd: i32,
+    }
 
-#[repr(C)]
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Line<T> {
-    pub field: [u64; 2],
-    pub out: [u64; 2],
-    pub plane: Plane,
-    pub springs: Springs<T>,
-    pub steps: i32,
-    pub begins: i32,
-    pub ends: u32,
-}
+    pub(super) struct Fused<T> {
+        pub field: [u64; 2],
+        pub out: [u64; 2],
+        pub plane: Plane,
+        pub springs: Springs<T>,
+        pub chunk: i32,
+        pub strips: i32,
+        pub first: i32,
+        pub skip_from: i32,
+        pub skip_by: i32,
+        pub begins: i32,
+        pub ends: u32,
+    }
 
-#[repr(C)]
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Look {
-    pub field: [u64; 2],
-    pub peak: u64,
-    pub potential: u64,
-    pub time_step: f64,
-    pub plane: Plane,
-    pub mass: u64,
-    pub stiffnesses: [u64; 2],
-    pub stiffness: f64,
-    pub soft: [i32; 2],
-    pub modulus: f64,
-    pub spacing: f64,
-    pub lo: [i32; 3],
-    pub hi: [i32; 3],
-    pub inside: [[i32; 3]; 2],
-    pub across: i32,
-    pub energy: i32,
-}
+    /// As `kernels/oscillators_cells.cuh` declares it.
+    pub(super) struct Cells {
+        pub count: i32,
+        /// Of x and y: from and to.
+        pub bounds: [[[i32; REGIONS]; 2]; 2],
+        pub first: [u32; REGIONS + 1],
+        pub across: [i32; REGIONS],
+        pub peaks: u32,
+        pub ends: u32,
+        pub cells: u64,
+    }
 
-#[repr(C)]
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Picture {
-    pub look: Look,
-    pub frame: Frame,
+    /// As `kernels/oscillators_visits.cuh` declares it.
+    pub(super) struct Visits {
+        pub sites: Sites,
+        pub touch: Touch,
+        pub numbers: u64,
+        pub rows: u64,
+        pub marks: u64,
+        pub pieces: u64,
+        pub count: i32,
+        pub step: i32,
+        pub steps: i32,
+        pub touched: i32,
+    }
+
+    /// As `kernels/oscillators_sums.cu` declares it.
+    pub(super) struct Adding {
+        pub cells: u64,
+        pub count: i32,
+        pub first: [u32; REGIONS + 1],
+        pub peaks: u32,
+        pub parts: u64,
+        pub done: u64,
+        pub out: u64,
+    }
+
+    pub(super) struct Line<T> {
+        pub field: [u64; 2],
+        pub out: [u64; 2],
+        pub plane: Plane,
+        pub springs: Springs<T>,
+        pub steps: i32,
+        pub begins: i32,
+        pub ends: u32,
+    }
+
+    pub(super) struct Look {
+        pub field: [u64; 2],
+        pub peak: u64,
+        pub potential: u64,
+        pub time_step: f64,
+        pub plane: Plane,
+        pub mass: u64,
+        pub stiffnesses: [u64; 2],
+        pub stiffness: f64,
+        pub soft: [i32; 2],
+        pub modulus: f64,
+        pub spacing: f64,
+        pub lo: [i32; 3],
+        pub hi: [i32; 3],
+        pub inside: [[i32; 3]; 2],
+        pub across: i32,
+        pub energy: i32,
+    }
+
+    pub(super) struct Picture {
+        pub look: Look,
+        pub frame: Frame,
+    }
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use crate::solver::clock::RunClock;
 use crate::solver::device::events::MOST_GATHERED;
 use crate::solver::device::readback::{Region, is_kept, sharing_of};
 use crate::solver::device::transducers::DeviceTransducers;
-use crate::solver::device::{OnCuda, chunk_of, whole};
+use crate::solver::device::{OnCuda, chunk_of, unsigned, whole};
 use crate::solver::gathered::{gathered_places, is_gathered};
 use crate::solver::oscillators::scheme::{Part, Sweep, sweeps};
 use crate::solver::{SolverError, Taps};
@@ -144,7 +144,7 @@ impl<T: OnCuda> Cuda<T> {
 
     /// Blocks of 256 that go through all numbers of a plane, and how many these are.
     fn everything(&self) -> (u32, u32) {
-        let count = u32::try_from(self.pitch * self.host.springs.layout.size[1]).unwrap_or(u32::MAX);
+        let count = unsigned(self.pitch * self.host.springs.layout.size[1]);
         (count.div_ceil(256).min(8192), count)
     }
 
@@ -254,8 +254,8 @@ impl<T: OnCuda> Cuda<T> {
             Some(_) => Strips::of(fused.shape, nx, layout.periodic[0]),
             None => (Strips::from(0, all), Strips::from(all, 0)),
         };
-        let pairs = u32::try_from(ny.div_ceil(2)).unwrap_or(u32::MAX);
-        let across = |strips: usize| u32::try_from(strips.div_ceil(2)).unwrap_or(u32::MAX);
+        let pairs = unsigned(ny.div_ceil(2));
+        let across = |strips: usize| unsigned(strips.div_ceil(2));
         let steps = u32::try_from(fused.shape.steps).unwrap_or(1);
         let chunk = chunk_of(pairs, fused.capacity / across(all), steps);
         let kernels = match &between.cells {
@@ -319,7 +319,7 @@ impl<T: OnCuda> Cuda<T> {
             ends: part.ends,
         };
         let warps = self.host.springs.layout.size[0].div_ceil(core);
-        let blocks = u32::try_from(warps.div_ceil(4)).unwrap_or(u32::MAX);
+        let blocks = unsigned(warps.div_ceil(4));
         // SAFETY: the parameters are those of `line_steps`, which stays on sites of the line and the bond before the first.
         unsafe {
             self.stream.launch(kernel, (blocks, 1, 1), 128, |launch| {
@@ -359,8 +359,8 @@ impl<T: OnCuda> Cuda<T> {
         } else {
             (nx, ny / 2 + 1)
         };
-        let blocks = u32::try_from(threads.div_ceil(256)).unwrap_or(u32::MAX);
-        let grid = (blocks, u32::try_from(rows).unwrap_or(u32::MAX).min(65535), 1);
+        let blocks = unsigned(threads.div_ceil(256));
+        let grid = (blocks, unsigned(rows).min(65535), 1);
         // SAFETY: the parameters are those of `sweep`, whose threads have a bond of the grid each.
         unsafe {
             self.stream.launch(&self.kernels.sweep, grid, 256, |launch| {

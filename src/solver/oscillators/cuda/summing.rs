@@ -13,7 +13,7 @@ use crate::solver::Taps;
 use crate::solver::clock::RunClock;
 use crate::solver::device::readback::Region;
 use crate::solver::device::rows::grow;
-use crate::solver::device::{OnCuda, whole};
+use crate::solver::device::{OnCuda, unsigned, whole};
 use crate::solver::oscillators::scheme::Part;
 use crate::solver::taps::Tap;
 
@@ -74,7 +74,7 @@ fn cells_of(asked: &Asked) -> params::Cells {
         cells.across[n] = whole(cells_along(0, 4));
         cells.peaks |= u32::from(*sum == 8) << n;
         first += cells_along(0, 4) * cells_along(1, 2);
-        cells.first[n + 1] = u32::try_from(first).unwrap_or(u32::MAX);
+        cells.first[n + 1] = unsigned(first);
     }
     cells
 }

@@ -1,10 +1,6 @@
 //! Vectors of sites, and sweeps over them; bits and levels of sites that lack a partner.
 
-#![allow(
-    unsafe_code,
-    clippy::inline_always,
-    reason = "SIMD; kernels must end up in the one function that has the target features"
-)]
+#![allow(unsafe_code, reason = "SIMD")]
 
 use super::super::scheme::alone;
 use crate::backend::simd::Lanes;

@@ -14,11 +14,7 @@
 //! and 2 multiply-adds: 16 instructions a vector of sites. Loads 6, stores 4 (new pair in and out, carried pair in and out, phases), all
 //! but the phases from L1. With two 64-byte FMA pipes a core is bound at 8 cycles for 16 singles: 2 sites a cycle.
 
-#![allow(
-    unsafe_code,
-    clippy::inline_always,
-    reason = "SIMD; kernels must end up in the one function that has the target features"
-)]
+#![allow(unsafe_code, reason = "SIMD")]
 
 use super::super::interaction::interact_chunk;
 use super::columns::{ANY, Columns, Complexes, ENDS, FLAG, NONE, STREAM, Sweep, Wide, X, couple_masked};

@@ -1,6 +1,6 @@
 //! Copies rows of the field, of phases and of bits between memory and a block.
 
-#![allow(unsafe_code, clippy::inline_always, reason = "fills and empties the row buffers")]
+#![allow(unsafe_code, reason = "fills and empties the row buffers")]
 
 use super::columns::{FLAG, NONE, PLAIN, level};
 use super::kernel::{AHEAD, join_row, split_row};

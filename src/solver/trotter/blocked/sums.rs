@@ -5,7 +5,7 @@
 //!
 //! A pass of several steps closes rows in the block. After its last step a block is valid on its core only: rows are then read from memory.
 
-#![allow(unsafe_code, clippy::inline_always, reason = "SIMD, on row buffers")]
+#![allow(unsafe_code, reason = "SIMD, on row buffers")]
 
 use super::super::whole_sums::{ALL, WholeSums};
 use super::columns::Complexes;

@@ -1,6 +1,6 @@
 //! Sums over all sites of the field in memory, see [`sums`](super::sums): after the last step of a pass, and between steps.
 
-#![allow(unsafe_code, clippy::inline_always, reason = "SIMD, on row buffers")]
+#![allow(unsafe_code, reason = "SIMD, on row buffers")]
 
 use super::super::whole_sums::WholeSums;
 use super::sums::{Closed, Source, close_first, close_row, closed_numbers};

@@ -5,7 +5,7 @@
 //! next stage. A stage therefore carries one pair; the pairs of all stages stay in L1 (2D) or L2 (3D), and memory is read and written once per
 //! pass.
 
-#![allow(unsafe_code, clippy::inline_always, reason = "drives the row kernels")]
+#![allow(unsafe_code, reason = "drives the row kernels")]
 
 use super::super::recorder::Recorder;
 use super::bits::SiteBits;

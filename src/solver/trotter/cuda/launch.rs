@@ -1,7 +1,7 @@
 //! Steps on the device.
 
 use super::choice::Schedule;
-use super::params::{self, whole};
+use super::params::{self, unsigned, whole};
 use super::pieces::{Cut, Load, Plane};
 use super::sources::{LINE_CORE, LINE_STEPS, Shape};
 use super::{Cuda, OWN_ENTRIES, OnCuda, rungs};
@@ -231,11 +231,7 @@ impl<T: OnCuda> Cuda<T> {
             interaction: substep.interaction(self.phase_interaction).map(T::of),
         };
         let [nx, ny, _] = self.grid.size();
-        let grid = (
-            u32::try_from(nx.div_ceil(128)).unwrap_or(u32::MAX),
-            u32::try_from(ny).unwrap_or(u32::MAX).min(65535),
-            1,
-        );
+        let grid = (unsigned(nx.div_ceil(128)), unsigned(ny).min(65535), 1);
         let launched = self.attempt(|| {
             self.before_writing(Some(self.field[0].address()))?;
             // SAFETY: the parameters are those of `sweep_columns`, which stays on sites of the grid; each thread has a column of its own.
@@ -279,7 +275,7 @@ impl<T: OnCuda> Cuda<T> {
     ) -> Result<(), CudaError> {
         let Some(out) = &self.other else { return Ok(()) };
         let [nx, ny, nz] = self.grid.size();
-        let planes = u32::try_from(nz).unwrap_or(u32::MAX);
+        let planes = unsigned(nz);
         let sums = regions.and_then(|regions| {
             let count = usize::try_from(regions.count).ok()?;
             let (kernel, _) = fused.with_sums(count, regions.peaks != 0)?;
@@ -347,7 +343,7 @@ impl<T: OnCuda> Cuda<T> {
             return Ok(());
         };
         let (list, pieces) = (list.address(), whole(count));
-        let blocks = u32::try_from(count.div_ceil(2)).unwrap_or(u32::MAX);
+        let blocks = unsigned(count.div_ceil(2));
         // SAFETY: the parameters are those of `copying_steps`, which reads what the launch before reads, and writes copies only; the list has so many pieces of the plane. There is room
         // for the copies of every step of the batch.
         unsafe {
@@ -388,7 +384,7 @@ impl<T: OnCuda> Cuda<T> {
             secants: substep.angles.map(|angle| T::of(1.0 / angle.cos())),
             interaction: substep.interaction(self.phase_interaction).map(T::of),
         };
-        let blocks = u32::try_from(nx.div_ceil(LINE_CORE).div_ceil(4)).unwrap_or(u32::MAX);
+        let blocks = unsigned(nx.div_ceil(LINE_CORE).div_ceil(4));
         let launched = self.attempt(|| {
             self.before_writing(Some(out[0].address()))?;
             // SAFETY: the parameters are those of `line_steps` and `summing_steps`, which read and write sites 0..nx only. There is room for the sums and copies of every
@@ -450,7 +446,7 @@ impl<T: OnCuda> Cuda<T> {
             1 => ("sweep_rows", ny.div_ceil(2), nz),
             _ => ("sweep_rows", ny, nz.div_ceil(2)),
         };
-        let [across, lines, planes] = [across, lines, planes].map(|n| u32::try_from(n).unwrap_or(u32::MAX));
+        let [across, lines, planes] = [across, lines, planes].map(unsigned);
         let grid = (across, lines.min(65535), planes.min(65535));
         let kernel = if own.is_some() {
             self.own_kernel(entry)

@@ -2,7 +2,7 @@
 
 use super::bonds::OwnBonds;
 use super::launch::addresses;
-use super::params::{self, SUMS, filled, whole};
+use super::params::{self, SUMS, filled, unsigned, whole};
 use super::{Cuda, OnCuda, Sums};
 use crate::backend::cuda::{CudaError, Stream};
 use crate::solver::trotter::run::{HalfPhase, Region, Totals};
@@ -67,8 +67,8 @@ impl<T: OnCuda> Cuda<T> {
         let [x, y, z] = [0, 1, 2].map(|axis| (parameters.hi[axis] - parameters.lo[axis]).unsigned_abs() as usize);
         // Which threads add a row depends on its length alone, so that its sum has the same bits in a part and in the whole.
         let (threads, at_once) = if x >= LONG_ROW { (1024, 1) } else { (128, 4) };
-        let blocks = u32::try_from((y * z).div_ceil(at_once)).unwrap_or(u32::MAX).min(65535);
-        let steps = u32::try_from(steps).unwrap_or(u32::MAX);
+        let blocks = unsigned((y * z).div_ceil(at_once)).min(65535);
+        let steps = unsigned(steps);
         // SAFETY: the argument is that of the kernel; at `rows` there is room for every row of the region and step.
         unsafe {
             stream.launch(self.kernel("measure_rows"), (blocks, steps, 1), threads, |launch| {

@@ -2,7 +2,7 @@
 
 use super::launch::{addresses, striding};
 use super::measures::totals_of;
-use super::params::{self, Closing, Factor, SUMS, whole};
+use super::params::{self, Closing, Factor, SUMS, unsigned, whole};
 use super::{Cuda, OnCuda, Planes, Sums};
 use crate::backend::cuda::{Buffer, CudaError, Piece, Pieces};
 use crate::field::FieldData;
@@ -22,13 +22,8 @@ impl<T: OnCuda> Cuda<T> {
 
     /// Blocks for kernels with a thread a column and a stride over rows.
     fn by_rows(&self) -> (u32, u32, u32) {
-        let across = self.grid.size()[0].div_ceil(128);
-        let rows = self.grid.rows().min(32768);
-        (
-            u32::try_from(across).unwrap_or(u32::MAX),
-            u32::try_from(rows).unwrap_or(u32::MAX),
-            1,
-        )
+        let (across, rows) = (self.grid.size()[0].div_ceil(128), self.grid.rows().min(32768));
+        (unsigned(across), unsigned(rows), 1)
     }
 
     /// What closes or opens sites, for kernels.

@@ -12,8 +12,8 @@
     reason = "sites of a plane are fewer than 2^31, times are not negative"
 )]
 
-use super::params::whole;
 use super::sources::Shape;
+use crate::solver::device::{unsigned, whole};
 use crate::solver::totals::Region;
 use rayon::prelude::*;
 
@@ -244,7 +244,7 @@ impl Plane<'_> {
             from: [i32::MAX; KINDS],
             chunk: [0; KINDS],
             walled: [false; KINDS],
-            blocks: [u32::try_from(count).unwrap_or(u32::MAX), 1],
+            blocks: [unsigned(count), 1],
         };
         for (kind, range) in ranges.iter().enumerate() {
             let chunk = if ranges.len() == 1 {
@@ -254,7 +254,7 @@ impl Plane<'_> {
                 pairs.div_ceil(pairs.div_ceil(chunk(range, high)))
             };
             (cut.from[kind], cut.chunk[kind], cut.walled[kind]) = (whole(range.first), whole(chunk), range.walled);
-            cut.blocks[1] = cut.blocks[1].max(u32::try_from(pairs.div_ceil(chunk)).unwrap_or(u32::MAX));
+            cut.blocks[1] = cut.blocks[1].max(unsigned(pairs.div_ceil(chunk)));
         }
         cut
     }

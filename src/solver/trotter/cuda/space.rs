@@ -6,7 +6,7 @@ use super::{Cuda, OnCuda, params, rungs};
 use crate::backend::cuda::{Buffer, CudaError, Kernel, Source, Stream, manifest};
 use crate::field::Precision;
 use crate::grid::Grid;
-use crate::solver::device::Ending;
+use crate::solver::device::{Ending, unsigned};
 use crate::solver::trotter::differs;
 use crate::solver::trotter::problem::Problem;
 use crate::solver::trotter::scheme::Substep;
@@ -194,7 +194,7 @@ impl List {
     /// The address of some pieces, and how many there are.
     fn part(&self, part: Range<usize>) -> (u64, u32) {
         let first = self.pieces.address() + (part.start * size_of::<[i32; 4]>()) as u64;
-        (first, u32::try_from(part.len()).unwrap_or(u32::MAX))
+        (first, unsigned(part.len()))
     }
 }
 

@@ -7,6 +7,7 @@
 //!
 //! Where planes beside a cut are to be sent while others are still stepped, the pieces that hold such planes come first: [`Stacks::early`] of them.
 
+use crate::solver::device::whole;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::ops::Range;
@@ -102,7 +103,6 @@ impl Places {
         };
         let count = (1..=work.pairs.len().min(MOST)).min_by_key(takes).unwrap_or(1);
         let (pieces, sent) = work.cut(count);
-        let whole = |n: usize| i32::try_from(n).unwrap_or(i32::MAX);
         let list = pieces.iter().flat_map(|pairs| {
             let piece = move |tile: usize| [tile % across, tile / across, pairs.start, pairs.end].map(whole);
             (0..tiles).map(piece)

@@ -12,7 +12,6 @@ use num_complex::Complex64;
 use std::sync::Arc;
 
 /// What a case has.
-#[expect(clippy::struct_excessive_bools, reason = "a case is a list of features")]
 #[derive(Clone, Debug)]
 pub(super) struct Case {
     pub(super) size: Vec<usize>,

@@ -7,11 +7,7 @@
 //!
 //! A bond that is missing has w = 0 and leaves its sites as they are, bit for bit.
 
-#![allow(
-    unsafe_code,
-    clippy::inline_always,
-    reason = "SIMD; kernels must end up in the one function that has the target features"
-)]
+#![allow(unsafe_code, reason = "SIMD")]
 
 use super::super::components::CrossPhase;
 use super::super::naive::Turn;

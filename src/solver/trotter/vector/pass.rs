@@ -3,11 +3,7 @@
 //! Bonds along y of one parity join rows in pairs, those along z planes; bonds along x stay in a row, those along x and y in a plane. So sweeps before and after one along y or z
 //! go unit by unit with it. In a pair of planes each row has them as soon as its neighbours allow ([`super::order`]), so that few rows are in use at a time. Every bond is turned by the operations that a sweep of its own would turn it by: the bits are the same.
 
-#![allow(
-    unsafe_code,
-    clippy::inline_always,
-    reason = "drives the kernels; threads write rows of the same planes"
-)]
+#![allow(unsafe_code, reason = "drives the kernels; threads write rows of the same planes")]
 
 use super::super::interaction::interact;
 use super::super::naive::Turn;

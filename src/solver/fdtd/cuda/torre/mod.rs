@@ -11,7 +11,7 @@ pub(super) use shape::{BLOCK, Room, Shape};
 
 use super::super::cpml;
 use super::Cuda;
-use super::params::{self, whole};
+use super::params::{self, unsigned, whole};
 use super::sources;
 use crate::backend::cuda::{self, Buffer, CudaError, Kernel, Stream};
 use crate::backend::machine;
@@ -103,7 +103,7 @@ impl Torre {
                 machine::cache_folder().as_deref(),
             )?,
         };
-        let shared = u32::try_from(shape.shared(T::PRECISION)).unwrap_or(u32::MAX);
+        let shared = unsigned(shape.shared(T::PRECISION));
         let steps = (steps / shape.period()).max(1) * shape.period();
         let lattice = &run.host.sweep.lattice;
         let towers = Pass::new(shape, lattice.size, lattice.edges[1], steps).towers;

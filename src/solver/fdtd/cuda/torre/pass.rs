@@ -50,8 +50,7 @@ impl Pass {
     clippy::cast_possible_wrap,
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
-    clippy::many_single_char_names,
-    reason = "small numbers, and the names of the kernel"
+    reason = "small numbers"
 )]
 mod tests {
     use super::*;
