@@ -4,7 +4,7 @@ use super::dispersion;
 use crate::grid::{Edge, Grid};
 use crate::physics::attenuation::plane_wave;
 use crate::physics::dispersion::Law;
-use crate::physics::{Initial, Model, Pulse, Sets, Shape, Value};
+use crate::physics::{Initial, Model, Pulse, Sets, Value};
 use crate::scene::Scenario;
 use crate::scene::file::SignalFile;
 use crate::units;
@@ -63,7 +63,7 @@ pub fn idle_layers(scenario: &Scenario) -> Vec<String> {
     let grid = scenario.grid();
     let layers = scenario.medium().layers().iter().enumerate();
     layers
-        .filter(|(_, layer)| !holds_a_site(&layer.shape, grid))
+        .filter(|(_, layer)| !layer.shape.holds_a_site(grid))
         .map(|(number, layer)| {
             format!(
                 "layer.{number} ({}) holds no site of the grid and changes nothing: sites stand {} apart; enlarge it, or move it into the grid",
@@ -72,14 +72,6 @@ pub fn idle_layers(scenario: &Scenario) -> Vec<String> {
             )
         })
         .collect()
-}
-
-/// Whether a site of the grid belongs to a shape.
-fn holds_a_site(shape: &Shape, grid: &Grid) -> bool {
-    let [x, y, z] = shape.sites(grid);
-    let rows = z.flat_map(|k| y.clone().map(move |j| [j, k]));
-    let mut sites = rows.flat_map(|[j, k]| x.clone().map(move |i| [i, j, k]));
-    sites.any(|site| shape.contains(site, grid))
 }
 
 /// The numbers of layers that set something.
