@@ -197,7 +197,7 @@ fn a_summary_says_what_sources_put_in() {
     let (first, last) = (table.lines().nth(1).unwrap(), table.lines().last().unwrap());
     let [put_in, norm] = [number(last, 3), number(last, 2)];
     assert!(number(first, 3) == 0.0 && put_in > 0.0, "{first} {last}");
-    let words = format!("energy put in {put_in:.2e} J/m², less what was absorbed");
+    let words = format!("energy injected {put_in:.2e} J/m², net of absorption");
     run.expect(0, &[&words]);
     // Without the table the energy is not known, the mean of p² is: Σp² a over 8000 sites.
     let rms = (norm / (1.171875e-5 * 8000.0)).sqrt();
@@ -205,7 +205,7 @@ fn a_summary_says_what_sources_put_in() {
         0,
         &[
             &format!("pressure {rms:.2e} Pa rms,"),
-            "energy put in by sources not counted: that takes the medium's velocity, which --observables keeps",
+            "energy injected by sources not computed: that needs the medium's velocity, which --observables records",
         ],
     );
     // Nothing has reached the edges yet: rounding is no negative amount.
@@ -373,7 +373,7 @@ fn the_gain_of_a_mirror_is_written_as_a_table() {
     );
     place
         .ripplon("run one-transducer --steps 5 --gains g.csv")
-        .expect(2, &["before time turned"]);
+        .expect(2, &["before the time reversal"]);
     place
         .ripplon(&format!("{short} no/such/dir/file"))
         .expect(2, &["no/such/dir/file"]);
