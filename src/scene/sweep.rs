@@ -295,12 +295,19 @@ pub(super) fn observables(equation: Option<Equation>, rank: usize, mirror: bool)
     names
 }
 
+/// What a scene has beside its detectors: its observables, and the coordinates of its trajectories.
+fn own_observables(scenario: &Scenario) -> impl Iterator<Item = String> {
+    let (equation, rank) = (Some(scenario.model().equation()), scenario.grid().rank());
+    let known = observables(equation, rank, scenario.mirror().is_some());
+    let trajectories = scenario.trajectories().iter();
+    let coordinates = trajectories.flat_map(move |one| one.coordinates(rank));
+    known.into_iter().map(str::to_owned).chain(coordinates)
+}
+
 /// Detectors and observables of a scene by name; detectors come first.
 fn names(scenario: &Scenario) -> Vec<String> {
     let detectors = scenario.detectors().iter().map(|detector| detector.name.clone());
-    let equation = Some(scenario.model().equation());
-    let known = observables(equation, scenario.grid().rank(), scenario.mirror().is_some());
-    detectors.chain(known.into_iter().map(str::to_owned)).collect()
+    detectors.chain(own_observables(scenario)).collect()
 }
 
 /// The detector or observable of this name; a detector comes first.
@@ -310,9 +317,9 @@ pub fn subject(scenario: &Scenario, name: &str) -> Option<Subject> {
     if let Some(place) = detectors.iter().position(|detector| detector.name == name) {
         return Some(Subject::Detector(place));
     }
-    let equation = Some(scenario.model().equation());
-    let known = observables(equation, scenario.grid().rank(), scenario.mirror().is_some());
-    known.contains(&name).then(|| Subject::Observable(name.to_owned()))
+    own_observables(scenario)
+        .find(|own| own == name)
+        .map(Subject::Observable)
 }
 
 /// What a sweep is held against.
