@@ -192,6 +192,14 @@ fn time_steps(scenario: &Scenario, estimate: &Estimate) {
     }
     if let (Some(end), Some(steps)) = (scenario.time().end, estimate.steps) {
         say!("  end       t = {}, {}", short(end), units::counted(steps, "step"));
+        let late = scenario.expectations().iter();
+        let late = late
+            .filter(|expectation| expectation.at > end + 0.5 * estimate.time_step)
+            .count();
+        if late > 0 {
+            let what = units::counted(late as u64, "expectation");
+            say!("            {what} after it, which the run does not reach: let time.end be later");
+        }
     }
 }
 

@@ -210,6 +210,7 @@ fn damped(scenario: &Scenario) -> Option<String> {
         Region::Point(at) => in_layer(&[at]),
         Region::Line { from, to } => in_layer(&[from, to]),
         Region::Box { min, max } => in_layer(&[min, max]),
+        Region::Everywhere => false,
     });
     let names: Vec<String> = (plays.map(|(number, _)| format!("source.{number}")))
         .chain(listens.map(|detector| format!("detector {:?}", detector.name)))

@@ -70,8 +70,12 @@ impl Axis {
             if !is_key(key) {
                 return Err(SweepFault::new(format!("`{key}` is not a key of a scene"), example));
             }
-            let formula = Expression::parse(formula.trim(), &VARIED[..1])
-                .map_err(|error| SweepFault::new(error.to_string(), "write a formula of x, the value that varies"))?;
+            let formula = Expression::parse(formula.trim(), &VARIED[..1]).map_err(|error| {
+                SweepFault::new(
+                    error.to_string(),
+                    format!("{}; x is the value that varies", error.remedy()),
+                )
+            })?;
             axis.followers.push((key.to_owned(), formula));
         }
         Ok(axis)
@@ -350,7 +354,10 @@ impl Theory {
         formula.map(Self::Formula).map_err(|error| {
             SweepFault::new(
                 error.to_string(),
-                format!("write a formula of x (and y), the values that vary, or \"{TRANSMISSION}\""),
+                format!(
+                    "{}; x (and y) are the values that vary, and \"{TRANSMISSION}\" is that of a packet on a line",
+                    error.remedy()
+                ),
             )
         })
     }
@@ -438,6 +445,19 @@ fn quoted(names: &[String]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// What is wrong with a formula is said with what belongs there.
+    #[test]
+    fn faults_of_formulas_have_their_remedies() {
+        for (text, part) in [("log(x)", "log10"), ("min(x)", "min takes two arguments or more")] {
+            let theory = Theory::parse(text).unwrap_err();
+            let follower = Axis::parse(&format!("a=1,2 & b={text}")).unwrap_err();
+            assert!(
+                theory.remedy.contains(part) && follower.remedy.contains(part),
+                "{theory:?} {follower:?}"
+            );
+        }
+    }
 
     #[test]
     fn values_are_spaced_as_written() {

@@ -433,6 +433,13 @@ fn check_says_what_a_scene_needs() {
             "sites/s",
         ],
     );
+    place.ripplon("check small.toml --set time.end=0.4").expect(
+        0,
+        &[
+            "2 detectors, 1 expectation\n",
+            "1 expectation after it, which the run does not reach",
+        ],
+    );
 }
 
 #[test]
