@@ -1,11 +1,11 @@
 //! Warnings about waves for which the grid of a scene is too coarse, and about what its model does not cover.
 
+mod hidden;
+
 use super::dispersion;
-use crate::grid::{Edge, Grid};
 use crate::physics::attenuation::plane_wave;
 use crate::physics::dispersion::Law;
-use crate::physics::source::Place;
-use crate::physics::{Initial, Model, Region, Sets, Value};
+use crate::physics::{Initial, Model, Sets, Value};
 use crate::scene::Scenario;
 use crate::scene::file::SignalFile;
 use crate::units;
@@ -18,10 +18,6 @@ const SITES_PER_PULSE: f64 = 2.0;
 
 /// By how much a medium may miss its law of attenuation, of 1.
 const MOST_MISSED: f64 = 0.05;
-/// Which part of a pulse may begin in absorbing layers: sums of energy know nothing of it.
-const MOST_UNCOUNTED: f64 = 0.01;
-/// Which part of a packet may begin in absorbing layers: the tail of one that stands close to them.
-const MOST_ABSORBED: f64 = 0.05;
 
 /// A positive number with four digits, or in exponents where it is small.
 fn figure(value: f64) -> String {
@@ -54,15 +50,10 @@ pub fn too_coarse(scenario: &Scenario, time_step: f64) -> Vec<String> {
     out
 }
 
-/// What a scene asks for beyond what its model is good for, with value, limit and remedy: losses that relaxations do not follow, and what begins, plays or listens in absorbing layers.
+/// What a scene asks for beyond what its model is good for, with value, limit and remedy: losses that relaxations do not follow, and what begins, plays or listens where it is damped or silent.
 #[must_use]
 pub fn not_covered(scenario: &Scenario) -> Vec<String> {
-    let begun = uncounted(scenario).or_else(|| absorbed_at_once(scenario));
-    losses(scenario)
-        .into_iter()
-        .chain(begun)
-        .chain(damped(scenario))
-        .collect()
+    losses(scenario).into_iter().chain(hidden::told(scenario)).collect()
 }
 
 /// Layers that hold no site: what they set is nowhere.
@@ -140,108 +131,6 @@ fn losses(scenario: &Scenario) -> Option<String> {
         a_wave(least),
         figure(least)
     ))
-}
-
-/// Pulses that begin in absorbing layers, whose energy is not counted.
-fn uncounted(scenario: &Scenario) -> Option<String> {
-    let Initial::Pulses(pulses) = scenario.initial() else {
-        return None;
-    };
-    let shares = pulses
-        .iter()
-        .map(|pulse| in_layers(scenario.grid(), pulse.center, [pulse.width; 3]));
-    let most = shares.fold(0.0, f64::max);
-    (most > MOST_UNCOUNTED).then(|| {
-        format!(
-            "{:.0} % of a pulse begins in absorbing layers, whose energy is not counted: energies, and what is said of them relative to the start, are those of the rest. \
-             At most {:.0} % may: move the pulse inwards, or use a larger grid or a smaller grid.absorb_width.",
-            100.0 * most,
-            100.0 * MOST_UNCOUNTED
-        )
-    })
-}
-
-/// Packets a good part of which begins in absorbing layers.
-fn absorbed_at_once(scenario: &Scenario) -> Option<String> {
-    let Initial::Packets(packets) = scenario.initial() else {
-        return None;
-    };
-    // |ψ|² falls as e^(−r²/2w²).
-    let shares = packets.iter().map(|packet| {
-        let width = packet.width.map(|width| std::f64::consts::SQRT_2 * width);
-        in_layers(scenario.grid(), packet.center, width)
-    });
-    let most = shares.fold(0.0, f64::max);
-    (most > MOST_ABSORBED).then(|| {
-        format!(
-            "{:.0} % of a packet begins in absorbing layers, which take it from the first step on. \
-             At most {:.0} % should: move the packet inwards, or use a larger grid or a smaller grid.absorb_width.",
-            100.0 * most,
-            100.0 * MOST_ABSORBED
-        )
-    })
-}
-
-/// Sources and detectors that stand in absorbing layers as a whole.
-#[expect(clippy::cast_precision_loss, reason = "sites are far below 2^52")]
-fn damped(scenario: &Scenario) -> Option<String> {
-    let grid = scenario.grid();
-    let in_layer = |corners: &[[f64; 3]]| {
-        (0..grid.rank())
-            .filter(|axis| grid.edges()[*axis] == Edge::Absorb)
-            .any(|axis| {
-                let (a, sites) = (grid.spacing(), grid.size()[axis] as f64);
-                let width = grid.absorb_width() as f64;
-                let place = |corner: &[f64; 3]| (corner[axis] / a).round();
-                corners.iter().all(|corner| place(corner) < width)
-                    || corners.iter().all(|corner| place(corner) >= sites - width)
-            })
-    };
-    let plays = scenario.sources().iter().enumerate().filter(|(_, source)| {
-        let hidden = match &source.place {
-            Place::Points(points) => points.iter().any(|point| in_layer(&[point.at])),
-            Place::Line { from, to } => in_layer(&[*from, *to]),
-            Place::Disk { center, .. } => in_layer(&[*center]),
-        };
-        // What moves may leave the layer.
-        hidden && source.velocity == [0.0; 3]
-    });
-    let listens = scenario.detectors().iter().filter(|detector| match detector.region {
-        Region::Point(at) => in_layer(&[at]),
-        Region::Line { from, to } => in_layer(&[from, to]),
-        Region::Box { min, max } => in_layer(&[min, max]),
-        Region::Everywhere => false,
-    });
-    let names: Vec<String> = (plays.map(|(number, _)| format!("source.{number}")))
-        .chain(listens.map(|detector| format!("detector {:?}", detector.name)))
-        .collect();
-    let verb = if names.len() == 1 { "stands" } else { "stand" };
-    (!names.is_empty()).then(|| {
-        format!(
-            "{} {verb} in absorbing layers, where waves are damped: what is played or recorded there is not what the scene shows. \
-             Move it at least {} from edges that absorb, or use a smaller grid.absorb_width.",
-            names.join(", "),
-            figure(grid.absorb_width() as f64 * grid.spacing())
-        )
-    })
-}
-
-/// The part of Π exp(−((x − c)/w)²) that lies in absorbing layers.
-#[expect(clippy::cast_precision_loss, reason = "sites are far below 2^52")]
-fn in_layers(grid: &Grid, center: [f64; 3], width: [f64; 3]) -> f64 {
-    let inside = |axis: usize| {
-        let sites = grid.size()[axis];
-        let square = |site: usize| {
-            let way = site as f64 * grid.spacing() - center[axis];
-            (-(way / width[axis]).powi(2)).exp()
-        };
-        let layer = grid.absorb_width();
-        let all: f64 = (0..sites).map(square).sum();
-        let own: f64 = (layer..sites.saturating_sub(layer)).map(square).sum();
-        if all > 0.0 { own / all } else { 1.0 }
-    };
-    let absorbing = (0..grid.rank()).filter(|axis| grid.edges()[*axis] == Edge::Absorb);
-    1.0 - absorbing.map(inside).product::<f64>()
 }
 
 /// Packets with few sites per wavelength.
@@ -434,66 +323,6 @@ mod tests {
             ))
         };
         assert_eq!(pulse(3.0), "");
-        // A pulse that begins in the middle of a layer's border is half uncounted, and one three widths away not.
-        let layered = |center: f64| {
-            said(&format!(
-                "format = 1\n[grid]\nsize = [201]\nspacing = 1.0\nedges = \"absorb\"\nabsorb_width = 20\n[acoustic]\n[[pulse]]\ncenter = [{center}]\nwidth = 4.0\n"
-            ))
-        };
-        assert!(
-            layered(19.5).starts_with("50 % of a pulse begins in absorbing layers"),
-            "{}",
-            layered(19.5)
-        );
-        assert_eq!(layered(31.5), "");
         assert!(pulse(1.5).starts_with("A pulse is only 1.5 sites wide"));
-        // |ψ|² of a packet likewise, 13 % of which lie more than 1.125 widths to one side.
-        let near = |center: f64| {
-            said(&format!(
-                "format = 1\n[grid]\nsize = [201]\nspacing = 1.0\nedges = \"absorb\"\nabsorb_width = 20\n[quantum]\n[[packet]]\ncenter = [{center}]\nwidth = 4.0\n"
-            ))
-        };
-        assert!(near(19.5).starts_with("50 % of a packet begins"), "{}", near(19.5));
-        assert!(near(24.0).starts_with("13 % of a packet begins"), "{}", near(24.0));
-        assert_eq!(near(28.0), "");
-    }
-
-    /// What plays or listens where waves are damped is named: the layer has 20 sites of a metre.
-    #[test]
-    fn sources_and_detectors_in_layers_are_told() {
-        let told = |what: &str| {
-            said(&format!(
-                "format = 1\n[grid]\nsize = [100, 80]\nspacing = 1.0\nedges = [\"absorb\", \"wall\"]\nabsorb_width = 20\n[acoustic]\n\
-                 [[pulse]]\ncenter = [50.0, 40.0]\nwidth = 5.0\n{what}\n"
-            ))
-        };
-        let source = |place: &str| told(&format!("[[source]]\n{place}\nsignal = \"sine\"\nfrequency = 10.0"));
-        let detector = |place: &str| told(&format!("[[detector]]\nname = \"ear\"\n{place}"));
-        for hidden in [
-            source("at = [19.0, 40.0]"),
-            source("points = [[50.0, 40.0], [80.0, 40.0]]"),
-            source("from = [5.0, 0.0]\nto = [5.0, 79.0]"),
-        ] {
-            assert!(hidden.starts_with("source.0 stands in absorbing layers"), "{hidden}");
-        }
-        for hidden in [
-            detector("at = [85.0, 40.0]"),
-            detector("region = { min = [0.0, 0.0], max = [15.0, 79.0] }"),
-        ] {
-            assert!(
-                hidden.starts_with("detector \"ear\" stands in absorbing layers"),
-                "{hidden}"
-            );
-        }
-        for seen in [
-            source("at = [20.0, 1.0]"),
-            source("from = [0.0, 40.0]\nto = [99.0, 40.0]"),
-            source("at = [5.0, 40.0]\nvelocity = [100.0, 0.0]"),
-            detector("at = [79.0, 40.0]"),
-            detector(""),
-            detector("region = { min = [0.0, 0.0], max = [20.0, 79.0] }"),
-        ] {
-            assert_eq!(seen, "");
-        }
     }
 }
