@@ -99,6 +99,8 @@ fn devices(text: &str) -> Result<String, String> {
 
 /// Has the run keep what `--observables` and `--state` ask for.
 fn keep_records(args: &RunArgs, engine: &mut Engine, total: u64) -> anyhow::Result<()> {
+    // Where the scene asks for it, resuming has said so.
+    let begins_late = engine.clock().steps > 0 && !engine.knows_velocity() && !engine.scenario().asks_for_velocity();
     match (&args.observables, args.sample) {
         // A resumed run goes on as before unless it is told otherwise.
         (Some(_), None) if engine.log().is_some_and(|log| log.with_state == args.state) => {}
@@ -112,6 +114,9 @@ fn keep_records(args: &RunArgs, engine: &mut Engine, total: u64) -> anyhow::Resu
             }
         }
         (None, _) => {}
+    }
+    if begins_late && engine.knows_velocity() {
+        tell!("note: {}", engine.velocity_counts_from_here());
     }
     Ok(())
 }

@@ -208,6 +208,17 @@ fn a_summary_says_what_sources_put_in() {
             "energy injected by sources not computed: that needs the medium's velocity, which --observables records",
         ],
     );
+    // Asked for late, the velocity counts from there: energies are not those of a run that kept it.
+    place
+        .ripplon("run quarter-wave --steps 40 --checkpoint c.ripplon")
+        .expect(0, &[]);
+    for late in [
+        "--observables late.csv",
+        "--set detector.2={name=\"E\",measure=\"energy\"}",
+    ] {
+        let run = place.ripplon(&format!("run quarter-wave --steps 1 --resume c.ripplon {late}"));
+        run.expect(0, &["note: the medium's velocity was not recorded up to t = "]);
+    }
     // Nothing has reached the edges yet: rounding is no negative amount.
     place
         .ripplon("run pond --steps 50")
