@@ -64,7 +64,7 @@ fn a_packet_shows_the_band() {
         .ripplon(&format!("dispersion ring.toml {wall}"))
         .expect(0, &["note: layers set the potential: the curves"]);
     place
-        .ripplon("dispersion ring.toml --set time.end=2 --set quantum.interaction=1.0")
+        .ripplon("dispersion ring.toml --set time.end=30 --set quantum.interaction=1.0")
         .expect(0, &["note: the scene has an interaction: the curves"]);
     let run = place.ripplon("dispersion ring.toml --csv d.csv --plot d.png");
     run.expect(0, &["lattice", "continuum", "wave numbers run"]);
