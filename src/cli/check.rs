@@ -192,6 +192,14 @@ fn time_steps(scenario: &Scenario, estimate: &Estimate) {
     }
     if let (Some(end), Some(steps)) = (scenario.time().end, estimate.steps) {
         say!("  end       t = {}, {}", short(end), units::counted(steps, "step"));
+        let late = scenario.expectations().iter();
+        let late = late
+            .filter(|expectation| expectation.at > end + 0.5 * estimate.time_step)
+            .count();
+        if late > 0 {
+            let what = units::counted(late as u64, "expectation");
+            say!("            {what} after it, which the run does not reach: let time.end be later");
+        }
     }
 }
 
@@ -207,8 +215,12 @@ pub(super) fn run(args: &CheckArgs) -> anyhow::Result<()> {
     let grid = scenario.grid();
     say!("{title}: ok");
     say!(
-        "  grid      {grid} = {} sites, spacing {}",
-        grid.sites(),
+        "  grid      {}, spacing {}",
+        if grid.rank() > 1 {
+            format!("{grid} = {} sites", grid.sites())
+        } else {
+            format!("{grid} sites")
+        },
         short(grid.spacing())
     );
     let edges: Vec<&str> = grid.edges()[..grid.rank()].iter().map(|edge| edge.as_str()).collect();
@@ -226,11 +238,11 @@ pub(super) fn run(args: &CheckArgs) -> anyhow::Result<()> {
         say!("  medium    {line}");
     }
     say!(
-        "  equation  {}, {} layers, {} detectors, {} expectations",
+        "  equation  {}, {}, {}, {}",
         scenario.model().equation().as_str(),
-        scenario.medium().layers().len(),
-        scenario.detectors().len(),
-        scenario.expectations().len()
+        units::counted(scenario.medium().layers().len() as u64, "layer"),
+        units::counted(scenario.detectors().len() as u64, "detector"),
+        units::counted(scenario.expectations().len() as u64, "expectation")
     );
     let layers = idle_layers(&scenario).into_iter().map(|line| ("layers", line));
     let waves = too_coarse(&scenario, estimate.time_step).into_iter();
@@ -256,7 +268,7 @@ pub(super) fn run(args: &CheckArgs) -> anyhow::Result<()> {
     time_steps(&scenario, &estimate);
     if let Some((count, steps)) = estimate.responses {
         say!(
-            "  mirror    {count} impulse responses of {steps} steps each when time turns (drive = \"hard\" needs none)"
+            "  mirror    {count} impulse responses of {steps} steps each at the reversal (drive = \"hard\" needs none)"
         );
     }
     if let Some((rate, report)) = &estimate.measured {

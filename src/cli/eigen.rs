@@ -134,13 +134,30 @@ fn print(scenario: &Scenario, levels: &Levels) {
         levels.round.applications
     );
     say!("level  energy                residual");
+    let highest = levels
+        .list
+        .iter()
+        .fold(0.0f64, |most, level| most.max(level.energy.abs()));
     for (n, level) in levels.list.iter().enumerate() {
         let times = if level.degeneracy > 1 {
             format!("  {}-fold", level.degeneracy)
         } else {
             String::new()
         };
-        say!("{n:>5}  {:<20.12}  {:.1e}{times}", level.energy, level.residual);
+        say!(
+            "{n:>5}  {:<20}  {:.1e}{times}",
+            figure(level.energy, highest, 12),
+            level.residual
+        );
+    }
+}
+
+/// An energy with digits behind the point, or in exponents where the greatest one shows few digits so, or many before the point.
+fn figure(energy: f64, greatest: f64, digits: usize) -> String {
+    if greatest == 0.0 || (1e-3..1e6).contains(&greatest) {
+        format!("{energy:.digits$}")
+    } else {
+        format!("{energy:.digits$e}")
     }
 }
 
@@ -167,8 +184,13 @@ fn of_autocorrelation(args: &EigenArgs, scenario: Arc<Scenario>) -> anyhow::Resu
     say!("{}", summary(&found));
     note_range(&found);
     let most = args.levels as usize;
+    let highest = (found.lines.iter().take(most)).fold(0.0f64, |most, line| most.max(line.energy.abs()));
     for (n, line) in found.lines.iter().enumerate().take(most) {
-        say!("{n:>5}  E = {:<16.8}  weight {:.6}", line.energy, line.weight);
+        say!(
+            "{n:>5}  E = {:<16}  weight {:.6}",
+            figure(line.energy, highest, 8),
+            line.weight
+        );
     }
     if found.lines.len() > most {
         tell!("note: {} more lines; --levels shows more", found.lines.len() - most);

@@ -39,7 +39,7 @@ pub(super) fn write(path: &Path, args: &SceneArgs, engine: &mut Engine) -> anyho
     if status.phase == Phase::Record {
         let turn = short(status.turn as f64 * engine.clock().time_step.abs());
         return Err(InputError(format!(
-            "--gains: the run ended before time turned at t = {turn}; run longer"
+            "--gains: the run ended before the time reversal at t = {turn}; run longer"
         ))
         .into());
     }

@@ -128,6 +128,9 @@ impl Outputs {
                 Some(CsvWriter::create(path, &columns)?)
             }
         };
+        if trajectories.is_some() {
+            engine.keep_whole_paths();
+        }
         let mut outputs = Self {
             observables,
             with_state: args.state,

@@ -99,6 +99,8 @@ fn devices(text: &str) -> Result<String, String> {
 
 /// Has the run keep what `--observables` and `--state` ask for.
 fn keep_records(args: &RunArgs, engine: &mut Engine, total: u64) -> anyhow::Result<()> {
+    // Where the scene asks for it, resuming has said so.
+    let begins_late = engine.clock().steps > 0 && !engine.knows_velocity() && !engine.scenario().asks_for_velocity();
     match (&args.observables, args.sample) {
         // A resumed run goes on as before unless it is told otherwise.
         (Some(_), None) if engine.log().is_some_and(|log| log.with_state == args.state) => {}
@@ -112,6 +114,9 @@ fn keep_records(args: &RunArgs, engine: &mut Engine, total: u64) -> anyhow::Resu
             }
         }
         (None, _) => {}
+    }
+    if begins_late && engine.knows_velocity() {
+        tell!("note: {}", engine.velocity_counts_from_here());
     }
     Ok(())
 }
@@ -432,20 +437,20 @@ fn balance(engine: &Engine) -> String {
             .is_some_and(|mirror| mirror.turned && mirror.playing > 0);
     if plays {
         let [first, last] = [engine.initial_observables(), engine.latest_observables().1];
-        let (put_in, unit) = if sound {
+        let (injected, unit) = if sound {
             (last.energy - first.energy, ["", " J/m²", " J/m", " J"][grid.rank()])
         } else {
             (last.norm - first.norm, "")
         };
-        let less = if absorbs { ", less what was absorbed" } else { "" };
-        return if put_in.is_finite() {
-            format!("{what} put in {put_in:.2e}{unit}{less}")
+        let less = if absorbs { ", net of absorption" } else { "" };
+        return if injected.is_finite() {
+            format!("{what} injected {injected:.2e}{unit}{less}")
         } else {
             // Σp² over the sites is at hand; the energy has a second half, which nobody keeps unless it is asked for.
             #[expect(clippy::cast_precision_loss, reason = "three digits are shown")]
             let rms = (last.norm / (grid.cell_volume() * grid.sites() as f64)).sqrt();
             format!(
-                "pressure {rms:.2e} Pa rms, {what} put in by sources not counted: that takes the medium's velocity, which --observables keeps"
+                "pressure {rms:.2e} Pa rms, {what} injected by sources not computed: that needs the medium's velocity, which --observables records"
             )
         };
     }
@@ -470,7 +475,7 @@ fn mirror_line(engine: &mut Engine) -> anyhow::Result<Option<String>> {
     };
     if status.phase == Phase::Record {
         return Ok(Some(format!(
-            "mirror: time turns at step {}; {} sites recorded so far",
+            "mirror: time is reversed at step {}; {} sites recorded so far",
             status.turn, status.heard
         )));
     }
@@ -489,7 +494,7 @@ fn mirror_line(engine: &mut Engine) -> anyhow::Result<Option<String>> {
         return Ok(Some(format!("mirror: {} sites play, {of_focus}", status.playing)));
     }
     Ok(Some(format!(
-        "mirror: {} sites play, residual inside {:.2e} when time turned, fidelity {:.6}, error {:.2e} ({:.2e} after scaling), {of_focus}",
+        "mirror: {} sites play, residual inside {:.2e} at the reversal, fidelity {:.6}, error {:.2e} ({:.2e} after scaling), {of_focus}",
         status.playing, found.residual, found.fidelity, found.error, found.scaled_error,
     )))
 }

@@ -5,8 +5,8 @@
 use super::{Engine, EngineError};
 use crate::field::FieldData;
 use crate::grid::Grid;
-use crate::physics::dispersion::{Dispersion, Law, Sampling};
-use crate::physics::{Equation, Model, Sets};
+use crate::physics::dispersion::{Dispersion, Law, Sampling, Steps};
+use crate::physics::{Equation, Model, Quantum, Sets};
 use crate::scene::Scenario;
 use crate::units;
 use num_complex::Complex64;
@@ -28,7 +28,7 @@ pub struct DispersionReport {
     pub dispersion: Dispersion,
     /// The laws of a uniform medium.
     pub law: Law,
-    /// What layers change of that medium, in words; none where they change nothing.
+    /// What the scene has beside that medium, in words; none where there is nothing.
     pub unlike: Option<String>,
     /// Records that were taken.
     pub records: u64,
@@ -72,6 +72,7 @@ pub fn law(scenario: &Scenario, time_step: f64) -> Law {
                 hopping: quantum.hopping,
                 spacing: grid.spacing(),
                 rest: quantum.diagonal - quantum.hopping * bonds,
+                steps: steps(scenario, &quantum, time_step.abs()),
             }
         }
         Model::Acoustic(acoustic) => {
@@ -87,7 +88,24 @@ pub fn law(scenario: &Scenario, time_step: f64) -> Law {
     }
 }
 
-/// What layers change of the uniform medium that the law is of.
+/// How the scene's method steps ψ.
+fn steps(scenario: &Scenario, quantum: &Quantum, step: f64) -> Steps {
+    let solver = scenario.solver();
+    match solver.method.as_str() {
+        "trotter" => Steps::Pairs {
+            order: u32::try_from(solver.integer("order", 2)).unwrap_or(2),
+            step,
+        },
+        "crank-nicolson" => Steps::Cayley {
+            axes: scenario.grid().rank(),
+            step,
+        },
+        "split-step-fourier" if quantum.mass.is_some() => Steps::Continuum,
+        _ => Steps::Exact,
+    }
+}
+
+/// What the scene has beside the uniform medium that the law is of.
 fn unlike_the_law(scenario: &Scenario) -> Option<String> {
     let medium = scenario.medium();
     let set = [
@@ -95,18 +113,29 @@ fn unlike_the_law(scenario: &Scenario) -> Option<String> {
         (Sets::Density, "the density"),
         (Sets::Potential, "the potential"),
         (Sets::Hopping, "the hopping"),
+        (Sets::Interaction, "the interaction"),
+        (Sets::Flux, "the flux"),
     ];
-    let changed: Vec<&str> = set
-        .iter()
-        .filter(|(sets, _)| medium.has(*sets))
-        .map(|(_, name)| *name)
-        .collect();
-    (!changed.is_empty()).then(|| {
-        format!(
-            "layers set {}: the curves are of the medium without them",
-            changed.join(" and ")
-        )
-    })
+    let set = set.iter().filter(|(sets, _)| medium.has(*sets)).map(|(_, name)| *name);
+    let constants = match scenario.model() {
+        Model::Quantum(quantum) => vec![
+            (quantum.interaction != 0.0, "an interaction"),
+            (quantum.flux != 0.0, "a flux"),
+            (medium.rotation() != 0.0, "a rotation"),
+            (medium.cross_interaction() != 0.0, "a cross interaction"),
+        ],
+        Model::Acoustic(acoustic) => vec![(acoustic.attenuation.is_some(), "an attenuation")],
+    };
+    let has = constants.iter().filter(|(there, _)| *there).map(|(_, name)| *name);
+    let parts: Vec<String> = [
+        ("layers set", set.collect::<Vec<_>>()),
+        ("the scene has", has.collect()),
+    ]
+    .into_iter()
+    .filter(|(_, names)| !names.is_empty())
+    .map(|(what, names)| format!("{what} {}", names.join(" and ")))
+    .collect();
+    (!parts.is_empty()).then(|| format!("{}: the curves are of the medium without them", parts.join(", ")))
 }
 
 /// The lowest and the highest static potential, 0 included.

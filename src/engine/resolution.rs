@@ -1,10 +1,11 @@
 //! Warnings about waves for which the grid of a scene is too coarse, and about what its model does not cover.
 
+mod hidden;
+
 use super::dispersion;
-use crate::grid::{Edge, Grid};
 use crate::physics::attenuation::plane_wave;
 use crate::physics::dispersion::Law;
-use crate::physics::{Initial, Model, Pulse, Sets, Shape, Value};
+use crate::physics::{Initial, Model, Sets, Value};
 use crate::scene::Scenario;
 use crate::scene::file::SignalFile;
 use crate::units;
@@ -17,8 +18,6 @@ const SITES_PER_PULSE: f64 = 2.0;
 
 /// By how much a medium may miss its law of attenuation, of 1.
 const MOST_MISSED: f64 = 0.05;
-/// Which part of a pulse may begin in absorbing layers: sums of energy know nothing of it.
-const MOST_UNCOUNTED: f64 = 0.01;
 
 /// A positive number with four digits, or in exponents where it is small.
 fn figure(value: f64) -> String {
@@ -51,10 +50,10 @@ pub fn too_coarse(scenario: &Scenario, time_step: f64) -> Vec<String> {
     out
 }
 
-/// What a scene asks for beyond what its model is good for, with value, limit and remedy: losses that relaxations do not follow, and sound whose energy is not counted.
+/// What a scene asks for beyond what its model is good for, with value, limit and remedy: losses that relaxations do not follow, and what begins, plays or listens where it is damped or silent.
 #[must_use]
 pub fn not_covered(scenario: &Scenario) -> Vec<String> {
-    losses(scenario).into_iter().chain(uncounted(scenario)).collect()
+    losses(scenario).into_iter().chain(hidden::told(scenario)).collect()
 }
 
 /// Layers that hold no site: what they set is nowhere.
@@ -63,7 +62,7 @@ pub fn idle_layers(scenario: &Scenario) -> Vec<String> {
     let grid = scenario.grid();
     let layers = scenario.medium().layers().iter().enumerate();
     layers
-        .filter(|(_, layer)| !holds_a_site(&layer.shape, grid))
+        .filter(|(_, layer)| !layer.shape.holds_a_site(grid))
         .map(|(number, layer)| {
             format!(
                 "layer.{number} ({}) holds no site of the grid and changes nothing: sites stand {} apart; enlarge it, or move it into the grid",
@@ -72,14 +71,6 @@ pub fn idle_layers(scenario: &Scenario) -> Vec<String> {
             )
         })
         .collect()
-}
-
-/// Whether a site of the grid belongs to a shape.
-fn holds_a_site(shape: &Shape, grid: &Grid) -> bool {
-    let [x, y, z] = shape.sites(grid);
-    let rows = z.flat_map(|k| y.clone().map(move |j| [j, k]));
-    let mut sites = rows.flat_map(|[j, k]| x.clone().map(move |i| [i, j, k]));
-    sites.any(|site| shape.contains(site, grid))
 }
 
 /// The numbers of layers that set something.
@@ -140,41 +131,6 @@ fn losses(scenario: &Scenario) -> Option<String> {
         a_wave(least),
         figure(least)
     ))
-}
-
-/// Pulses that begin in absorbing layers, whose energy is not counted.
-fn uncounted(scenario: &Scenario) -> Option<String> {
-    let Initial::Pulses(pulses) = scenario.initial() else {
-        return None;
-    };
-    let shares = pulses.iter().map(|pulse| in_layers(scenario.grid(), pulse));
-    let most = shares.fold(0.0, f64::max);
-    (most > MOST_UNCOUNTED).then(|| {
-        format!(
-            "{:.0} % of a pulse begins in absorbing layers, whose energy is not counted: energies, and what is said of them relative to the start, are those of the rest. \
-             At most {:.0} % may: move the pulse inwards, or use a larger grid or a smaller grid.absorb_width.",
-            100.0 * most,
-            100.0 * MOST_UNCOUNTED
-        )
-    })
-}
-
-/// The part of p² of a pulse that lies in absorbing layers.
-#[expect(clippy::cast_precision_loss, reason = "sites are far below 2^52")]
-fn in_layers(grid: &Grid, pulse: &Pulse) -> f64 {
-    let inside = |axis: usize| {
-        let sites = grid.size()[axis];
-        let square = |site: usize| {
-            let way = site as f64 * grid.spacing() - pulse.center[axis];
-            (-(way / pulse.width).powi(2)).exp()
-        };
-        let width = grid.absorb_width();
-        let all: f64 = (0..sites).map(square).sum();
-        let own: f64 = (width..sites.saturating_sub(width)).map(square).sum();
-        if all > 0.0 { own / all } else { 1.0 }
-    };
-    let absorbing = (0..grid.rank()).filter(|axis| grid.edges()[*axis] == Edge::Absorb);
-    1.0 - absorbing.map(inside).product::<f64>()
 }
 
 /// Packets with few sites per wavelength.
@@ -367,18 +323,6 @@ mod tests {
             ))
         };
         assert_eq!(pulse(3.0), "");
-        // A pulse that begins in the middle of a layer's border is half uncounted, and one three widths away not.
-        let layered = |center: f64| {
-            said(&format!(
-                "format = 1\n[grid]\nsize = [201]\nspacing = 1.0\nedges = \"absorb\"\nabsorb_width = 20\n[acoustic]\n[[pulse]]\ncenter = [{center}]\nwidth = 4.0\n"
-            ))
-        };
-        assert!(
-            layered(19.5).starts_with("50 % of a pulse begins in absorbing layers"),
-            "{}",
-            layered(19.5)
-        );
-        assert_eq!(layered(31.5), "");
         assert!(pulse(1.5).starts_with("A pulse is only 1.5 sites wide"));
     }
 }

@@ -114,6 +114,7 @@ impl Engine {
         engine.observables()?;
         let scenario = with_settings(scenario, &resolved);
         let differ = differing(&scene_then, &scenario.file().to_toml());
+        let velocity_known = engine.knows_velocity();
         if engine.update(scenario)? == Change::Restarted {
             // What is left of a scene is its end, from which an automatic Δt follows.
             let what = if differ.is_empty() {
@@ -131,6 +132,9 @@ impl Engine {
                 "the scene is another one than in the checkpoint, from here on: {}",
                 differ.join(", ")
             ));
+        }
+        if engine.scenario.asks_for_velocity() && !velocity_known {
+            remarks.push(engine.velocity_counts_from_here());
         }
         Ok((engine, remarks))
     }
@@ -202,8 +206,16 @@ fn other_run(was: &Scenario, now: &Scenario) -> Option<String> {
 
 /// Keys that say what is simulated, how, or what is recorded, and that differ.
 fn differing(was: &str, now: &str) -> Vec<String> {
-    const WHOLE: [&str; 8] = [
-        "quantum", "acoustic", "layer", "source", "mirror", "solver", "detector", "expect",
+    const WHOLE: [&str; 9] = [
+        "quantum",
+        "acoustic",
+        "layer",
+        "source",
+        "mirror",
+        "solver",
+        "detector",
+        "trajectory",
+        "expect",
     ];
     let table = |text: &str| text.parse::<toml::Table>().unwrap_or_default();
     let (was, now) = (table(was), table(now));

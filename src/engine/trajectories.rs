@@ -42,6 +42,8 @@ pub struct Paths {
     times: Vec<f64>,
     /// Where each stood at each time, lengths; NaN before it began. All of one time lie together.
     places: Vec<[f64; 3]>,
+    /// Whether all times are kept, for a table that is written from them.
+    whole: bool,
 }
 
 /// A path as pictures show it.
@@ -160,7 +162,10 @@ impl Paths {
         if self.starts == scenario.trajectories() {
             return;
         }
-        let mut next = Self::of(scenario, clock);
+        let mut next = Self {
+            whole: self.whole,
+            ..Self::of(scenario, clock)
+        };
         let known: Vec<Option<usize>> = (next.starts.iter())
             .map(|start| self.starts.iter().position(|old| old == start))
             .collect();
@@ -180,9 +185,9 @@ impl Paths {
         *self = next;
     }
 
-    /// Keeps at most [`MOST_TIMES`] by forgetting every other one; the last stays.
+    /// Keeps at most [`MOST_TIMES`] by forgetting every other one, unless all are needed; the last stays.
     fn limit(&mut self) {
-        if self.times.len() <= MOST_TIMES {
+        if self.whole || self.times.len() <= MOST_TIMES {
             return;
         }
         let last = self.times.len() - 1;
@@ -289,6 +294,11 @@ impl Engine {
         &self.paths
     }
 
+    /// Keeps the positions of all steps from now on: a table and a checkpoint are written from them.
+    pub fn keep_whole_paths(&mut self) {
+        self.paths.whole = true;
+    }
+
     /// Forgets all positions but the present ones; returns the number of times that are left.
     pub fn forget_paths(&mut self) -> usize {
         self.paths.keep_last();
@@ -382,5 +392,37 @@ impl Engine {
         });
         self.currents = Some((scenario, currents));
         Ok(Some(map?))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// One more than the most halves the times, the last among them; those that a table needs stay.
+    #[test]
+    fn times_are_thinned_where_no_table_needs_them() {
+        for (whole, left) in [(false, MOST_TIMES / 2 + 1), (true, MOST_TIMES + 1)] {
+            let start = Trajectory {
+                name: "p".to_owned(),
+                from: [0.0; 3],
+                at: 0.0,
+                group: 0,
+            };
+            let mut paths = Paths {
+                starts: vec![start],
+                whole,
+                ..Paths::default()
+            };
+            for n in 0..=MOST_TIMES {
+                #[expect(clippy::cast_precision_loss, reason = "a small number")]
+                let time = n as f64;
+                paths.times.push(time);
+                paths.places.push([time; 3]);
+                paths.limit();
+            }
+            assert_eq!((paths.times.len(), paths.places.len()), (left, left));
+            assert_eq!(paths.now(), [paths.row(left - 1)[0]]);
+        }
     }
 }

@@ -156,6 +156,24 @@ impl Shape {
         [0, 1, 2].map(|axis| about(min[axis], max[axis], axis, grid))
     }
 
+    /// Whether a site of the grid belongs to it: row by row, and for a picture pixel by pixel.
+    #[must_use]
+    pub fn holds_a_site(&self, grid: &Grid) -> bool {
+        if let Self::Image(samples) = self {
+            return samples.shows(grid);
+        }
+        let [_, y, mut z] = self.sites(grid);
+        if matches!(self, Self::Polygon { .. } | Self::Stroke { .. } | Self::Slits { .. }) {
+            // Alike along z.
+            z = 0..1;
+        }
+        let mut spans = Vec::new();
+        z.flat_map(|k| y.clone().map(move |j| [j, k])).any(|row| {
+            self.spans(grid, row, &mut spans);
+            !spans.is_empty()
+        })
+    }
+
     /// Appends the ranges of sites along row (j, k) that belong to it. Pictures give the whole row, of which
     /// [`Shape::contains`] holds for a part.
     pub(super) fn spans(&self, grid: &Grid, [j, k]: [usize; 2], spans: &mut Vec<Range<usize>>) {
@@ -236,6 +254,16 @@ impl Samples {
         let column = site[0] * self.size[0] / nx;
         let row = (ny - 1 - site[1]) * self.size[1] / ny;
         self.values.get(column + self.size[0] * row).copied().unwrap_or(0.0)
+    }
+
+    /// Whether a pixel above 0 covers a site when the picture is stretched over the grid: on a coarser grid some cover none.
+    fn shows(&self, grid: &Grid) -> bool {
+        let ([width, height, _], [nx, ny, _]) = (self.size, grid.size());
+        // The first site that may lie in a pixel, counted as `stretched` does.
+        let covers =
+            |pixel: usize, pixels: usize, sites: usize| (pixel * sites).div_ceil(pixels) * pixels / sites == pixel;
+        let mut lit = self.values.iter().enumerate().filter(|(_, level)| **level > 0.0);
+        lit.any(|(n, _)| covers(n % width, width, nx) && covers(n / width, height, ny))
     }
 }
 

@@ -1,7 +1,7 @@
 //! Bohm's trajectories: dx/dt = j/|ψ|², from chosen places.
 //!
 //! Each step takes them from one field to the next by the classical Runge–Kutta scheme of order 4, with |ψ|² and j linear in between ([`Currents::between`] in space, their mean in time):
-//! of order 2 in Δt and in the spacing, as the fields themselves. Where there is nothing (|ψ|² below a least value) a trajectory rests; at an edge that is no ring it stays on the grid.
+//! of order 2 in Δt and in the spacing, as the fields themselves. Where there is nothing (|ψ|² aᵈ below a least value) a trajectory rests; at an edge that is no ring it stays on the grid.
 //! Beside a zero of ψ the velocity grows without bound: a step goes no further than [`reach`], so that the field is needed in a [box](around) only.
 //! D. Bohm, Phys. Rev. 85 (1952) 166, doi 10.1103/PhysRev.85.166; C. Philippidis, C. Dewdney, B. J. Hiley, Nuovo Cimento B 52 (1979) 15, doi 10.1007/BF02743566.
 
@@ -9,7 +9,7 @@ use super::Currents;
 use super::current::Psi;
 use crate::grid::SiteBox;
 
-/// |ψ|² below which a trajectory rests: single precision has no digits of phase there that mean anything.
+/// |ψ|² aᵈ, the probability of a site, below which a trajectory rests: single precision has no digits of phase there that mean anything.
 const LEAST: f64 = 1e-24;
 
 /// How many times as far as the fastest wave of the lattice a trajectory goes in a step, at most.
@@ -82,6 +82,7 @@ pub fn step<P: Psi>(currents: &Currents, [before, after]: [&P; 2], time_step: f6
     let grid = currents.grid();
     let (rank, a) = (grid.rank(), grid.spacing());
     let furthest = reach(currents, time_step) * a;
+    let least = LEAST / grid.cell_volume();
     let velocity = |at: [f64; 3], part: f64| -> [f64; 3] {
         let sites = at.map(|length| length / a);
         let early = currents.between(before, sites);
@@ -92,7 +93,7 @@ pub fn step<P: Psi>(currents: &Currents, [before, after]: [&P; 2], time_step: f6
         };
         let mix = |early: f64, late: f64| early + part * (late - early);
         let density = mix(early.0, late.0);
-        if density.is_nan() || density < LEAST {
+        if density.is_nan() || density < least {
             return [0.0; 3];
         }
         std::array::from_fn(|axis| mix(early.1[axis], late.1[axis]) / density)
@@ -128,10 +129,16 @@ mod tests {
     use num_complex::Complex64;
 
     /// Of a free Gaussian at rest x(t) − c = (x(0) − c) σ(t)/σ(0) exactly (P. R. Holland, The Quantum Theory of Motion, 1993, section 4.7); at rest a lattice of a = σ/20 differs from the
-    /// continuum by (a/σ)²/24 of the phase's curvature, some 1e-4, and linear interpolation by (a/σ)²/8 of |ψ|², which largely cancels in j/|ψ|².
+    /// continuum by (a/σ)²/24 of the phase's curvature, some 1e-4, and linear interpolation by (a/σ)²/8 of |ψ|², which largely cancels in j/|ψ|². So in any unit of length, with its square as the unit of time.
     #[test]
     fn a_free_gaussian_takes_its_trajectories_apart() {
-        let (a, sigma, n) = (0.05, 1.0, 401);
+        for unit in [1.0, 1e26] {
+            taken_apart(unit);
+        }
+    }
+
+    fn taken_apart(unit: f64) {
+        let (a, sigma, n) = (0.05 * unit, unit, 401);
         let grid = Grid::new(&[n], a);
         let center = 0.5 * (n - 1) as f64 * a;
         let quantum = Quantum {
@@ -145,8 +152,8 @@ mod tests {
             let psi = |site: usize| -> Complex64 { continuum::gaussian(site as f64 * a, t, center, sigma, 0.0, 1.0) };
             FieldData::Complex128((0..n).map(psi).collect())
         };
-        let (dt, steps) = (0.02, 100);
-        let starts = [-1.5, -0.4, 0.0, 0.7, 1.9];
+        let (dt, steps) = (0.02 * unit * unit, 100);
+        let starts = [-1.5, -0.4, 0.0, 0.7, 1.9].map(|start| start * unit);
         let mut places = starts.map(|x| [center + x, 0.0, 0.0]);
         let mut before = at(0.0);
         for number in 1..=steps {
@@ -160,7 +167,7 @@ mod tests {
         let growth = continuum::gaussian_spread(t, sigma, 1.0) / sigma;
         for (start, place) in starts.iter().zip(places) {
             let error = place[0] - center - start * growth;
-            assert!(error.abs() < 2e-3, "from {start}: {error}");
+            assert!(error.abs() < 2e-3 * unit, "from {start}: {error}");
         }
     }
 

@@ -208,6 +208,10 @@ fn insert(root: &mut Node, keys: &[&str], new: Node) -> Result<(), (String, Stri
                     });
                     table.len() - 1
                 });
+                if depth + 1 == keys.len() {
+                    // What is wrong with the key is the override's doing, not the file's.
+                    table[index].place = place;
+                }
                 &mut table[index].node
             }
             Value::Array(items) => {

@@ -70,8 +70,12 @@ impl Axis {
             if !is_key(key) {
                 return Err(SweepFault::new(format!("`{key}` is not a key of a scene"), example));
             }
-            let formula = Expression::parse(formula.trim(), &VARIED[..1])
-                .map_err(|error| SweepFault::new(error.to_string(), "write a formula of x, the value that varies"))?;
+            let formula = Expression::parse(formula.trim(), &VARIED[..1]).map_err(|error| {
+                SweepFault::new(
+                    error.to_string(),
+                    format!("{}; x is the value that varies", error.remedy()),
+                )
+            })?;
             axis.followers.push((key.to_owned(), formula));
         }
         Ok(axis)
@@ -295,12 +299,19 @@ pub(super) fn observables(equation: Option<Equation>, rank: usize, mirror: bool)
     names
 }
 
+/// What a scene has beside its detectors: its observables, and the coordinates of its trajectories.
+fn own_observables(scenario: &Scenario) -> impl Iterator<Item = String> {
+    let (equation, rank) = (Some(scenario.model().equation()), scenario.grid().rank());
+    let known = observables(equation, rank, scenario.mirror().is_some());
+    let trajectories = scenario.trajectories().iter();
+    let coordinates = trajectories.flat_map(move |one| one.coordinates(rank));
+    known.into_iter().map(str::to_owned).chain(coordinates)
+}
+
 /// Detectors and observables of a scene by name; detectors come first.
 fn names(scenario: &Scenario) -> Vec<String> {
     let detectors = scenario.detectors().iter().map(|detector| detector.name.clone());
-    let equation = Some(scenario.model().equation());
-    let known = observables(equation, scenario.grid().rank(), scenario.mirror().is_some());
-    detectors.chain(known.into_iter().map(str::to_owned)).collect()
+    detectors.chain(own_observables(scenario)).collect()
 }
 
 /// The detector or observable of this name; a detector comes first.
@@ -310,9 +321,9 @@ pub fn subject(scenario: &Scenario, name: &str) -> Option<Subject> {
     if let Some(place) = detectors.iter().position(|detector| detector.name == name) {
         return Some(Subject::Detector(place));
     }
-    let equation = Some(scenario.model().equation());
-    let known = observables(equation, scenario.grid().rank(), scenario.mirror().is_some());
-    known.contains(&name).then(|| Subject::Observable(name.to_owned()))
+    own_observables(scenario)
+        .find(|own| own == name)
+        .map(Subject::Observable)
 }
 
 /// What a sweep is held against.
@@ -343,7 +354,10 @@ impl Theory {
         formula.map(Self::Formula).map_err(|error| {
             SweepFault::new(
                 error.to_string(),
-                format!("write a formula of x (and y), the values that vary, or \"{TRANSMISSION}\""),
+                format!(
+                    "{}; x (and y) are the values that vary, and \"{TRANSMISSION}\" is that of a packet on a line",
+                    error.remedy()
+                ),
             )
         })
     }
@@ -431,6 +445,19 @@ fn quoted(names: &[String]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// What is wrong with a formula is said with what belongs there.
+    #[test]
+    fn faults_of_formulas_have_their_remedies() {
+        for (text, part) in [("log(x)", "log10"), ("min(x)", "min takes two arguments or more")] {
+            let theory = Theory::parse(text).unwrap_err();
+            let follower = Axis::parse(&format!("a=1,2 & b={text}")).unwrap_err();
+            assert!(
+                theory.remedy.contains(part) && follower.remedy.contains(part),
+                "{theory:?} {follower:?}"
+            );
+        }
+    }
 
     #[test]
     fn values_are_spaced_as_written() {

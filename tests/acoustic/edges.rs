@@ -1,7 +1,8 @@
 //! Absorbing edges.
 
-use crate::{ORDERS, SPACING, SPEED, advance, build, noise, scene, start, step};
-use ripplon::solver::Taps;
+use crate::{ORDERS, SPACING, SPEED, advance, build, noise, scene, start, step, values};
+use ripplon::scene::Scenario;
+use ripplon::solver::{Edit, Taps};
 
 /// A Ricker of 20 sites a wavelength in the middle of `half`·2 + 1 sites, heard 25 sites away along and across.
 fn heard(half: usize, edges: &str, width: usize, order: usize, steps: u64) -> Vec<f64> {
@@ -122,5 +123,43 @@ fn every_axis_absorbs() {
         let after = solver.observables().unwrap().invariant;
         // Six sites of a guide's layer send back some 40 dB less of waves of 12 sites.
         assert!(after < 1e-4 * before, "axis {absorbing}: {}", after / before);
+    }
+}
+
+/// An edit while the wave is in the layers leaves nothing of it there: not of another Δt beyond what its errors are (in a model of the scheme 2.4e-3 of the pulse at most, and 4e-2 and more where ζ is set anew),
+/// and of a medium that is the same nothing but rounding.
+#[test]
+fn edits_leave_nothing_in_the_layers() {
+    let text = |courant: f64, more: &str| {
+        format!(
+            "[grid]\nsize = [70, 70]\nspacing = {SPACING}\nedges = \"absorb\"\nabsorb_width = 15\n[acoustic]\nspeed = {SPEED}\n[time]\nstep = {:e}\n\
+             [solver]\nprecision = \"double\"\n[[pulse]]\ncenter = [{}, {}]\nwidth = {}\n{more}",
+            step(courant),
+            35.0 * SPACING,
+            31.0 * SPACING,
+            4.0 * SPACING
+        )
+    };
+    let plain = scene(&text(0.3, ""));
+    let same = scene(&text(
+        0.3,
+        &format!("[[layer]]\nsets = \"speed\"\nshape = \"everywhere\"\nvalue = {SPEED}\n"),
+    ));
+    let mut reference = build(&plain);
+    advance(reference.as_mut(), 300);
+    let reference = values(reference.as_mut());
+    for steps in [90, 110] {
+        let after = |edit: Edit, of: &Scenario, left: u64| {
+            let mut solver = build(&plain);
+            advance(solver.as_mut(), steps);
+            solver.edit(of, &edit).unwrap();
+            advance(solver.as_mut(), left);
+            crate::largest_difference(&values(solver.as_mut()), &reference)
+        };
+        let left = 300 - steps;
+        let longer = after(Edit::TimeStep(step(0.6)), &plain, left / 2);
+        assert!(longer < 5e-3, "{steps} steps, twice Δt: {longer:e}");
+        let medium = after(Edit::Medium, &same, left);
+        assert!(medium < 1e-12, "{steps} steps, the same medium: {medium:e}");
     }
 }

@@ -222,6 +222,43 @@ fn edges_mirror_points() {
     }
 }
 
+/// Round a ring no place is special: points that play and hear beside the seam, and a disk across it, do so as in the middle, up to rounding of their places.
+#[test]
+fn a_seam_is_no_edge() {
+    let place = |x: f64, shift: f64, sites: f64| ((x + shift + 0.5).rem_euclid(sites) - 0.5) * SPACING;
+    let signal = format!("signal = \"ricker\"\nfrequency = {}\n", SPEED / (12.0 * SPACING));
+    let heard = |at: [f64; 3], rank: usize| {
+        let at = &at[..rank];
+        format!(
+            "[[detector]]\nname = \"p\"\nat = {at:?}\n[[detector]]\nname = \"v\"\nmeasure = \"velocity\"\ndirection = {:?}\nat = {at:?}\n",
+            &[1.0, 1.0, 1.0][..rank]
+        )
+    };
+    let plane = |shift: f64| {
+        let x = |x: f64| place(x, shift, 40.0);
+        let source = format!("[[source]]\nat = [{}, {}]\n{signal}", x(10.49995), 14.6 * SPACING);
+        let text = header(&[40, 30], "\"periodic\"", 0.4, 4) + &source + &heard([x(17.45), 16.3 * SPACING, 0.0], 2);
+        record(&text, 80).1
+    };
+    let space = |shift: f64| {
+        let y = place(8.0, shift, 16.0);
+        let source = format!(
+            "[[source]]\ncenter = [{}, {y}, {y}]\nradius = {}\nnormal = \"x\"\n{signal}",
+            3.0 * SPACING,
+            4.3 * SPACING
+        );
+        let text = header(&[16, 16, 16], "[\"soft\", \"periodic\", \"periodic\"]", 0.4, 2);
+        record(&(text + &source + &heard([9.0 * SPACING, y, y], 3)), 60).1
+    };
+    let moved = [22.0, 29.0].map(|shift| (plane(0.0), plane(shift)));
+    for (middle, beside) in moved.into_iter().chain([(space(0.0), space(8.0))]) {
+        for (one, other) in middle.iter().zip(&beside) {
+            let peak = one.iter().fold(0.0f64, |most, p| most.max(p.abs()));
+            assert!(peak > 0.0 && crate::largest_difference(one, other) < 1e-10 * peak);
+        }
+    }
+}
+
 /// Both methods for sound play the same point: what differs is their order.
 #[test]
 fn methods_agree_on_points_between_sites() {

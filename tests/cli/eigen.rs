@@ -70,6 +70,13 @@ fn levels_are_printed_and_written() {
         .map(|value| f64::from_le_bytes(value.try_into().unwrap()).powi(2))
         .sum();
     assert!((norm * 0.25 - 1.0).abs() < 1e-12, "{norm}");
+    // In other units of energy there are as many digits: −2J(cos(π/31) + cos(π/21)) of the ground state.
+    for hopping in ["1e-12", "1e12"] {
+        let run = place.ripplon(&format!(
+            "eigen box.toml --levels 2 --set time.step=auto --set quantum.hopping={hopping}"
+        ));
+        run.expect(0, &["0  -3.967400299234e"]);
+    }
 }
 
 #[test]

@@ -197,7 +197,7 @@ fn a_summary_says_what_sources_put_in() {
     let (first, last) = (table.lines().nth(1).unwrap(), table.lines().last().unwrap());
     let [put_in, norm] = [number(last, 3), number(last, 2)];
     assert!(number(first, 3) == 0.0 && put_in > 0.0, "{first} {last}");
-    let words = format!("energy put in {put_in:.2e} J/m², less what was absorbed");
+    let words = format!("energy injected {put_in:.2e} J/m², net of absorption");
     run.expect(0, &[&words]);
     // Without the table the energy is not known, the mean of p² is: Σp² a over 8000 sites.
     let rms = (norm / (1.171875e-5 * 8000.0)).sqrt();
@@ -205,9 +205,20 @@ fn a_summary_says_what_sources_put_in() {
         0,
         &[
             &format!("pressure {rms:.2e} Pa rms,"),
-            "energy put in by sources not counted: that takes the medium's velocity, which --observables keeps",
+            "energy injected by sources not computed: that needs the medium's velocity, which --observables records",
         ],
     );
+    // Asked for late, the velocity counts from there: energies are not those of a run that kept it.
+    place
+        .ripplon("run quarter-wave --steps 40 --checkpoint c.ripplon")
+        .expect(0, &[]);
+    for late in [
+        "--observables late.csv",
+        "--set detector.2={name=\"E\",measure=\"energy\"}",
+    ] {
+        let run = place.ripplon(&format!("run quarter-wave --steps 1 --resume c.ripplon {late}"));
+        run.expect(0, &["note: the medium's velocity was not recorded up to t = "]);
+    }
     // Nothing has reached the edges yet: rounding is no negative amount.
     place
         .ripplon("run pond --steps 50")
@@ -373,7 +384,7 @@ fn the_gain_of_a_mirror_is_written_as_a_table() {
     );
     place
         .ripplon("run one-transducer --steps 5 --gains g.csv")
-        .expect(2, &["before time turned"]);
+        .expect(2, &["before the time reversal"]);
     place
         .ripplon(&format!("{short} no/such/dir/file"))
         .expect(2, &["no/such/dir/file"]);
@@ -431,6 +442,13 @@ fn check_says_what_a_scene_needs() {
             "Δt        0.02",
             "40 steps",
             "sites/s",
+        ],
+    );
+    place.ripplon("check small.toml --set time.end=0.4").expect(
+        0,
+        &[
+            "2 detectors, 1 expectation\n",
+            "1 expectation after it, which the run does not reach",
         ],
     );
 }

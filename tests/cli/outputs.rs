@@ -262,6 +262,9 @@ fn trajectories_are_written_and_go_on() {
     with("run small.toml --resume c.ripplon --trajectories resumed.csv").expect(0, &[]);
     assert_eq!(place.text("resumed.csv"), whole);
     place
+        .ripplon("run small.toml --resume c.ripplon --steps 1")
+        .expect(0, &["another one than in the checkpoint, from here on: [trajectory]"]);
+    place
         .ripplon("run small.toml --trajectories none.csv")
         .expect(2, &["add a [[trajectory]]"]);
 }

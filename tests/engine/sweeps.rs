@@ -119,3 +119,24 @@ fn transmission_is_of_the_medium_where_the_packet_starts_and_of_its_direction() 
     let between = line(450.0, 1.0, &(barrier("set") + &layer(0.6, 500.0, 502.0, "set")), right);
     assert!(between.check().unwrap_err().to_string().contains("behind this packet"));
 }
+
+/// Coordinates of trajectories are measured as `[[expect]]` predicts them: in the middle of a packet one goes with its group velocity 2Ja sin ka.
+#[test]
+fn sweeps_measure_where_trajectories_stand() {
+    let text = "format = 1\n[grid]\nsize = [128]\nspacing = 0.5\n[quantum]\nmass = 1.0\n[time]\nstep = 0.1\nend = 2.0\n[solver]\nmethod = \"trotter\"\n\
+                precision = \"double\"\norder = 4\n[[packet]]\ncenter = [20.0]\nwidth = [4.0]\n[[trajectory]]\nname = \"a\"\nfrom = [20.0]\n\
+                [sweep]\nvary = [\"packet.0.momentum.0=0.4,0.8\"]\nmeasure = [\"a.x\"]\n";
+    let scenario = scene_from(text, &[]);
+    let plan = SweepPlan {
+        text: scenario.file().to_toml(),
+        origin: None,
+        sweep: scenario.sweep().cloned().unwrap(),
+    };
+    for (number, k) in [0.4f64, 0.8].into_iter().enumerate() {
+        let never: Stop = Arc::new(|| false);
+        let found = plan.measure(number, &never).unwrap().unwrap().measured[0];
+        // The packet's skew and linear interpolation are of the order of (a/4σ)² of the way.
+        let expected = 20.0 + 2.0 * (0.5 * k).sin() / 0.5;
+        assert!((found - expected).abs() < 0.02, "{found} {expected}");
+    }
+}

@@ -228,6 +228,10 @@ fn overrides_win_and_are_named_in_faults() {
         ("packet.x=1", "`x` is not a number"),
         ("title.x=1", "`title` is a text"),
         ("grid.size=[64", "\"[64\" is a text"),
+        (
+            "detector.0.region={ min = [90, 0], max = [91, 1] }",
+            "no site lies in it",
+        ),
         ("=1", "is not a key"),
     ] {
         let shown = set(&[setting]).expect_err(setting).to_string();

@@ -26,6 +26,21 @@ impl Engine {
         Ok(())
     }
 
+    /// Whether the energy of sound is known, which takes the medium's velocity since t = 0 or since it was first asked for.
+    #[must_use]
+    pub fn knows_velocity(&self) -> bool {
+        !self.latest.1.energy.is_nan()
+    }
+
+    /// What is said where the medium's velocity is asked for during a run.
+    #[must_use]
+    pub fn velocity_counts_from_here(&self) -> String {
+        format!(
+            "the medium's velocity was not recorded up to t = {}, and counts from 0 there: energies and fluxes are those of what moves after it; ask for it from the start, e.g. by --observables",
+            self.clock().time
+        )
+    }
+
     /// Forgets all kept observables but the last row; how many are left.
     pub fn forget_rows(&mut self) -> usize {
         let Some(log) = &mut self.log else { return 0 };

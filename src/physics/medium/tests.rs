@@ -148,6 +148,28 @@ fn edges_of_polygons_belong_to_them() {
     }
 }
 
+/// Of a picture with one bright pixel, on grids finer and coarser than it: whether a site lies there. A black one holds none.
+#[test]
+fn a_bright_pixel_may_lie_between_sites() {
+    for (size, pixels) in [([7, 5], [3, 2, 1]), ([4, 6], [9, 13, 1]), ([3, 2], [3, 5, 1])] {
+        let grid = Grid::new(&size, 0.9);
+        let mut told = [false; 2];
+        for bright in 0..=pixels[0] * pixels[1] {
+            let mut values = vec![0.0; pixels[0] * pixels[1]];
+            values.iter_mut().skip(bright).take(1).for_each(|level| *level = 0.5);
+            let shape = Shape::Image(Arc::new(Samples {
+                size: pixels,
+                values,
+                file: PathBuf::from("map.png"),
+            }));
+            let held = (0..grid.sites()).any(|n| shape.contains(grid.site(n), &grid));
+            assert_eq!(shape.holds_a_site(&grid), held, "{size:?} {pixels:?} {bright}");
+            told[usize::from(held)] = true;
+        }
+        assert_eq!(told, [true; 2]);
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 200, rng_seed: prop::test_runner::RngSeed::Fixed(7), failure_persistence: None, ..ProptestConfig::default() })]
 
@@ -155,6 +177,10 @@ proptest! {
     #[test]
     fn rows_follow_the_definition(rank in 1usize..=3, all in [layers(1), layers(2), layers(3)]) {
         let grid = Grid::new(&[23, 17, 5][..rank], 0.9);
+        for Layer { shape, .. } in &all[rank - 1] {
+            let held = (0..grid.sites()).any(|n| shape.contains(grid.site(n), &grid));
+            prop_assert_eq!(shape.holds_a_site(&grid), held, "{:?}", shape);
+        }
         assert_rows(&Medium::new(grid, all[rank - 1].clone()));
     }
 }

@@ -66,7 +66,7 @@ impl Fields for SourcePlace {
                 none(),
                 "three dimensions",
                 "m",
-                "centre of a disk, which the grid's edges cut: a piston; wider than the grid, a plane",
+                "centre of a disk, which the grid's edges cut and which goes on across periodic ones: a piston; wider than the grid, a plane",
             ),
             Row::of::<f64>("radius", none(), "with `center`", "m", "radius of the disk"),
             Row::of::<String>(

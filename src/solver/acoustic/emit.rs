@@ -297,12 +297,18 @@ fn mirrored(grid: &Grid, at: [f64; 3], beside: [f64; 3]) -> ([f64; 3], f64) {
     (place, sign)
 }
 
-/// A place no further outside of the grid than a rigid edge, which the nearest site still counts as its own.
+/// A place no further outside of the grid than a rigid edge, which the nearest site still counts as its own; along a ring no place is outside.
 #[expect(clippy::cast_precision_loss, reason = "sizes are far below 2^52")]
 fn within(grid: &Grid, at: [f64; 3]) -> [f64; 3] {
     let half = 0.4999 * grid.spacing();
     let last = grid.size().map(|sites| (sites - 1) as f64 * grid.spacing());
-    [0, 1, 2].map(|axis| at[axis].clamp(-half, last[axis] + half))
+    [0, 1, 2].map(|axis| {
+        if grid.is_periodic(axis) {
+            at[axis]
+        } else {
+            at[axis].clamp(-half, last[axis] + half)
+        }
+    })
 }
 
 /// c at a place, m/s.
@@ -343,10 +349,20 @@ fn disk(grid: &Grid, center: [f64; 3], radius: f64, normal: usize) -> Vec<([f64;
     let a = grid.spacing();
     let across: Vec<usize> = (0..3).filter(|axis| *axis != normal).collect();
     let sites = |axis: usize| {
-        let last = grid.size()[axis].cast_signed() - 1;
+        let count = grid.size()[axis].cast_signed();
         let place = |x: f64| (x / a).round() as isize;
-        place(center[axis] - radius).max(0)..=place(center[axis] + radius).min(last)
+        let [low, high] = [place(center[axis] - radius), place(center[axis] + radius)];
+        if !grid.is_periodic(axis) {
+            low.max(0)..=high.min(count - 1)
+        } else if high - low < count {
+            low..=high
+        } else {
+            // Once round the ring.
+            let first = place(center[axis]) - count / 2;
+            first..=first + count - 1
+        }
     };
+    let on_ring = |axis: usize, place: isize| place.rem_euclid(grid.size()[axis].cast_signed()) as f64 * a;
     let mut all = Vec::new();
     for j in sites(across[1]) {
         for i in sites(across[0]) {
@@ -357,7 +373,7 @@ fn disk(grid: &Grid, center: [f64; 3], radius: f64, normal: usize) -> Vec<([f64;
                 .count();
             if within > 0 {
                 let mut at = center;
-                (at[across[0]], at[across[1]]) = (i as f64 * a, j as f64 * a);
+                (at[across[0]], at[across[1]]) = (on_ring(across[0], i), on_ring(across[1], j));
                 all.push((at, 0.0, a * a * within as f64 / f64::from(PARTS * PARTS)));
             }
         }

@@ -66,12 +66,18 @@ pub(in crate::solver) fn one_entry_a_site(all: &mut Shares) {
     });
 }
 
-/// The nearest point between the first and the last site of every axis.
+/// The nearest point between the first and the last site of every axis that ends; along a ring every place lies between sites.
 #[expect(clippy::cast_precision_loss, reason = "sizes are far below 2^52")]
 #[must_use]
 pub fn clamped(grid: &Grid, at: [f64; 3]) -> [f64; 3] {
     let last = grid.size().map(|sites| (sites - 1) as f64 * grid.spacing());
-    [0, 1, 2].map(|axis| at[axis].clamp(0.0, last[axis]))
+    [0, 1, 2].map(|axis| {
+        if grid.is_periodic(axis) {
+            at[axis]
+        } else {
+            at[axis].clamp(0.0, last[axis])
+        }
+    })
 }
 
 /// Offsets along an axis with their weights.

@@ -12,7 +12,8 @@ use crate::solver::acoustic::emit::Emitters;
 
 impl<T: Vectors> Fdtd<T> {
     /// Changes Δt at the present `time` tₙ: the level before becomes p(tₙ − Δt′) on the parabola through pⁿ⁻¹, pⁿ and pⁿ⁺¹, which is exactly pⁿ⁺¹ for
-    /// Δt′ = −Δt. The memory variables of absorbing layers do not change.
+    /// Δt′ = −Δt. Of the memory variables of absorbing layers ψ does not change. ζ is such that what rate pⁿ⁺¹ − pⁿ there is, and what memories add to it in time, together grow as Δt does:
+    /// a rate that nothing takes back would stay as a drift. Where time turns, ζ is that of the two levels.
     pub(super) fn change_step(&mut self, time: f64, time_step: f64) -> Result<(), SolverError> {
         let ratio = time_step / self.time_step;
         #[expect(clippy::float_cmp, reason = "nothing to do")]
@@ -29,6 +30,12 @@ impl<T: Vectors> Fdtd<T> {
             1.0 - ratio * ratio,
             ratio * (ratio + 1.0) / 2.0,
         ];
+        let scale = T::of(ratio);
+        if ratio > 0.0 {
+            let levels = [&self.now[..], &self.old[..]];
+            let whole = |zeta: T, weight: T, rate: T| zeta * weight + rate;
+            self.sweep.renew_memories(levels, &mut self.layers, whole);
+        }
         self.combine(weights.map(T::of), true, (time, weights[0]));
         self.shift_potential(time_step);
         self.obeys = false;
@@ -43,7 +50,13 @@ impl<T: Vectors> Fdtd<T> {
         self.sweep = Sweep::new(lattice, material, mask, walls);
         self.make_memories(ratio)?;
         self.set_layer_step();
-        self.sweep.settle(&self.now, &self.old, &mut self.layers);
+        if ratio > 0.0 {
+            let levels = [&self.now[..], &self.old[..]];
+            let left = |whole: T, weight: T, rate: T| (whole * scale - rate) / weight;
+            self.sweep.renew_memories(levels, &mut self.layers, left);
+        } else {
+            self.sweep.settle(&self.now, &self.old, &mut self.layers);
+        }
         Ok(())
     }
 
@@ -67,19 +80,25 @@ impl<T: Vectors> Fdtd<T> {
         Ok(())
     }
 
-    /// Reads the medium and the sources again.
+    /// Reads the medium and the sources again. What memories of absorbing layers add to the rate of the pressure stays.
     pub(super) fn read_medium(&mut self, scenario: &Scenario) -> Result<(), SolverError> {
         self.scenario = scenario.clone();
         self.recorder = None;
         self.obeys = false;
         let lattice = self.sweep.lattice.clone();
         let time_step = self.time_step;
-        self.sweep = threads::run(|| sweep_of(scenario, lattice, time_step))?;
+        let sweep = threads::run(|| sweep_of(scenario, lattice, time_step))?;
+        let levels = [&self.now[..], &self.old[..]];
+        let added = |zeta: T, weight: T, _: T| zeta * weight;
+        self.sweep.renew_memories(levels, &mut self.layers, added);
+        self.sweep = sweep;
         self.emitters = Emitters::of(scenario, &self.sweep.mask, self.sweep.lattice.half);
         self.set_layer_step();
         self.clear_walls();
         self.make_memories(1.0)?;
-        self.sweep.settle(&self.now, &self.old, &mut self.layers);
+        let levels = [&self.now[..], &self.old[..]];
+        let own = |added: T, weight: T, _: T| added / weight;
+        self.sweep.renew_memories(levels, &mut self.layers, own);
         Ok(())
     }
 

@@ -391,6 +391,45 @@ impl<T: Real> Sweep<T> {
         }
     }
 
+    /// Has `change` make every ζ from itself, from λ²A/(1 − A), which times ζ is what it adds to the rate pⁿ⁺¹ − pⁿ in time, and from the axis' share of the rate between two levels. Shares of axes
+    /// that meet are as σ + α, whatever Δt. Where nothing is damped ζ becomes 0.
+    pub(super) fn renew_memories(&self, [now, old]: [&[T]; 2], layers: &mut [Layer<T>], change: impl Fn(T, T, T) -> T) {
+        let size = self.lattice.size;
+        let ends = layers.iter().find(|layer| layer.shape.axis == 0);
+        let ends = ends.map_or([0..0, 0..0], |layer| layer.shape.ends());
+        for [j, k] in (0..size[2]).flat_map(|k| (0..size[1]).map(move |j| [j, k])) {
+            let across = |layer: &Layer<T>| layer.shape.axis > 0 && layer.shape.row(size, [j, k]).is_some();
+            let places = if layers.iter().any(across) {
+                [0..size[0], 0..0]
+            } else {
+                ends.clone()
+            };
+            for i in places.into_iter().flatten() {
+                let (site, index) = ([i, j, k], self.lattice.index([i, j, k]));
+                let mut own = [None; 3];
+                for (own, layer) in own.iter_mut().zip(layers.iter()) {
+                    let slot = layer.shape.slot(site[layer.shape.axis]);
+                    let factor = slot.map(|slot| layer.shape.factors()[2][slot]);
+                    *own = layer.shape.place(size, site).zip(factor);
+                }
+                let together: T = own.iter().flatten().map(|(_, factor)| factor.ln()).sum();
+                let square = T::of(self.material.largest_courant(std::iter::once(index)).powi(2));
+                let rate = now[index] - old[index];
+                for (layer, own) in layers.iter_mut().zip(own) {
+                    let Some((place, factor)) = own else { continue };
+                    let zeta = &mut layer.zeta[place];
+                    let weight = square * factor / (T::one() - factor);
+                    // Where next to nothing is left of a wave, a quotient could be beyond all numbers.
+                    *zeta = if factor < T::one() && weight > T::of(1e-20) {
+                        change(*zeta, weight, rate * (factor.ln() / together))
+                    } else {
+                        T::zero()
+                    };
+                }
+            }
+        }
+    }
+
     /// The largest cΔt/a of the layers of `width` sites at both ends of an axis.
     pub(super) fn courants(&self, axis: usize, width: usize) -> [f64; 2] {
         let size = self.lattice.size;

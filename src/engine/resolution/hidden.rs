@@ -1,0 +1,231 @@
+//! What begins, plays or listens where it is damped or silent: in absorbing layers and in walls.
+
+use super::figure;
+use crate::grid::{Edge, Grid};
+use crate::physics::source::Place;
+use crate::physics::{Initial, Region, Sets};
+use crate::scene::Scenario;
+use crate::solver::taps::Tap;
+
+/// Which part of a pulse may begin in absorbing layers: sums of energy know nothing of it.
+const MOST_UNCOUNTED: f64 = 0.01;
+/// Which part of a packet may begin in absorbing layers: the tail of one that stands close to them.
+const MOST_ABSORBED: f64 = 0.05;
+
+/// All of it, each with a remedy.
+pub(super) fn told(scenario: &Scenario) -> Vec<String> {
+    let begun = uncounted(scenario).or_else(|| absorbed_at_once(scenario));
+    (begun.into_iter())
+        .chain(damped(scenario))
+        .chain(walled(scenario))
+        .collect()
+}
+
+/// Pulses that begin in absorbing layers, whose energy is not counted.
+fn uncounted(scenario: &Scenario) -> Option<String> {
+    let Initial::Pulses(pulses) = scenario.initial() else {
+        return None;
+    };
+    let shares = pulses
+        .iter()
+        .map(|pulse| in_layers(scenario.grid(), pulse.center, [pulse.width; 3]));
+    let most = shares.fold(0.0, f64::max);
+    (most > MOST_UNCOUNTED).then(|| {
+        format!(
+            "{:.0} % of a pulse begins in absorbing layers, whose energy is not counted: energies, and what is said of them relative to the start, are those of the rest. \
+             At most {:.0} % may: move the pulse inwards, or use a larger grid or a smaller grid.absorb_width.",
+            100.0 * most,
+            100.0 * MOST_UNCOUNTED
+        )
+    })
+}
+
+/// Packets a good part of which begins in absorbing layers.
+fn absorbed_at_once(scenario: &Scenario) -> Option<String> {
+    let Initial::Packets(packets) = scenario.initial() else {
+        return None;
+    };
+    // |ψ|² falls as e^(−r²/2w²).
+    let shares = packets.iter().map(|packet| {
+        let width = packet.width.map(|width| std::f64::consts::SQRT_2 * width);
+        in_layers(scenario.grid(), packet.center, width)
+    });
+    let most = shares.fold(0.0, f64::max);
+    (most > MOST_ABSORBED).then(|| {
+        format!(
+            "{:.0} % of a packet begins in absorbing layers, which take it from the first step on. \
+             At most {:.0} % should: move the packet inwards, or use a larger grid or a smaller grid.absorb_width.",
+            100.0 * most,
+            100.0 * MOST_ABSORBED
+        )
+    })
+}
+
+/// Sources that do not move, and detectors, for whose ends `hides` holds: a point has one, a line, a box or a disk two. Of several points one is enough.
+fn hidden(scenario: &Scenario, hides: impl Fn(&[[f64; 3]]) -> bool) -> Option<String> {
+    let plays = scenario.sources().iter().enumerate().filter(|(_, source)| {
+        let hidden = match &source.place {
+            Place::Points(points) => points.iter().any(|point| hides(&[point.at])),
+            Place::Line { from, to } => hides(&[*from, *to]),
+            Place::Disk { center, .. } => hides(&[*center, *center]),
+        };
+        hidden && source.velocity == [0.0; 3]
+    });
+    let listens = scenario.detectors().iter().filter(|detector| match detector.region {
+        Region::Point(at) => hides(&[at]),
+        Region::Line { from, to } => hides(&[from, to]),
+        Region::Box { min, max } => hides(&[min, max]),
+        Region::Everywhere => false,
+    });
+    let names: Vec<String> = (plays.map(|(number, _)| format!("source.{number}")))
+        .chain(listens.map(|detector| format!("detector {:?}", detector.name)))
+        .collect();
+    let verb = if names.len() == 1 { "stands" } else { "stand" };
+    (!names.is_empty()).then(|| format!("{} {verb}", names.join(", ")))
+}
+
+/// Sources and detectors that stand in an absorbing layer as a whole.
+#[expect(clippy::cast_precision_loss, reason = "sites are far below 2^52")]
+fn damped(scenario: &Scenario) -> Option<String> {
+    let (grid, width) = (scenario.grid(), scenario.grid().absorb_width() as f64);
+    let absorbs = |axis: &usize| grid.edges()[*axis] == Edge::Absorb;
+    let who = hidden(scenario, |ends| {
+        (0..grid.rank()).filter(absorbs).any(|axis| {
+            let place = |end: &[f64; 3]| (end[axis] / grid.spacing()).round();
+            let last = grid.size()[axis] as f64 - width;
+            ends.iter().all(|end| place(end) < width) || ends.iter().all(|end| place(end) >= last)
+        })
+    })?;
+    Some(format!(
+        "{who} in absorbing layers, where waves are damped: what is played or recorded there is not that of open space. \
+         Stay at least {} away from edges that absorb, or use a smaller grid.absorb_width.",
+        figure(width * grid.spacing())
+    ))
+}
+
+/// Sources and detectors at points in walls, which are silent and record 0.
+fn walled(scenario: &Scenario) -> Option<String> {
+    let (grid, medium) = (scenario.grid(), scenario.medium());
+    if !medium.has(Sets::Wall) {
+        return None;
+    }
+    let who = hidden(scenario, |ends| {
+        let &[at] = ends else { return false };
+        let [i, j, k] = Tap::nearest(grid, at);
+        let mut wall = [false];
+        medium.wall_row(j, k, i..i + 1, &mut wall);
+        wall[0]
+    })?;
+    Some(format!(
+        "{who} in a wall, where sources are silent and detectors record 0. Move them to sites without a wall."
+    ))
+}
+
+/// The part of Π exp(−((x − c)/w)²) that lies in absorbing layers.
+#[expect(clippy::cast_precision_loss, reason = "sites are far below 2^52")]
+fn in_layers(grid: &Grid, center: [f64; 3], width: [f64; 3]) -> f64 {
+    let inside = |axis: usize| {
+        let sites = grid.size()[axis];
+        let square = |site: usize| {
+            let way = site as f64 * grid.spacing() - center[axis];
+            (-(way / width[axis]).powi(2)).exp()
+        };
+        let layer = grid.absorb_width();
+        let all: f64 = (0..sites).map(square).sum();
+        let own: f64 = (layer..sites.saturating_sub(layer)).map(square).sum();
+        if all > 0.0 { own / all } else { 1.0 }
+    };
+    let absorbing = (0..grid.rank()).filter(|axis| grid.edges()[*axis] == Edge::Absorb);
+    1.0 - absorbing.map(inside).product::<f64>()
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
+mod tests {
+    use super::*;
+    use crate::solver;
+
+    fn said(text: &str) -> String {
+        let (_, scenario) = solver::read_scene_text(text, None, &[]).unwrap();
+        told(&scenario).join("\n")
+    }
+
+    #[test]
+    fn packets_and_pulses_that_begin_in_layers_are_told() {
+        // A pulse that begins in the middle of a layer's border is half uncounted, and one three widths away not.
+        let layered = |center: f64| {
+            said(&format!(
+                "format = 1\n[grid]\nsize = [201]\nspacing = 1.0\nedges = \"absorb\"\nabsorb_width = 20\n[acoustic]\n[[pulse]]\ncenter = [{center}]\nwidth = 4.0\n"
+            ))
+        };
+        assert!(
+            layered(19.5).starts_with("50 % of a pulse begins in absorbing layers"),
+            "{}",
+            layered(19.5)
+        );
+        assert_eq!(layered(31.5), "");
+        // |ψ|² of a packet likewise, 13 % of which lie more than 1.125 widths to one side.
+        let near = |center: f64| {
+            said(&format!(
+                "format = 1\n[grid]\nsize = [201]\nspacing = 1.0\nedges = \"absorb\"\nabsorb_width = 20\n[quantum]\n[[packet]]\ncenter = [{center}]\nwidth = 4.0\n"
+            ))
+        };
+        assert!(near(19.5).starts_with("50 % of a packet begins"), "{}", near(19.5));
+        assert!(near(24.0).starts_with("13 % of a packet begins"), "{}", near(24.0));
+        assert_eq!(near(28.0), "");
+    }
+
+    /// What plays or listens where waves are damped is named: the layer has 20 sites of a metre.
+    #[test]
+    fn sources_and_detectors_in_layers_are_told() {
+        let told = |what: &str| {
+            said(&format!(
+                "format = 1\n[grid]\nsize = [100, 80]\nspacing = 1.0\nedges = [\"absorb\", \"wall\"]\nabsorb_width = 20\n[acoustic]\n\
+                 [[pulse]]\ncenter = [50.0, 40.0]\nwidth = 5.0\n{what}\n"
+            ))
+        };
+        let source = |place: &str| told(&format!("[[source]]\n{place}\nsignal = \"sine\"\nfrequency = 10.0"));
+        let detector = |place: &str| told(&format!("[[detector]]\nname = \"ear\"\n{place}"));
+        for hidden in [
+            source("at = [19.0, 40.0]"),
+            source("points = [[50.0, 40.0], [80.0, 40.0]]"),
+            source("from = [5.0, 0.0]\nto = [5.0, 79.0]"),
+        ] {
+            assert!(hidden.starts_with("source.0 stands in absorbing layers"), "{hidden}");
+        }
+        for hidden in [
+            detector("at = [85.0, 40.0]"),
+            detector("region = { min = [0.0, 0.0], max = [15.0, 79.0] }"),
+        ] {
+            assert!(
+                hidden.starts_with("detector \"ear\" stands in absorbing layers"),
+                "{hidden}"
+            );
+        }
+        for seen in [
+            source("at = [20.0, 1.0]"),
+            source("from = [0.0, 40.0]\nto = [99.0, 40.0]"),
+            source("at = [5.0, 40.0]\nvelocity = [100.0, 0.0]"),
+            detector("at = [79.0, 40.0]"),
+            detector(""),
+            detector("region = { min = [0.0, 0.0], max = [20.0, 79.0] }"),
+        ] {
+            assert_eq!(seen, "");
+        }
+    }
+
+    /// A point in a wall is silent and deaf; one beside it is not.
+    #[test]
+    fn points_in_walls_are_told() {
+        let points = |source: f64, ear: f64| {
+            said(&format!(
+                "format = 1\n[grid]\nsize = [60, 50]\nspacing = 1.0\n[acoustic]\n[[layer]]\nsets = \"wall\"\nshape = \"disk\"\ncenter = [30.0, 25.0]\n\
+                 radius = 5.0\n[[source]]\nat = [{source}, 25.0]\nsignal = \"sine\"\nfrequency = 10.0\n[[detector]]\nname = \"ear\"\nat = [{ear}, 25.0]\n"
+            ))
+        };
+        assert!(points(30.0, 50.0).starts_with("source.0 stands in a wall"));
+        assert!(points(10.0, 35.4).starts_with("detector \"ear\" stands in a wall"));
+        assert!(points(30.0, 30.0).starts_with("source.0, detector \"ear\" stand in a wall"));
+        assert_eq!(points(24.4, 35.6), "");
+    }
+}
