@@ -225,12 +225,13 @@ pub(super) fn run(args: &CheckArgs) -> anyhow::Result<()> {
     if let Some(line) = medium_attenuates(&scenario) {
         say!("  medium    {line}");
     }
+    let counted = |count: usize, what: &str| units::counted(count as u64, what);
     say!(
-        "  equation  {}, {} layers, {} detectors, {} expectations",
+        "  equation  {}, {}, {}, {}",
         scenario.model().equation().as_str(),
-        scenario.medium().layers().len(),
-        scenario.detectors().len(),
-        scenario.expectations().len()
+        counted(scenario.medium().layers().len(), "layer"),
+        counted(scenario.detectors().len(), "detector"),
+        counted(scenario.expectations().len(), "expectation")
     );
     let layers = idle_layers(&scenario).into_iter().map(|line| ("layers", line));
     let waves = too_coarse(&scenario, estimate.time_step).into_iter();

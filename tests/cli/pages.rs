@@ -100,9 +100,13 @@ fn a_lecture_is_checked_before_it_is_given() {
         "{out}"
     );
     assert!(
-        out.contains("2:30  ") && out.contains("2 scenes, 3:30 planned"),
+        out.contains("2:30  ") && out.contains("2 scenes, 3:30 planned\n"),
         "{out}"
     );
+    fs::write(place.path("talks/open.toml"), lecture.replace("minutes = 2.5\n", "")).unwrap();
+    place
+        .ripplon("lecture talks/open.toml --check")
+        .expect(0, &["2 scenes, 1:00 planned for 1 of them"]);
     // A fault in a scene, or in the lecture, is found before anybody looks on.
     fs::write(place.path("bad.toml"), lecture.replace("time.end=0.4", "time.end=-1")).unwrap();
     fs::copy(place.path("small.toml"), place.path("small.toml.bak")).unwrap();
