@@ -95,7 +95,7 @@ pub fn sign(quantity: Quantity, equation: Equation) -> &'static str {
         Quantity::Imaginary => "Im ψ",
         Quantity::Pressure => "p / Pa",
         Quantity::Energy => "energy",
-        Quantity::Peak => "peak",
+        Quantity::Peak => "peak |ψ|²",
         Quantity::Momentum => "|ψ(k)|²",
         Quantity::Rms => "p rms / Pa",
         Quantity::Level => "L / dB",
@@ -116,7 +116,7 @@ pub fn sign_of_difference(quantity: Quantity, equation: Equation) -> &'static st
         Quantity::Imaginary => "Δ Im ψ",
         Quantity::Pressure => "Δp / Pa",
         Quantity::Energy => "Δ energy",
-        Quantity::Peak => "Δ peak",
+        Quantity::Peak => "Δ peak |ψ|²",
         Quantity::Momentum => "Δ|ψ(k)|²",
         Quantity::Rms => "Δp rms / Pa",
         Quantity::Level => "ΔL / dB",
@@ -418,6 +418,7 @@ mod tests {
             ("|I| / (W/m²)", 0.0),
             ("Δ|ψ|²", -2e-12),
             ("Δ energy / (J/m³)", -2e-7),
+            (sign_of_difference(Quantity::Peak, Equation::Schrodinger), -2e-7),
         ] {
             let mut picture = Picture::filled(500, 400, theme.ground);
             let legend = Legend {
