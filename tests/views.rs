@@ -236,3 +236,14 @@ fn volumes_show_the_same() {
     // Half precision of the largest value.
     assert!((value - expected).abs() <= volume.top * 2e-3, "{value} {expected}");
 }
+
+/// A part of the grid is none of the momenta.
+#[test]
+fn momenta_are_shown_whole() {
+    let part = format!("{PLANE}\n[view]\nregion = {{ min = [2.1, 2.1], max = [9.8, 9.8] }}\n");
+    for (quantity, is_part) in [("density", true), ("momentum", false)] {
+        let set = [format!("view.quantity={quantity}")];
+        let (_, scenario) = read_scene_text(&part, None, &set).unwrap();
+        assert_eq!(scenario.view().region.is_some(), is_part, "{quantity}");
+    }
+}

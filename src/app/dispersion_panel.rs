@@ -131,8 +131,8 @@ impl DispersionPanel {
         let center = PlotPoint::new(f64::midpoint(x[0], x[1]), f64::midpoint(y[0], y[1]));
         let curve = |law: &dyn Fn(f64) -> Option<f64>| -> Vec<[f64; 2]> {
             let place = |n: u32| x[0] + (x[1] - x[0]) * f64::from(n) / f64::from(POINTS);
-            let points = (0..=POINTS).map(place).filter_map(|k| Some([k, law(k)?]));
-            points.filter(|point| (y[0]..=y[1]).contains(&point[1])).collect()
+            // What lies above and below is cut off by the plot: left out, its neighbours would be joined.
+            (0..=POINTS).map(place).filter_map(|k| Some([k, law(k)?])).collect()
         };
         let continuum = curve(&|k| Some(report.law.continuum(k)));
         let lattice = curve(&|k| report.law.lattice(k));

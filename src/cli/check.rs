@@ -237,12 +237,13 @@ pub(super) fn run(args: &CheckArgs) -> anyhow::Result<()> {
     if let Some(line) = medium_attenuates(&scenario) {
         say!("  medium    {line}");
     }
+    let counted = |count: usize, what: &str| units::counted(count as u64, what);
     say!(
         "  equation  {}, {}, {}, {}",
         scenario.model().equation().as_str(),
-        units::counted(scenario.medium().layers().len() as u64, "layer"),
-        units::counted(scenario.detectors().len() as u64, "detector"),
-        units::counted(scenario.expectations().len() as u64, "expectation")
+        counted(scenario.medium().layers().len(), "layer"),
+        counted(scenario.detectors().len(), "detector"),
+        counted(scenario.expectations().len(), "expectation")
     );
     let layers = idle_layers(&scenario).into_iter().map(|line| ("layers", line));
     let waves = too_coarse(&scenario, estimate.time_step).into_iter();

@@ -131,13 +131,12 @@ fn table(path: &Path, scenario: &Scenario, report: &DispersionReport) -> anyhow:
     Ok(())
 }
 
-/// Points of a law within the picture.
-fn curve(x: [f64; 2], y: [f64; 2], law: impl Fn(f64) -> Option<f64>) -> Vec<[f64; 2]> {
+/// Points of a law over the picture.
+fn curve(x: [f64; 2], law: impl Fn(f64) -> Option<f64>) -> Vec<[f64; 2]> {
     let place = |n: u32| x[0] + (x[1] - x[0]) * f64::from(n) / f64::from(POINTS);
     (0..=POINTS)
         .map(place)
-        .filter_map(|k| Some([k, law(k)?]))
-        .filter(|point| (y[0]..=y[1]).contains(&point[1]))
+        .map(|k| [k, law(k).unwrap_or(f64::NAN)])
         .collect()
 }
 
@@ -161,8 +160,8 @@ fn draw(path: &Path, scenario: &Scenario, report: &DispersionReport) -> anyhow::
     let sound = scenario.model().equation() == Equation::Acoustic;
     let plot = Plot {
         title: scene::titled(scenario, &format!("ω(k) of what runs, {RANGE:.0} dB")),
-        along: if sound { "k/(rad/m)" } else { "k" }.to_owned(),
-        up: if sound { "ω/(rad/s)" } else { "ω" }.to_owned(),
+        along: if sound { "k / (rad/m)" } else { "k" }.to_owned(),
+        up: if sound { "ω / (rad/s)" } else { "ω" }.to_owned(),
         ground: Some(Ground {
             values: (found.power.iter())
                 .map(|power| (1.0 + 10.0 * power.max(1e-300).log10() / RANGE).max(0.0))
@@ -174,8 +173,8 @@ fn draw(path: &Path, scenario: &Scenario, report: &DispersionReport) -> anyhow::
             signed: false,
         }),
         curves: vec![
-            named("continuum", curve(x, y, |k| Some(law.continuum(k))), Shown::Line, 1),
-            named("lattice", curve(x, y, |k| law.lattice(k)), Shown::Dashed, 2),
+            named("continuum", curve(x, |k| Some(law.continuum(k))), Shown::Line, 1),
+            named("lattice", curve(x, |k| law.lattice(k)), Shown::Dashed, 2),
         ],
         ..Plot::default()
     };

@@ -43,12 +43,15 @@ fn print(file: &Path, lecture: &Lecture) {
         say!("{:3}  {:>5}  {}{minutes}", n + 1, clock(begins), stop.scene);
         begins += stop.minutes.unwrap_or(0.0);
     }
-    let of = lecture.stops.iter().filter(|stop| stop.minutes.is_some()).count();
-    say!(
-        "{} scenes, {} planned for {of} of them",
-        lecture.stops.len(),
-        clock(begins)
-    );
+    let all = lecture.stops.len();
+    let planned = lecture.stops.iter().filter(|stop| stop.minutes.is_some()).count();
+    let of = if planned == all {
+        String::new()
+    } else {
+        format!(" for {planned} of them")
+    };
+    let scenes = crate::units::counted(all as u64, "scene");
+    say!("{scenes}, {} planned{of}", clock(begins));
 }
 
 /// Minutes as 1:30.

@@ -134,7 +134,7 @@ fn save(path: &Path, scenario: &Scenario, found: &PhaseSpace, what: &str, signed
     let step = found.momentum(1) - found.momentum(0);
     let lowest = found.momentum(0) - step / 2.0;
     let plot = Plot {
-        title: title(scenario.title(), what, [low, high]),
+        title: super::scene::titled(scenario, &with_range(what, [low, high])),
         along: "x".to_owned(),
         up: "k".to_owned(),
         ground: Some(Ground {
@@ -156,10 +156,10 @@ fn save(path: &Path, scenario: &Scenario, found: &PhaseSpace, what: &str, signed
     Ok(export::png::save(path, &plot.draw(1200, 1000), &about)?)
 }
 
-/// The line above a picture, with the least and the greatest value.
-fn title(scene: &str, what: &str, range: [f64; 2]) -> String {
+/// What the line above a picture says: also the least and the greatest value.
+fn with_range(what: &str, range: [f64; 2]) -> String {
     let [low, high] = range.map(|value| number(value, 4));
-    format!("{scene}  {what}, from {low} to {high}").trim().to_owned()
+    format!("{what}, from {low} to {high}")
 }
 
 /// Columns x, P(x), y, P(y), …; those of shorter axes end before the others.
@@ -189,7 +189,7 @@ mod tests {
     /// As along the axes: the sign of a negative number is a minus, not a hyphen.
     #[test]
     fn negative_values_have_a_minus() {
-        let line = title("", "W(x, k) at t = 1.0000", [-0.25, 0.29]);
+        let line = with_range("W(x, k) at t = 1.0000", [-0.25, 0.29]);
         assert_eq!(line, "W(x, k) at t = 1.0000, from −0.2500 to 0.2900");
     }
 }

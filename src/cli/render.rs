@@ -1,7 +1,7 @@
 //! `ripplon render`: films and pictures without a window.
 
 use super::run::short;
-use super::terminal::say;
+use super::terminal::{say, tell};
 use super::{InputError, Interrupt, SceneArgs, named};
 use crate::engine::Engine;
 use crate::export::film::{self, Script, Shot};
@@ -203,6 +203,9 @@ fn painter(
     let (_, other) = read.map_err(|faults| faults.set_by("--against", &args.against))?;
     // The change stands first: of a title that is too long the end is cut.
     let words = args.against.join(", ");
+    if other.file().to_toml() == scenario.file().to_toml() {
+        tell!("note: --against {words} changes nothing: the scene has it already, and both runs are alike");
+    }
     let less = if args.difference { " less as it is" } else { "" };
     let title = match scenario.title() {
         "" => format!("{words}{less}"),

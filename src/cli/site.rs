@@ -1,13 +1,16 @@
 //! `ripplon list presets --site DIR`: one page of all presets, made by running each of them.
 
-use super::run::{short, within};
+use super::run::within;
 use super::terminal::say;
 use super::{InputError, Interrupt};
 use crate::engine::{Engine, Verdict};
+use crate::export::facts::figure;
 use crate::export::film::{FilmError, Script, Shooting};
 use crate::export::html::{escape, inline, lesson, page, table};
+use crate::export::ticks::typeset;
 use crate::export::{self, About, Look, Painter, Picture, Progress};
 use crate::file_error::explained;
+use crate::physics::Equation;
 use crate::scene::Scenario;
 use crate::scene::presets::{self, Preset};
 use crate::solver;
@@ -202,10 +205,14 @@ pub(super) fn verdicts(scenario: &Scenario, verdicts: &[Verdict]) -> String {
     if scenario.expectations().is_empty() {
         return String::new();
     }
+    let unit = match scenario.model().equation() {
+        Equation::Acoustic => " s",
+        Equation::Schrodinger => "",
+    };
     let head = ["What", "At t", "Predicted", "Measured", "", "Because"].map(ToOwned::to_owned);
     let mut rows = vec![head.to_vec()];
     for (expectation, verdict) in scenario.expectations().iter().zip(verdicts) {
-        let digits = |value: f64| within(value, expectation.tolerance);
+        let digits = |value: f64| typeset(&within(value, expectation.tolerance));
         let (measured, word) = match verdict {
             Verdict::Right(value) => (digits(*value), "<span class=\"right\">agrees</span>"),
             Verdict::Wrong(value) => (digits(*value), "<span class=\"wrong\">disagrees</span>"),
@@ -213,8 +220,8 @@ pub(super) fn verdicts(scenario: &Scenario, verdicts: &[Verdict]) -> String {
         };
         rows.push(vec![
             escape(&expectation.subject.in_words(scenario.detectors())),
-            short(expectation.at),
-            format!("{} ± {}", digits(expectation.value), short(expectation.tolerance)),
+            format!("{}{unit}", figure(expectation.at)),
+            format!("{} ± {}", digits(expectation.value), figure(expectation.tolerance)),
             measured,
             word.to_owned(),
             inline(expectation.because.trim()),

@@ -1,12 +1,12 @@
 //! `ripplon worksheet`: a scene as a page of exercises that stands alone, to be printed or sent.
 
-use super::run::short;
 use super::terminal::say;
 use super::{InputError, Interrupt, SceneArgs, named, site};
 use crate::engine::Engine;
+use crate::export::facts::{self, figure};
 use crate::export::html::{data_address, escape, inline, lesson, page, table};
 use crate::export::markdown::{Block, blocks};
-use crate::export::{self, About, Look, Painter, facts};
+use crate::export::{self, About, Look, Painter};
 use crate::physics::Equation;
 use crate::scene::{Scenario, SceneFile, presets};
 use crate::solver;
@@ -114,8 +114,8 @@ fn sheet(
         html,
         "<img src=\"{}\" alt=\"The scene at t = {}{unit}\">\n<p class=\"quiet\">t = {}{unit}</p>",
         data_address("image/png", picture),
-        short(shown),
-        short(shown)
+        figure(shown),
+        figure(shown)
     );
     html.push_str(&lesson(without_tasks(&file.about), 2));
     html.push_str("<h2>What runs</h2>\n");
@@ -138,7 +138,7 @@ fn questions(scenario: &Scenario, unit: &str) -> String {
     for expectation in scenario.expectations() {
         let asks = if expectation.ask.is_empty() {
             let what = expectation.subject.in_words(scenario.detectors());
-            format!("{} at t = {}{unit}?", escape(&what), short(expectation.at))
+            format!("{} at t = {}{unit}?", escape(&what), figure(expectation.at))
         } else {
             inline(&expectation.ask)
         };

@@ -1,7 +1,8 @@
 //! What a scene consists of, in rows of name and value for people to read.
 
-use crate::physics::{Equation, Sets};
-use crate::scene::file::{EdgesFile, LayerFile, PacketFile, SignalFile, ValueFile};
+use super::ticks::typeset;
+use crate::physics::{Detector, Equation, Measure, Reading, Region, Sets};
+use crate::scene::file::{EdgesFile, LayerFile, PacketFile, SignalFile, SourcePlace, ValueFile};
 use crate::scene::{Scenario, SceneFile};
 
 /// Rows that say what runs: grid, medium, waves, time, method.
@@ -54,7 +55,8 @@ pub fn rows(file: &SceneFile, scenario: &Scenario, time_step: f64) -> Vec<(Strin
         row("Pulse", format!("{height} Pa at {at} m, {width} m wide"));
     }
     for source in &file.sources {
-        row("Source", of_signal(&source.signal));
+        let (signal, place) = (of_signal(&source.signal), of_place(&source.place));
+        row("Source", format!("{signal}, {place}"));
     }
     for layer in &file.layers {
         row("Layer", of_layer(layer));
@@ -62,8 +64,8 @@ pub fn rows(file: &SceneFile, scenario: &Scenario, time_step: f64) -> Vec<(Strin
     if let Some(mirror) = &file.mirror {
         row("Mirror", mirror.method.as_str().to_owned());
     }
-    for detector in &file.detectors {
-        row("Detector", detector.name.clone());
+    for detector in scenario.detectors() {
+        row("Detector", of_detector(detector, scenario));
     }
     row("Step Δt", format!("{}{time}", figure(time_step.abs())));
     if let Some(end) = file.time.end {
@@ -78,14 +80,14 @@ pub fn rows(file: &SceneFile, scenario: &Scenario, time_step: f64) -> Vec<(Strin
 }
 
 /// A number in at most six figures, without zeros that say nothing.
-pub(super) fn figure(value: f64) -> String {
+#[must_use]
+pub fn figure(value: f64) -> String {
     let size = value.abs();
     if size != 0.0 && !(1e-4..1e6).contains(&size) {
         let text = format!("{value:.4e}");
         let (digits, power) = text.split_once('e').unwrap_or((&text, "0"));
         let digits = digits.trim_end_matches('0').trim_end_matches('.');
-        let power = super::ticks::power_of_ten(power.parse().unwrap_or(0)).replace('×', "× ");
-        return format!("{digits} {power}").replace('-', "−");
+        return typeset(&format!("{digits}e{power}"));
     }
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between 0 and 9")]
     let decimals = (5.0 - size.max(1e-4).log10().floor()).clamp(0.0, 9.0) as usize;
@@ -147,6 +149,48 @@ fn of_signal(signal: &SignalFile) -> String {
         }
         SignalFile::File { file, .. } => format!("the sound {}", file.display()),
     }
+}
+
+/// Where a source stands; lengths in m.
+fn of_place(place: &SourcePlace) -> String {
+    match place {
+        SourcePlace::Point(at) => format!("at {} m", point(at)),
+        SourcePlace::Line { from, to } => format!("from {} to {} m", point(from), point(to)),
+        SourcePlace::Points { points, .. } => format!("{} elements", points.len()),
+        SourcePlace::Disk { center, radius, .. } => {
+            format!("a disk of radius {} m about {} m", figure(*radius), point(center))
+        }
+    }
+}
+
+/// What a detector records and where, so that it can be foretold.
+fn of_detector(detector: &Detector, scenario: &Scenario) -> String {
+    let (equation, rank) = (scenario.model().equation(), scenario.grid().rank());
+    let sound = equation == Equation::Acoustic;
+    let (what, unit) = match (detector.measure, detector.reading) {
+        (_, Reading::Level) => ("level", "dB"),
+        (Measure::Value, _) if sound => ("pressure", "Pa"),
+        (Measure::Value, _) => ("|ψ|", ""),
+        (measure, _) => (measure.as_str(), measure.unit(equation, rank)),
+    };
+    let reading = match detector.reading {
+        Reading::Itself | Reading::Level => String::new(),
+        reading => format!("{} ", reading.as_str()),
+    };
+    let unit = if unit.is_empty() {
+        String::new()
+    } else {
+        format!(" in {unit}")
+    };
+    let length = if sound { " m" } else { "" };
+    let at = |place: &[f64; 3]| point(&place[..rank]);
+    let place = match &detector.region {
+        Region::Point(place) => format!("at {}{length}", at(place)),
+        Region::Line { from, to } => format!("from {} to {}{length}", at(from), at(to)),
+        Region::Box { min, max } => format!("in the box from {} to {}{length}", at(min), at(max)),
+        Region::Everywhere => "everywhere".to_owned(),
+    };
+    format!("{}: {reading}{what}{unit} {place}", detector.name)
 }
 
 fn of_layer(layer: &LayerFile) -> String {

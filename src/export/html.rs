@@ -94,10 +94,16 @@ pub fn lesson(text: &str, level: usize) -> String {
     out
 }
 
-/// A table of two or more columns; its first row is the heading. Cells are HTML.
+/// A table of two or more columns; its first row is the heading. Cells are HTML. On narrow screens, what follows the fifth column stands below it.
 #[must_use]
 pub fn table(rows: &[Vec<String>]) -> String {
-    let mut out = String::from("<table>\n");
+    let is_wide = rows.iter().any(|row| row.len() > 5);
+    let mut out = if is_wide {
+        "<table class=\"wide\">\n"
+    } else {
+        "<table>\n"
+    }
+    .to_owned();
     for (n, row) in rows.iter().enumerate() {
         let cell = if n == 0 { "th" } else { "td" };
         out.push_str("<tr>");
@@ -127,6 +133,15 @@ mod tests {
         );
         assert!(page("<title>", "").contains("<title>&lt;title&gt;</title>"));
         assert_eq!(escape("a\u{7}b\nc"), "ab\nc");
+    }
+
+    /// A page on a phone does not have to be moved sideways: columns beyond the fifth go below the others.
+    #[test]
+    fn tables_of_many_columns_are_made_for_narrow_screens() {
+        let row = |cells: usize| vec![vec!["a".to_owned(); cells]];
+        assert!(table(&row(2)).starts_with("<table>\n<tr><th>a</th>"));
+        assert!(table(&row(6)).starts_with("<table class=\"wide\">\n"));
+        assert!(page("", "").contains(".wide td:nth-child(n+6) { grid-column: 1 / -1;"));
     }
 
     #[test]

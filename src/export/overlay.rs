@@ -95,7 +95,7 @@ pub fn sign(quantity: Quantity, equation: Equation) -> &'static str {
         Quantity::Imaginary => "Im ψ",
         Quantity::Pressure => "p / Pa",
         Quantity::Energy => "energy",
-        Quantity::Peak => "peak",
+        Quantity::Peak => "peak |ψ|²",
         Quantity::Momentum => "|ψ(k)|²",
         Quantity::Rms => "p rms / Pa",
         Quantity::Level => "L / dB",
@@ -116,7 +116,7 @@ pub fn sign_of_difference(quantity: Quantity, equation: Equation) -> &'static st
         Quantity::Imaginary => "Δ Im ψ",
         Quantity::Pressure => "Δp / Pa",
         Quantity::Energy => "Δ energy",
-        Quantity::Peak => "Δ peak",
+        Quantity::Peak => "Δ peak |ψ|²",
         Quantity::Momentum => "Δ|ψ(k)|²",
         Quantity::Rms => "Δp rms / Pa",
         Quantity::Level => "ΔL / dB",
@@ -245,7 +245,7 @@ impl Legend<'_> {
         let base = pixel(field.y) - 0.95 * unit;
         // A sign with a long unit is set smaller, so that it ends within the picture, and stands above its power of ten where the letters would be too small.
         let lines = if fits(title.trim()) < 0.75 && !power.is_empty() {
-            vec![(base - 0.82 * unit, self.sign), (base, power.as_str())]
+            vec![(base - 0.75 * unit, self.sign), (base + 0.3 * unit, power.as_str())]
         } else {
             vec![(base, title.trim())]
         };
@@ -418,6 +418,7 @@ mod tests {
             ("|I| / (W/m²)", 0.0),
             ("Δ|ψ|²", -2e-12),
             ("Δ energy / (J/m³)", -2e-7),
+            (sign_of_difference(Quantity::Peak, Equation::Schrodinger), -2e-7),
         ] {
             let mut picture = Picture::filled(500, 400, theme.ground);
             let legend = Legend {
@@ -435,8 +436,12 @@ mod tests {
             assert_eq!(inked, 0, "{sign}");
             // Letters are not half as large as others: as high as half a unit where nothing hangs below the line.
             let bar = 500 - margins.right + ceil(0.9 * unit);
-            let rows = (0..margins.top - 2).filter(|y| (bar..494).any(|x| picture.at(x, *y) != theme.ground));
-            assert!(rows.count() >= 12, "{sign}");
+            let inked = |y: usize| (bar..494).any(|x| picture.at(x, y) != theme.ground);
+            let rows: Vec<bool> = (0..margins.top - 2).map(inked).collect();
+            assert!(rows.iter().filter(|row| **row).count() >= 12, "{sign}");
+            // What hangs below the first of two lines does not touch the raised figures of the second.
+            let lines = rows.windows(2).filter(|pair| !pair[0] && pair[1]).count();
+            assert_eq!(lines, if sign.contains("energy") { 2 } else { lines }, "{sign}");
         }
     }
 

@@ -3,7 +3,7 @@
 use super::Picture;
 use super::overlay::{ceil, floor, frame, pixel, shortened};
 use super::picture::Rect;
-use super::strokes::{COLORS, Dashes, Scale, line};
+use super::strokes::{COLORS, Dashes, Scale, clipped, line};
 use super::text::{Align, Style};
 use super::theme::Theme;
 use super::ticks::{power_of_ten, ratio_ticks, ticks};
@@ -25,7 +25,7 @@ pub enum Shown {
 pub struct Curve {
     /// What it is.
     pub label: String,
-    /// (x, y); what is not finite is left out.
+    /// (x, y); what is not finite is left out, and a line has a gap there.
     pub points: Vec<[f64; 2]>,
     /// How it is shown.
     pub shown: Shown,
@@ -187,23 +187,29 @@ impl Plot {
         label.draw(picture, pixel(rect.x), pixel(rect.y) - 0.6 * unit, Align::Left, &up);
     }
 
+    /// Draws the curves, up to the frame.
     fn curves(&self, picture: &mut Picture, unit: f32, (x, y): (Scale, Scale)) {
+        let field = [x.from, y.to, x.to - x.from, y.from - y.to];
+        let is_seen = |(across, down)| (x.from..=x.to).contains(&across) && (y.to..=y.from).contains(&down);
         for curve in &self.curves {
             let color = COLORS[curve.color % COLORS.len()];
             let places = curve.points.iter().map(|point| (x.at(point[0]), y.at(point[1])));
-            let places: Vec<(f32, f32)> = places.filter(|(x, y)| x.is_finite() && y.is_finite()).collect();
-            match curve.shown {
-                Shown::Points => {
-                    for place in &places {
-                        line(picture, *place, *place, color, unit * 0.55, 1.0);
+            let places: Vec<(f32, f32)> = places.collect();
+            for places in places.split(|(x, y)| !(x.is_finite() && y.is_finite())) {
+                match curve.shown {
+                    Shown::Points => {
+                        for place in places {
+                            line(picture, *place, *place, color, unit * 0.55, 1.0);
+                        }
                     }
-                }
-                Shown::Line => {
-                    for pair in places.windows(2) {
-                        line(picture, pair[0], pair[1], color, unit * 0.14, 1.0);
+                    Shown::Line => {
+                        let pairs = places.windows(2).map(|pair| [pair[0].into(), pair[1].into()]);
+                        for [from, to] in pairs.filter_map(|pair| clipped(field, pair)) {
+                            line(picture, from.into(), to.into(), color, unit * 0.14, 1.0);
+                        }
                     }
+                    Shown::Dashed => dashed(unit, color).draw(picture, places, is_seen),
                 }
-                Shown::Dashed => dashed(picture, &places, color, unit),
             }
         }
     }
@@ -272,7 +278,7 @@ fn draw_legend(picture: &mut Picture, rect: Rect, unit: f32, rows: &[Vec<(&Curve
             match curve.shown {
                 Shown::Points => line(picture, (to, level), (to, level), color, unit * 0.55, 1.0),
                 Shown::Line => line(picture, (from, level), (to, level), color, unit * 0.14, 1.0),
-                Shown::Dashed => dashed(picture, &[(from, level), (to, level)], color, unit),
+                Shown::Dashed => dashed(unit, color).draw(picture, &[(from, level), (to, level)], |_| true),
             }
             at = from - LEGEND_GAP * unit;
         }
@@ -313,15 +319,14 @@ impl Ground {
 }
 
 /// Theory.
-fn dashed(picture: &mut Picture, places: &[(f32, f32)], color: [u8; 3], unit: f32) {
-    let dashes = Dashes {
+fn dashed(unit: f32, color: [u8; 3]) -> Dashes {
+    Dashes {
         color,
         thick: unit * 0.14,
         dash: 0.55 * unit,
         gap: 0.4 * unit,
         strength: 1.0,
-    };
-    dashes.draw(picture, places, |_| true);
+    }
 }
 
 #[cfg(test)]
@@ -398,6 +403,46 @@ mod tests {
         };
         assert!(inside(&most, true, true), "{}", most.len());
         assert!(inside(&least, false, false), "{}", least.len());
+    }
+
+    /// Lines that leave the axes end at the frame, and nothing joins their ends; nor does it across a point that is none.
+    #[test]
+    fn lines_end_where_they_leave_the_frame() {
+        let curve = |points: &[[f64; 2]], shown, color| Curve {
+            label: String::new(),
+            points: points.to_vec(),
+            shown,
+            color,
+        };
+        let valley = [[-1.0, 3.0], [-0.2, -5.0], [0.2, -5.0], [1.0, 3.0]];
+        let torn = [-1.0, -0.6, 0.0, 0.6, 1.0].map(|x| [x, if x == 0.0 { f64::NAN } else { 0.5 }]);
+        let plot = Plot {
+            ground: Some(Ground {
+                values: vec![0.0],
+                size: [1, 1],
+                x: [-1.0, 1.0],
+                y: [-1.0, 1.0],
+                largest: 1.0,
+                signed: false,
+            }),
+            curves: vec![
+                curve(&valley, Shown::Line, 0),
+                curve(&torn, Shown::Line, 1),
+                curve(&valley.map(|[x, y]| [x, y + 0.2]), Shown::Dashed, 2),
+            ],
+            ..Plot::default()
+        };
+        let picture = plot.draw(1200, 900);
+        // The frame: 140 to 1157 across, 108 to 792 down, so that x = ±½ are at 394 and 903.
+        for color in 0..3 {
+            let places = colored(&picture, COLORS[color]);
+            let middle = places.iter().filter(|(x, _)| (396..901).contains(x));
+            assert_eq!(middle.count(), 0, "{color}");
+            assert!(places.iter().any(|(x, _)| *x < 396) && places.iter().any(|(x, _)| *x > 901));
+            assert!(places.iter().all(|(_, y)| (106..794).contains(y)), "{color}");
+        }
+        let valley = colored(&picture, COLORS[0]);
+        assert!(valley.iter().any(|(_, y)| *y < 113) && valley.iter().any(|(_, y)| *y > 787));
     }
 
     /// Seven names, which one row has no room for: all of them are there, and none over the edge.

@@ -61,6 +61,25 @@ pub(super) fn line(picture: &mut Picture, from: (f32, f32), to: (f32, f32), colo
     }
 }
 
+/// What of a straight line lies within a rectangle: x, y, width, height; `None` where it passes beside it.
+pub(super) fn clipped([x, y, width, height]: [f32; 4], [from, to]: [[f32; 2]; 2]) -> Option<[[f32; 2]; 2]> {
+    let (mut enters, mut leaves) = (0.0f32, 1.0f32);
+    for (axis, [low, size]) in [[x, width], [y, height]].into_iter().enumerate() {
+        let way = to[axis] - from[axis];
+        if way == 0.0 {
+            if !(low..=low + size).contains(&from[axis]) {
+                return None;
+            }
+            continue;
+        }
+        let [a, b] = [low, low + size].map(|end| (end - from[axis]) / way);
+        enters = enters.max(a.min(b));
+        leaves = leaves.min(a.max(b));
+    }
+    let at = |part: f32| [0, 1].map(|axis| from[axis] + part * (to[axis] - from[axis]));
+    (enters <= leaves).then(|| [at(enters), at(leaves)])
+}
+
 /// The edges of a polygon.
 pub(super) fn outline(picture: &mut Picture, corners: &[(f32, f32)], color: [u8; 3], thick: f32) {
     for (n, corner) in corners.iter().enumerate() {
@@ -113,5 +132,29 @@ impl Dashes {
             }
             way += length;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_pass_rectangles_or_are_cut_at_them() {
+        let plate = [10.0, 10.0, 20.0, 5.0];
+        for (line, through) in [
+            ([[0.0, 12.0], [50.0, 12.0]], true),
+            ([[0.0, 16.0], [50.0, 16.0]], false),
+            ([[0.0, 12.0], [9.0, 12.0]], false),
+            ([[20.0, 0.0], [20.0, 50.0]], true),
+            ([[15.0, 11.0], [16.0, 12.0]], true),
+            ([[0.0, 20.0], [20.0, 40.0]], false),
+        ] {
+            assert_eq!(clipped(plate, line).is_some(), through, "{line:?}");
+        }
+        assert_eq!(
+            clipped(plate, [[0.0, 12.0], [40.0, 12.0]]),
+            Some([[10.0, 12.0], [30.0, 12.0]])
+        );
     }
 }

@@ -138,6 +138,14 @@ pub fn power_of_ten(exponent: i32) -> String {
     format!("×10{}", raised.collect::<String>())
 }
 
+/// A number of the command line as it stands in print: −1.5 × 10⁻⁵ instead of -1.5e-5.
+#[must_use]
+pub fn typeset(number: &str) -> String {
+    let (digits, power) = number.split_once('e').unwrap_or((number, ""));
+    let power = power_of_ten(power.parse().unwrap_or(0)).replace('×', " × ");
+    format!("{digits}{power}").replace('-', "−")
+}
+
 /// Three significant digits, as a power of ten where plain digits would be many.
 #[must_use]
 #[expect(
@@ -182,6 +190,9 @@ mod tests {
         assert_eq!(short(0.000123), "1.23×10⁻⁴");
         assert_eq!(short(12.345), "12.3");
         assert_eq!(number(-0.001, 1), "0.0");
+        for (plain, text) in [("-0.25", "−0.25"), ("-1.5e-10", "−1.5 × 10⁻¹⁰"), ("2e0", "2"), ("", "")] {
+            assert_eq!(typeset(plain), text);
+        }
         assert!((round_down(49.0) - 20.0).abs() < 1e-9);
     }
 

@@ -134,7 +134,7 @@ pub struct View {
     pub flow: Flow,
     /// The plots that suit the scene; empty = the user's own choice.
     pub plots: Vec<Plot>,
-    /// The corners of the part that is shown at first, lengths along x and y; `None` = all of the grid.
+    /// The corners of the part that is shown at first, lengths along x and y; `None` = all of the grid, and always of momenta.
     pub region: Option<[[f64; 2]; 2]>,
 }
 

@@ -111,6 +111,9 @@ fn faults_name_the_option_that_made_them() {
         .ripplon("render small.toml a.png --set solver.order=2 --against solver.order=3")
         .expect(2, &["solver.order: 3 is not possible", "--> --against solver.order=3"]);
     place
+        .ripplon("render small.toml a.png --at 0.02 --set solver.order=4 --against solver.order=4")
+        .expect(0, &["note: --against solver.order=4 changes nothing"]);
+    place
         .ripplon("sweep small.toml --vary solver.order=2,3 --measure norm")
         .expect(
             2,

@@ -438,6 +438,7 @@ fn check_says_what_a_scene_needs() {
         &[
             "Small: ok",
             "32 × 24 = 768 sites",
+            "0 layers, 2 detectors, 1 expectation\n",
             "memory",
             "Δt        0.02",
             "40 steps",

@@ -33,6 +33,8 @@ fn a_worksheet_stands_alone_and_keeps_the_answers_apart() {
     );
     assert!(page.contains("32 × 24 sites, 0.5 apart") && page.contains("k = (1, 0), λ = 6.28319"));
     assert!(page.contains("<li>Norm at t = 0.8?"));
+    // Who is to foretell what a detector records knows where it stands.
+    assert!(page.contains("<td>right-half: probability in the box from (8, 0) to (16, 12)</td>"));
     // Two tasks, each with lines to write on, and one question.
     assert_eq!(page.matches("class=\"lines\"").count(), 3);
     assert!(
@@ -74,6 +76,7 @@ fn the_site_has_film_lesson_and_verdicts_of_a_preset() {
         assert!(place.path("out").join(&source).is_file(), "{source}");
     }
     assert!(page.matches(">agrees<").count() >= 1 && !page.contains("disagrees"));
+    assert!(page.contains("<td>0.05 s</td><td>0.500000 ± 0.003</td>"));
     place
         .ripplon("list presets --site out --only tub")
         .expect(2, &["there is no preset tub"]);
@@ -97,9 +100,13 @@ fn a_lecture_is_checked_before_it_is_given() {
         "{out}"
     );
     assert!(
-        out.contains("2:30  ") && out.contains("2 scenes, 3:30 planned"),
+        out.contains("2:30  ") && out.contains("2 scenes, 3:30 planned\n"),
         "{out}"
     );
+    fs::write(place.path("talks/open.toml"), lecture.replace("minutes = 2.5\n", "")).unwrap();
+    place
+        .ripplon("lecture talks/open.toml --check")
+        .expect(0, &["2 scenes, 1:00 planned for 1 of them"]);
     // A fault in a scene, or in the lecture, is found before anybody looks on.
     fs::write(place.path("bad.toml"), lecture.replace("time.end=0.4", "time.end=-1")).unwrap();
     fs::copy(place.path("small.toml"), place.path("small.toml.bak")).unwrap();

@@ -70,7 +70,8 @@ impl Builder<'_> {
             self.found.value("view.flow", message, remedy);
         }
         self.space(given);
-        let region = self.region_shown(grid);
+        // The sites of a picture of momenta are wave numbers, not places.
+        let region = self.region_shown(grid).filter(|_| quantity != Quantity::Momentum);
         View {
             quantity,
             colormap: given.colormap.clone(),

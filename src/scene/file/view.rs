@@ -63,7 +63,7 @@ section! {
         /// writes those that are chosen
         plots: Vec<Plot> = with (plots, "the user's own choice");
         /// the part of a line or plane that the window shows at first, and that pictures and films show: `{ min =
-        /// [x, y], max = [x, y] }`; in three dimensions of every plane (`mode = "plane"`)
+        /// [x, y], max = [x, y] }`; in three dimensions of every plane (`mode = "plane"`). Momenta are shown whole
         region: Option<[Vec<f64>; 2]> = with (corners, "all of it");
     }
 }
