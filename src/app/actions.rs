@@ -270,6 +270,9 @@ impl App {
         };
         if tool.fits(sound) {
             self.view.tools.tool = tool;
+        } else {
+            self.notices
+                .say("Sources are of scenes of sound; this one is of a quantum wave");
         }
     }
 

@@ -69,6 +69,7 @@ impl Canvas<'_> {
             bare: self.bare,
             passive: false,
             untold: false,
+            difference: None,
         }
     }
 }
@@ -138,6 +139,7 @@ fn as_graph(
         asks_for_phase: view_panel::quantity(&canvas.document.draft) == Quantity::Phase,
         levels: view.levels,
         units: Units::of(scenario, frame.clock.time_step),
+        difference: None,
     };
     graph_view::show(ui, view, &sources);
     let strip = graph_view::strip(graph_view::plot_area(area));

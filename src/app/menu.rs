@@ -21,6 +21,8 @@ pub struct Can {
     pub run: bool,
     /// It runs on another machine.
     pub elsewhere: bool,
+    /// The scene is of sound.
+    pub sound: bool,
 }
 
 impl Can {
@@ -33,6 +35,7 @@ impl Can {
             Action::Restore => self.restore && self.run,
             Action::BackToTurn => self.turned && self.run,
             Action::RunHere => self.elsewhere,
+            Action::SourceTool => self.sound,
             Action::PlayPause
             | Action::Step
             | Action::Reverse

@@ -16,7 +16,7 @@ const SITES_PER_WAVELENGTH: f64 = 8.0;
 const SITES_PER_PULSE: f64 = 2.0;
 
 /// By how much a medium may miss its law of attenuation, of 1.
-const MOST_MISSED: f64 = 0.05;
+pub const MOST_MISSED: f64 = 0.05;
 /// Which part of a pulse may begin in absorbing layers: sums of energy know nothing of it.
 const MOST_UNCOUNTED: f64 = 0.01;
 

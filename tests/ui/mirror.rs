@@ -80,6 +80,26 @@ fn a_ring_is_placed_by_hand_and_time_is_turned_by_a_key() {
         (phase(window.app()), &window.app().frame().image.value),
         (Some(Phase::Record), &before)
     );
+    // Turned by hand at t = 0.1, the scene says 2: both are told, and one of them can be made the other without a new start.
+    window.key(Key::T);
+    window.wait("the second turn", |app| phase(app) == Some(Phase::Replay));
+    window.click("Scene");
+    window.click("Mirror");
+    window.harness.get_by_label_contains("turned by hand at t = 0.1.");
+    assert_eq!(window.app().document().draft.mirror.as_ref().unwrap().at, 2.0);
+    window.reveal(egui::accesskit::Role::Button, "Always turn then");
+    window.press(egui::accesskit::Role::Button, "Always turn then");
+    window.wait("the edit", |app| {
+        let scenario = app.frame().scenario.as_ref().and_then(|scenario| scenario.mirror());
+        scenario.is_some_and(|mirror| mirror.at == 0.1)
+    });
+    assert_eq!(
+        (window.steps(), phase(window.app())),
+        (5, Some(Phase::Replay)),
+        "the run goes on"
+    );
+    assert!(window.harness.query_by_label("Always turn then").is_none());
+    window.keys(Modifiers::COMMAND, Key::Z);
     // The edit of the mirror is one that can be taken back.
     window.keys(Modifiers::COMMAND, Key::Z);
     window.wait("no mirror", |app| app.frame().mirror.is_none());
