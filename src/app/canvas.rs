@@ -84,16 +84,6 @@ fn asked_quantity(document: &Document, rank: usize) -> Quantity {
     }
 }
 
-/// Why a phase that is asked for is not shown.
-#[must_use]
-pub(super) fn no_hues(scenario: &Scenario) -> &'static str {
-    if scenario.time().imaginary {
-        "in imaginary time there is one phase everywhere"
-    } else {
-        "hues need 10 pixels per wavelength: zoom in for the phase"
-    }
-}
-
 /// A plane as a relief.
 fn in_relief(
     ui: &mut Ui,
@@ -204,7 +194,7 @@ pub fn show(
         note: if view.range.is_held() {
             "faint: the range ends at 1 % of the largest amplitude so far"
         } else if quantity != asked {
-            no_hues(scenario)
+            view_panel::no_hues(scenario)
         } else {
             ""
         },

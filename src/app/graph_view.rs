@@ -1,7 +1,6 @@
 //! The picture of a 1D field over x, filled: |ψ|² coloured by the phase, other values by the colour map; the medium on a
 //! scale of its own.
 
-use super::canvas::no_hues;
 use super::flow_view;
 use super::gestures;
 use super::marks;
@@ -10,6 +9,7 @@ use super::theme::{self, over_picture};
 use super::theory_view;
 use super::tools::{Ground, Tool};
 use super::units::{Along, Units};
+use super::view_panel::no_hues;
 use super::view_state::ViewState;
 use super::widgets::{axis_label, figure, round_below};
 use crate::colormap::Levels;
