@@ -119,7 +119,8 @@ pub fn detectors(painter: &Painter, (area, kept): (Rect, Kept), camera: &Camera,
             corner.y.min(area.bottom() - 20.0).max(area.top() + 4.0),
         );
         let label = free_place(Rect::from_min_size(at, galley.size()), rect, kept.legend, &taken);
-        taken.push(label);
+        // Two names with no gap between them read as one.
+        taken.push(label.expand2(vec2(8.0, 0.0)));
         painter.rect_filled(label.expand2(vec2(3.0, 0.0)), 2.0, theme::shade().gamma_multiply(0.6));
         painter.galley(label.min, galley, theme::marks().accent);
     }
@@ -218,7 +219,9 @@ mod tests {
         let text = "format = 1\n[grid]\nsize = [64, 64]\nspacing = 1.0\n[quantum]\nmass = 1.0\n[[packet]]\ncenter = [30.0, 30.0]\nwidth = [4.0, 4.0]\n\
                     [[detector]]\nname = \"marker\"\nregion = { min = [0.0, 40.0], max = [20.0, 63.0] }\n\
                     [[detector]]\nname = \"lower\"\nregion = { min = [40.0, 30.0], max = [50.0, 30.0] }\n\
-                    [[detector]]\nname = \"upper\"\nregion = { min = [40.0, 31.0], max = [50.0, 31.0] }\n";
+                    [[detector]]\nname = \"upper\"\nregion = { min = [40.0, 31.0], max = [50.0, 31.0] }\n\
+                    [[detector]]\nname = \"half as far\"\nat = [20.0, 20.0]\n\
+                    [[detector]]\nname = \"outside\"\nat = [26.5, 20.0]\n";
         let (_, scenario) = crate::solver::read_scene_text(text, None, &[]).unwrap();
         let area = Rect::from_min_size(pos2(0.0, 0.0), vec2(640.0, 640.0));
         let kept = Kept {
@@ -253,6 +256,12 @@ mod tests {
         let marker = of("marker");
         assert!(marker.top() > kept.clock.bottom() && marker.top() < 80.0, "{marker:?}");
         assert!(of("upper").bottom() <= of("lower").top());
+        // Side by side there is a gap, or they stand one below the other.
+        let (left, right) = (of("half as far"), of("outside"));
+        assert!(
+            right.left() > left.right() + 6.0 || right.top() >= left.bottom(),
+            "{left:?} {right:?}"
+        );
     }
 
     #[test]
