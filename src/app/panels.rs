@@ -1,6 +1,7 @@
 //! How the window is laid out: panels around the picture, and what stands over it.
 
 use super::canvas::{self, Canvas};
+use super::command::Action;
 use super::compare;
 use super::film_panel;
 use super::gallery::Shelves;
@@ -57,9 +58,16 @@ impl App {
                 &self.document.draft.title,
                 self.document.is_modified(),
                 can,
-                [
-                    self.settings.left && !(self.settings.right && is_narrow(ui.ctx())),
-                    self.settings.right,
+                &[
+                    (
+                        Action::LeftPanel,
+                        self.settings.left && !(self.settings.right && is_narrow(ui.ctx())),
+                    ),
+                    (Action::RightPanel, self.settings.right),
+                    (Action::Plots, self.settings.plots),
+                    (Action::FullScreen, self.full_screen),
+                    (Action::Rest, self.settings.rests),
+                    (Action::Contrast, self.settings.contrast),
                 ],
             ));
         });

@@ -20,7 +20,7 @@ mod tools;
 mod views;
 mod window;
 
-use egui::accesskit::Role;
+use egui::accesskit::{Role, Toggled};
 use egui::{Key, Modifiers};
 use egui_kittest::kittest::{NodeT, Queryable};
 use ripplon::app::App;
@@ -124,6 +124,26 @@ fn layers_are_added_and_removed() {
     window.wait("one less", |app| layers(app) == 2);
     window.keys(Modifiers::COMMAND, Key::Z);
     window.wait("undo", |app| layers(app) == 3);
+}
+
+/// A menu says what is on of that which it turns on and off.
+#[test]
+fn menus_tell_what_is_on() {
+    let mut window = Window::open();
+    let told = |window: &mut Window| {
+        window.press(Role::Button, "Run");
+        let on = {
+            let entry = window.harness.get_by_role_and_label(Role::Button, "Rest at the end");
+            entry.click();
+            entry.accesskit_node().toggled()
+        };
+        window.settle();
+        on
+    };
+    assert_eq!(
+        [told(&mut window), told(&mut window)],
+        [Toggled::True, Toggled::False].map(Some)
+    );
 }
 
 /// What the command line warns of stands in the window as well.
