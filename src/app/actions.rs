@@ -209,7 +209,7 @@ impl App {
             Action::Projector => self.projector.toggle(),
             Action::Demo => self.toggle_demo(ctx),
             Action::Tour => self.tour = Some(Tour::default()),
-            Action::Palette => self.palette.toggle(),
+            Action::Palette => self.palette.toggle(ctx),
             Action::Help => self.help.toggle(),
             _ => {}
         }

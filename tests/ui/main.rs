@@ -21,7 +21,7 @@ mod views;
 mod window;
 
 use egui::accesskit::{Role, Toggled};
-use egui::{Key, Modifiers};
+use egui::{Event, Key, Modifiers};
 use egui_kittest::kittest::{NodeT, Queryable};
 use ripplon::app::App;
 use ripplon::engine::Status;
@@ -182,6 +182,22 @@ fn the_palette_finds_commands_and_presets() {
     window.settle();
     window.key(Key::Enter);
     window.wait("one step", |app| app.frame().clock.steps == 1);
+    // Key and letters in one frame, as where a frame takes long.
+    let key = Event::Key {
+        key: Key::P,
+        physical_key: None,
+        pressed: true,
+        repeat: false,
+        modifiers: Modifiers::COMMAND,
+    };
+    window
+        .harness
+        .input_mut()
+        .events
+        .extend([key, Event::Text("one st".to_owned())]);
+    window.settle();
+    window.key(Key::Enter);
+    window.wait("another step", |app| app.frame().clock.steps == 2);
     window.keys(Modifiers::COMMAND, Key::P);
     window.harness.get_by_label("Command").type_text("preset free");
     window.settle();
