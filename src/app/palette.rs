@@ -231,7 +231,7 @@ mod tests {
     fn enter_takes_what_was_typed_in_the_same_frame() {
         let (gallery, ctx) = (Gallery::default(), egui::Context::default());
         let mut palette = CommandPalette::default();
-        palette.toggle();
+        palette.toggle(&ctx);
         let mut frame = |events| {
             let input = egui::RawInput {
                 events,
