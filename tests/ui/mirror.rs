@@ -105,6 +105,24 @@ fn a_ring_is_placed_by_hand_and_time_is_turned_by_a_key() {
     window.wait("no mirror", |app| app.frame().mirror.is_none());
 }
 
+/// What a scene predicts, it predicts of a run that turns when it says.
+#[test]
+fn a_run_that_is_turned_by_hand_is_not_judged() {
+    let mut window = Window::open();
+    window.show_scene(&ring("echo"));
+    let judged = |window: &Window| window.harness.query_by_label_contains(": not judged").is_none();
+    window.step_to(2);
+    assert!(judged(&window));
+    window.key(Key::T);
+    window.wait("the turn", |app| phase(app) == Some(Phase::Replay));
+    window.settle();
+    assert!(!judged(&window));
+    window.key(Key::R);
+    window.wait("the start", |app| app.frame().clock.steps == 0);
+    window.settle();
+    assert!(judged(&window));
+}
+
 #[test]
 fn the_way_back_is_taken_again_with_another_method() {
     let mut window = Window::open();
