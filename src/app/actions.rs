@@ -431,6 +431,10 @@ impl App {
         let longest = grid.size()[..grid.rank()].iter().copied().max().unwrap_or(1);
         #[expect(clippy::cast_precision_loss, reason = "site numbers are far below 2^52")]
         let width = (longest as f64 / 100.0).max(2.0) * grid.spacing();
+        if scenario.model().quantum().is_some() {
+            // No prediction of the scene is of a wave that was found somewhere.
+            self.document.leave_unjudged();
+        }
         let product = Product::Position { width, seed };
         self.worker
             .send(Command::Run(Job::of(Errand::new(product, To::Notice))));

@@ -105,9 +105,9 @@ fn a_ring_is_placed_by_hand_and_time_is_turned_by_a_key() {
     window.wait("no mirror", |app| app.frame().mirror.is_none());
 }
 
-/// What a scene predicts, it predicts of a run that turns when it says.
+/// What a scene predicts, it predicts of a run that turns when it says, and of a wave that nobody measures.
 #[test]
-fn a_run_that_is_turned_by_hand_is_not_judged() {
+fn a_run_that_goes_another_way_is_not_judged() {
     let mut window = Window::open();
     window.show_scene(&ring("echo"));
     let judged = |window: &Window| window.harness.query_by_label_contains(": not judged").is_none();
@@ -121,6 +121,9 @@ fn a_run_that_is_turned_by_hand_is_not_judged() {
     window.wait("the start", |app| app.frame().clock.steps == 0);
     window.settle();
     assert!(judged(&window));
+    window.key(Key::X);
+    window.settle();
+    assert!(!judged(&window));
 }
 
 #[test]

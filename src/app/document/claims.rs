@@ -15,7 +15,7 @@ pub struct Checks {
     pub edited: bool,
     /// Δt or the method is another one: predictions still apply, but their tolerances were made for the one before.
     pub other_steps: bool,
-    /// The run went partly through other physics than that of the scene as it is now, or was turned by hand: it is not judged until it starts anew.
+    /// The run went partly through other physics than that of the scene as it is now, was measured, or was turned by hand: it is not judged until it starts anew.
     pub mixed: bool,
     /// Which notes, theories and predictions hold for the scene as it is now.
     pub claims: Claims,
