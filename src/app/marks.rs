@@ -2,12 +2,16 @@
 
 use super::camera::Camera;
 use super::theme;
+use crate::export::overlay::shortened;
 use crate::grid::Grid;
 use crate::physics::source::Place;
 use crate::physics::{Detector, Region, Source};
 use egui::{FontId, Painter, Pos2, Rect, Stroke, pos2, vec2};
 
 const TEXT: f32 = 12.0;
+
+/// Which part of the picture's width a name may take; a longer one is cut, and stands in the panel as a whole.
+const WIDEST: f32 = 0.4;
 
 /// A place in lengths as one in sites: site n stands in the middle of n..n+1.
 fn in_sites(at: [f64; 3], spacing: f64) -> [f64; 2] {
@@ -108,8 +112,11 @@ pub fn detectors(painter: &Painter, (area, kept): (Rect, Kept), camera: &Camera,
     }
     // From the top down: a name that has no room moves down, and stands below those of regions above its own.
     named.sort_by(|(_, one, _), (_, other, _)| one.y.total_cmp(&other.y));
+    let layout =
+        |text: &str| painter.layout_no_wrap(text.to_owned(), FontId::proportional(TEXT), theme::marks().accent);
+    let widest = (WIDEST * area.width()).max(120.0);
     for (rect, corner, name) in named {
-        let galley = painter.layout_no_wrap(name.to_owned(), FontId::proportional(TEXT), theme::marks().accent);
+        let galley = layout(&shortened(name, |text| layout(text).size().x <= widest));
         let at = pos2(
             // A name that is wider than the picture begins at its left.
             corner
@@ -221,7 +228,8 @@ mod tests {
                     [[detector]]\nname = \"lower\"\nregion = { min = [40.0, 30.0], max = [50.0, 30.0] }\n\
                     [[detector]]\nname = \"upper\"\nregion = { min = [40.0, 31.0], max = [50.0, 31.0] }\n\
                     [[detector]]\nname = \"half as far\"\nat = [20.0, 20.0]\n\
-                    [[detector]]\nname = \"outside\"\nat = [26.5, 20.0]\n";
+                    [[detector]]\nname = \"outside\"\nat = [26.5, 20.0]\n\
+                    [[detector]]\nname = \"a name for a whole line of text that nobody would read over a picture\"\nat = [50.0, 50.0]\n";
         let (_, scenario) = crate::solver::read_scene_text(text, None, &[]).unwrap();
         let area = Rect::from_min_size(pos2(0.0, 0.0), vec2(640.0, 640.0));
         let kept = Kept {
@@ -256,6 +264,15 @@ mod tests {
         let marker = of("marker");
         assert!(marker.top() > kept.clock.bottom() && marker.top() < 80.0, "{marker:?}");
         assert!(of("upper").bottom() <= of("lower").top());
+        let cut = output.shapes.iter().any(|clipped| match &clipped.shape {
+            egui::Shape::Text(text) => {
+                text.galley.text().starts_with("a name")
+                    && text.galley.text().ends_with('…')
+                    && text.galley.size().x <= WIDEST * area.width()
+            }
+            _ => false,
+        });
+        assert!(cut);
         // Side by side there is a gap, or they stand one below the other.
         let (left, right) = (of("half as far"), of("outside"));
         assert!(
