@@ -145,7 +145,13 @@ pub fn show(ui: &mut Ui, view: &mut ViewState, sources: &Sources<'_>) -> Respons
         let mut taken = vec![room.clock];
         taken.extend(overlay::legend_place(&painter, room, &sources.legend));
         let theories = (sources.scenario.theories(), t);
-        theory_view::outlines(&painter, (area, taken), &view.camera, grid.spacing(), theories);
+        theory_view::outlines(
+            &painter,
+            (area, grid_rect.intersect(area), taken),
+            &view.camera,
+            grid.spacing(),
+            theories,
+        );
         let notes = (sources.scenario.notes(), t);
         theory_view::ring(&painter, area, &view.camera, grid.spacing(), notes);
     }
