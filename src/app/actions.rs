@@ -209,7 +209,7 @@ impl App {
             Action::Projector => self.projector.toggle(),
             Action::Demo => self.toggle_demo(ctx),
             Action::Tour => self.tour = Some(Tour::default()),
-            Action::Palette => self.palette.toggle(),
+            Action::Palette => self.palette.toggle(ctx),
             Action::Help => self.help.toggle(),
             _ => {}
         }
@@ -270,6 +270,9 @@ impl App {
         };
         if tool.fits(sound) {
             self.view.tools.tool = tool;
+        } else {
+            self.notices
+                .say("Sources are of scenes of sound; this one is of a quantum wave");
         }
     }
 
@@ -428,6 +431,10 @@ impl App {
         let longest = grid.size()[..grid.rank()].iter().copied().max().unwrap_or(1);
         #[expect(clippy::cast_precision_loss, reason = "site numbers are far below 2^52")]
         let width = (longest as f64 / 100.0).max(2.0) * grid.spacing();
+        if scenario.model().quantum().is_some() {
+            // No prediction of the scene is of a wave that was found somewhere.
+            self.document.leave_unjudged();
+        }
         let product = Product::Position { width, seed };
         self.worker
             .send(Command::Run(Job::of(Errand::new(product, To::Notice))));

@@ -69,6 +69,7 @@ impl Canvas<'_> {
             bare: self.bare,
             passive: false,
             untold: false,
+            difference: None,
         }
     }
 }
@@ -80,16 +81,6 @@ fn asked_quantity(document: &Document, rank: usize) -> Quantity {
         Quantity::Phase
     } else {
         quantity
-    }
-}
-
-/// Why a phase that is asked for is not shown.
-#[must_use]
-pub(super) fn no_hues(scenario: &Scenario) -> &'static str {
-    if scenario.time().imaginary {
-        "in imaginary time there is one phase everywhere"
-    } else {
-        "hues need 10 pixels per wavelength: zoom in for the phase"
     }
 }
 
@@ -138,6 +129,7 @@ fn as_graph(
         asks_for_phase: view_panel::quantity(&canvas.document.draft) == Quantity::Phase,
         levels: view.levels,
         units: Units::of(scenario, frame.clock.time_step),
+        difference: None,
     };
     graph_view::show(ui, view, &sources);
     let strip = graph_view::strip(graph_view::plot_area(area));
@@ -202,7 +194,7 @@ pub fn show(
         note: if view.range.is_held() {
             "faint: the range ends at 1 % of the largest amplitude so far"
         } else if quantity != asked {
-            no_hues(scenario)
+            view_panel::no_hues(scenario)
         } else {
             ""
         },

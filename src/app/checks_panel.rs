@@ -7,14 +7,15 @@ use super::time_panel;
 use super::units::Units;
 use super::widgets::{figure, grouped, hint, section, warning};
 use crate::app::icon::Icon;
-use crate::engine::resolution::too_coarse;
+use crate::engine::resolution::{idle_layers, too_coarse};
 use crate::engine::{Frame, Phase, Verdict};
 use crate::field::Precision;
 use crate::physics::{Initial, Model, absorber};
 use crate::scene::Scenario;
 use crate::scene::scenario::{Expectation, Subject};
 use crate::solver::StepAdvice;
-use egui::{Align, Layout, Ui};
+use egui::{Align, Id, Layout, Ui};
+use std::sync::Arc;
 
 /// Tolerances beyond which a value that is still on its way is not compared with them.
 const FAR: f64 = 10.0;
@@ -39,8 +40,9 @@ pub fn show(ui: &mut Ui, frame: &Frame, questions: &Questions, checks: &Checks) 
             card(ui, scenario, (n, expectation, verdict), frame, (questions, checks));
         }
         let advice = time_panel::advice(ui, scenario);
-        for text in warnings(scenario, frame, checks, advice) {
-            warning(ui, &text);
+        let of_scene = of_scene(ui, scenario, frame.clock.time_step);
+        for text in of_scene.iter().chain(&warnings(scenario, frame, checks, advice)) {
+            warning(ui, text);
         }
     });
 }
@@ -61,7 +63,7 @@ fn held_back(checks: &Checks) -> Option<&'static str> {
             "The scene was edited: its notes and theory do not apply to it as it is now, and are not shown. Undo (Ctrl+Z) or open it again to see them.",
         ),
         (false, false) if checks.mixed => Some(
-            "The run went partly through an edited scene: its predictions are judged again once it starts anew (Reset).",
+            "The run went partly through an edited scene, was measured, or was turned by hand: its predictions are judged again once it starts anew (Reset).",
         ),
         (false, false) => None,
     }
@@ -208,9 +210,29 @@ fn percent(share: f64) -> String {
     }
 }
 
-/// What a critical eye would object to, each with what to change.
+/// What the command line says of the scene as well. It is found once: the sites of layers and the losses of a medium take longer than a picture may.
+fn of_scene(ui: &Ui, scenario: &Arc<Scenario>, time_step: f64) -> Arc<Vec<String>> {
+    type Found = (Arc<Scenario>, u64, Arc<Vec<String>>);
+    let (id, step) = (Id::unique("warnings of the scene"), time_step.to_bits());
+    let known: Option<Found> = ui.data(|data| data.get_temp(id));
+    if let Some((of, at, found)) = known
+        && Arc::ptr_eq(&of, scenario)
+        && at == step
+    {
+        return found;
+    }
+    let found: Vec<String> = (idle_layers(scenario).into_iter())
+        .chain(too_coarse(scenario, time_step))
+        .collect();
+    let found = Arc::new(found);
+    let kept: Found = (Arc::clone(scenario), step, Arc::clone(&found));
+    ui.data_mut(|data| data.insert_temp(id, kept));
+    found
+}
+
+/// What a critical eye would object to in the run, each with what to change.
 fn warnings(scenario: &Scenario, frame: &Frame, checks: &Checks, advice: Option<StepAdvice>) -> Vec<String> {
-    let mut out = too_coarse(scenario, frame.clock.time_step);
+    let mut out = Vec::new();
     if let Initial::Packets(packets) = scenario.initial()
         && let Some(share) = absorber::returned(scenario.grid(), packets)
         && share > MOST_RETURNED

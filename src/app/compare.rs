@@ -230,8 +230,8 @@ pub fn title(scenario: &Scenario, report: &solver::Report, time_step: f64) -> St
     )
 }
 
-/// Shows the section.
-pub fn show(ui: &mut Ui, comparison: &mut Comparison, frame: &Frame) {
+/// Shows the section. `flat`: the field is shown as a picture or a graph, which is how two of them are shown.
+pub fn show(ui: &mut Ui, comparison: &mut Comparison, frame: &Frame, flat: bool) {
     section(ui, Icon::Columns2, "Compare", false, |ui| {
         let Some(scenario) = &frame.scenario else {
             hint(ui, "Nothing runs yet.");
@@ -264,6 +264,12 @@ pub fn show(ui: &mut Ui, comparison: &mut Comparison, frame: &Frame) {
                 ui.selectable_value(&mut comparison.show, Show::Difference, "difference");
             },
         );
+        if !flat {
+            hint(
+                ui,
+                "A relief and a view in space show the first run alone: choose the plane (1) to see both.",
+            );
+        }
         let Some(compared) = &frame.compared else {
             hint(ui, "The second run is being prepared.");
             return;

@@ -17,6 +17,7 @@ use super::units::{Along, Units};
 use super::view_state::{Cut, ViewState};
 use super::widgets::{figure, steady};
 use crate::engine::Frame;
+use crate::export::overlay::sign_of_difference;
 use crate::render::{FieldPicture, MediumPicture, Placement, field::Coloring, medium::MediumImage};
 use crate::scene::scenario::Quantity;
 use crate::scene::{Scenario, SceneFile};
@@ -50,6 +51,8 @@ pub struct Sources<'a> {
     pub passive: bool,
     /// Whether nothing may tell which of two runs this is.
     pub untold: bool,
+    /// The quantity of two runs whose difference the picture is; `None` where it is the picture of a run.
+    pub difference: Option<Quantity>,
 }
 
 impl Sources<'_> {
@@ -58,13 +61,18 @@ impl Sources<'_> {
         self.passive || self.untold
     }
 
+    /// What the picture shows, or shows the difference of.
+    fn quantity(&self) -> Option<Quantity> {
+        self.difference.or(self.frame.image.quantity)
+    }
+
     /// Whether the picture shows |ψ(k)|².
     fn is_of_momenta(&self) -> bool {
-        self.frame.image.quantity == Some(Quantity::Momentum)
+        self.quantity() == Some(Quantity::Momentum)
     }
 
     fn along(&self, axis: usize) -> Along {
-        Along::of(self.scenario, self.frame.image.quantity, axis, self.units.length)
+        Along::of(self.scenario, self.quantity(), axis, self.units.length)
     }
 }
 
@@ -137,7 +145,13 @@ pub fn show(ui: &mut Ui, view: &mut ViewState, sources: &Sources<'_>) -> Respons
         let mut taken = vec![room.clock];
         taken.extend(overlay::legend_place(&painter, room, &sources.legend));
         let theories = (sources.scenario.theories(), t);
-        theory_view::outlines(&painter, (area, taken), &view.camera, grid.spacing(), theories);
+        theory_view::outlines(
+            &painter,
+            (area, grid_rect.intersect(area), taken),
+            &view.camera,
+            grid.spacing(),
+            theories,
+        );
         let notes = (sources.scenario.notes(), t);
         theory_view::ring(&painter, area, &view.camera, grid.spacing(), notes);
     }
@@ -380,7 +394,8 @@ fn read_out(view: &ViewState, room: Room, sources: &Sources<'_>, response: &Resp
     if (0..2).all(|axis| texel[axis] >= 0.0 && texel[axis] < image.size[axis] as f64) {
         let index = texel[0] as usize + image.size[0] * texel[1] as usize;
         if let Some(value) = image.value.get(index) {
-            fields.push((symbol(image).to_owned(), figure(f64::from(*value), 3)));
+            let name = name_of_value(image, sources.difference, sources.scenario);
+            fields.push((name.to_owned(), figure(f64::from(*value), 3)));
         }
         if let Some(phase) = image.phase.get(index) {
             fields.push(("arg ψ".to_owned(), turns(*phase)));
@@ -393,6 +408,20 @@ fn read_out(view: &ViewState, room: Room, sources: &Sources<'_>, response: &Resp
 #[must_use]
 pub fn turns(phase: f32) -> String {
     format!("{}π", steady(f64::from(phase) / std::f64::consts::PI, 2))
+}
+
+/// The formula of a picture's values, or of those of the difference of two runs.
+#[must_use]
+pub fn name_of_value(
+    image: &crate::solver::FieldImage,
+    difference: Option<Quantity>,
+    scenario: &Scenario,
+) -> &'static str {
+    difference.map_or(symbol(image), |quantity| {
+        let sign = sign_of_difference(quantity, scenario.model().equation());
+        // Without the unit.
+        sign.split(" / ").next().unwrap_or(sign)
+    })
 }
 
 /// The formula of what a picture shows.

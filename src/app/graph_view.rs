@@ -1,7 +1,6 @@
 //! The picture of a 1D field over x, filled: |ψ|² coloured by the phase, other values by the colour map; the medium on a
 //! scale of its own.
 
-use super::canvas::no_hues;
 use super::flow_view;
 use super::gestures;
 use super::marks;
@@ -10,6 +9,7 @@ use super::theme::{self, over_picture};
 use super::theory_view;
 use super::tools::{Ground, Tool};
 use super::units::{Along, Units};
+use super::view_panel::no_hues;
 use super::view_state::ViewState;
 use super::widgets::{axis_label, figure, round_below};
 use crate::colormap::Levels;
@@ -40,13 +40,27 @@ pub struct Sources<'a> {
     /// The potential, one row.
     pub medium: &'a MediumImage,
     /// Name of the value with its formula.
-    pub title: &'static str,
+    pub title: &'a str,
     /// Whether the scene asks for the phase, of which it is said where it cannot be seen.
     pub asks_for_phase: bool,
     /// The range of what the worker gives.
     pub levels: Levels,
     /// Units of lengths and times.
     pub units: Units,
+    /// The quantity of two runs whose difference the graph is; `None` where it is the graph of a run.
+    pub difference: Option<Quantity>,
+}
+
+impl Sources<'_> {
+    /// What the graph shows, or shows the difference of.
+    fn quantity(&self) -> Option<Quantity> {
+        self.difference.or(self.frame.image.quantity)
+    }
+
+    /// Whether it stands over the momenta.
+    fn is_of_momenta(&self) -> bool {
+        self.quantity() == Some(Quantity::Momentum)
+    }
 }
 
 /// Shows the graph in all the room there is.
@@ -56,7 +70,7 @@ pub fn show(ui: &mut Ui, view: &mut ViewState, sources: &Sources<'_>) -> Respons
     let plot = plot_area(area);
     let placing = sources
         .draft
-        .filter(|_| view.tools.tool == Tool::Mirror && !is_momentum(sources.frame));
+        .filter(|_| view.tools.tool == Tool::Mirror && !sources.is_of_momenta());
     navigate(ui, view, plot, sites, &response, placing.is_some());
     if let Some(file) = placing {
         let ground = Ground {
@@ -84,11 +98,11 @@ pub fn show(ui: &mut Ui, view: &mut ViewState, sources: &Sources<'_>) -> Respons
     };
     let bottom = if signed { -top } else { 0.0 };
     axes(&painter, plot, view, sources, bottom, top);
-    if !is_momentum(sources.frame) {
+    if !sources.is_of_momenta() {
         potential(&painter, plot, view, sources);
     }
     curve(ui, plot, view, sources, bottom, top);
-    if !is_momentum(sources.frame) {
+    if !sources.is_of_momenta() {
         transducers(&painter, plot, view, sources.frame);
         let along = along(sources);
         let x = |length: f64| x_of(view, plot, along.site(length) + 0.5);
@@ -97,7 +111,8 @@ pub fn show(ui: &mut Ui, view: &mut ViewState, sources: &Sources<'_>) -> Respons
         }
         flow_view::marks(&painter, plot, x, sources.frame);
     }
-    if view.show_theory {
+    // What is predicted is the value, not the difference of two runs.
+    if view.show_theory && sources.difference.is_none() {
         theory(&painter, plot, view, sources, [bottom, top]);
     }
     let clock = &sources.frame.clock;
@@ -131,7 +146,7 @@ fn theory(painter: &Painter, plot: Rect, view: &ViewState, sources: &Sources<'_>
     );
     let clip = painter.with_clip_rect(plot);
     let x = |length: f64| x_of(view, plot, along.site(length) + 0.5);
-    if !is_momentum(sources.frame) {
+    if !sources.is_of_momenta() {
         let notes = (sources.scenario.notes(), sources.frame.clock.time);
         theory_view::interval(&clip, plot, x, notes);
     }
@@ -161,12 +176,8 @@ fn transducers(painter: &Painter, plot: Rect, view: &ViewState, frame: &Frame) {
     }
 }
 
-fn is_momentum(frame: &Frame) -> bool {
-    frame.image.quantity == Some(Quantity::Momentum)
-}
-
 fn along(sources: &Sources<'_>) -> Along {
-    Along::of(sources.scenario, sources.frame.image.quantity, 0, sources.units.length)
+    Along::of(sources.scenario, sources.quantity(), 0, sources.units.length)
 }
 
 /// The range of what is drawn: |ψ|² where |ψ| and phase are shown.
@@ -438,7 +449,7 @@ fn read_out(
     let symbol = if phased {
         "|ψ|²"
     } else {
-        super::field_view::symbol(image)
+        super::field_view::name_of_value(image, sources.difference, sources.scenario)
     };
     let along = along(sources);
     let digits = along.digits(sources.scenario.grid().size()[0]);

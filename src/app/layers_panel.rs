@@ -205,6 +205,8 @@ fn value_rows(ui: &mut Ui, layer: &mut LayerFile, quantum: bool) {
         "A number, or a formula of x, y, z and r (the distance from the shape's centre), e.g. 0.5*0.01*(x-128)^2.";
     let was = formula;
     row(ui, "Value", about, |ui| {
+        // Both words have room in a card of a panel that nobody made wider.
+        ui.spacing_mut().button_padding.x = 4.0;
         ui.selectable_value(&mut formula, false, "number");
         ui.selectable_value(&mut formula, true, "formula");
     });

@@ -2,12 +2,16 @@
 
 use super::camera::Camera;
 use super::theme;
+use crate::export::overlay::shortened;
 use crate::grid::Grid;
 use crate::physics::source::Place;
 use crate::physics::{Detector, Region, Source};
-use egui::{FontId, Painter, Rect, Stroke, pos2, vec2};
+use egui::{FontId, Painter, Pos2, Rect, Stroke, pos2, vec2};
 
 const TEXT: f32 = 12.0;
+
+/// Which part of the picture's width a name may take; a longer one is cut, and stands in the panel as a whole.
+const WIDEST: f32 = 0.4;
 
 /// A place in lengths as one in sites: site n stands in the middle of n..n+1.
 fn in_sites(at: [f64; 3], spacing: f64) -> [f64; 2] {
@@ -63,6 +67,7 @@ pub fn detectors(painter: &Painter, (area, kept): (Rect, Kept), camera: &Camera,
     let halo = Stroke::new(3.0, theme::shade().gamma_multiply(0.6));
     let place = |at: &[f64; 3]| in_sites(*at, a);
     let mut taken = vec![kept.clock];
+    let mut named: Vec<(Rect, Pos2, &str)> = Vec::new();
     for detector in detectors {
         let (rect, corner) = match &detector.region {
             Region::Everywhere => continue,
@@ -102,21 +107,29 @@ pub fn detectors(painter: &Painter, (area, kept): (Rect, Kept), camera: &Camera,
             }
         };
         if rect.intersects(area) {
-            let galley =
-                painter.layout_no_wrap(detector.name.clone(), FontId::proportional(TEXT), theme::marks().accent);
-            let at = pos2(
-                // A name that is wider than the picture begins at its left.
-                corner
-                    .x
-                    .min(area.right() - galley.size().x - 4.0)
-                    .max(area.left() + 4.0),
-                corner.y.min(area.bottom() - 20.0).max(area.top() + 4.0),
-            );
-            let label = free_place(Rect::from_min_size(at, galley.size()), rect, kept.legend, &taken);
-            taken.push(label);
-            painter.rect_filled(label.expand2(vec2(3.0, 0.0)), 2.0, theme::shade().gamma_multiply(0.6));
-            painter.galley(label.min, galley, theme::marks().accent);
+            named.push((rect, corner, detector.name.as_str()));
         }
+    }
+    // From the top down: a name that has no room moves down, and stands below those of regions above its own.
+    named.sort_by(|(_, one, _), (_, other, _)| one.y.total_cmp(&other.y));
+    let layout =
+        |text: &str| painter.layout_no_wrap(text.to_owned(), FontId::proportional(TEXT), theme::marks().accent);
+    let widest = (WIDEST * area.width()).max(120.0);
+    for (rect, corner, name) in named {
+        let galley = layout(&shortened(name, |text| layout(text).size().x <= widest));
+        let at = pos2(
+            // A name that is wider than the picture begins at its left.
+            corner
+                .x
+                .min(area.right() - galley.size().x - 4.0)
+                .max(area.left() + 4.0),
+            corner.y.min(area.bottom() - 20.0).max(area.top() + 4.0),
+        );
+        let label = free_place(Rect::from_min_size(at, galley.size()), rect, kept.legend, &taken);
+        // Two names with no gap between them read as one.
+        taken.push(label.expand2(vec2(8.0, 0.0)));
+        painter.rect_filled(label.expand2(vec2(3.0, 0.0)), 2.0, theme::shade().gamma_multiply(0.6));
+        painter.galley(label.min, galley, theme::marks().accent);
     }
 }
 
@@ -207,11 +220,16 @@ mod tests {
         assert!(!names[0].1.intersects(names[1].1) && names.iter().all(|(_, rect)| plot.contains_rect(*rect)));
     }
 
-    /// A region in the upper left corner of a plane, where the clock stands.
+    /// A region in the upper left corner of a plane, where the clock stands, and two regions that are closer than their names are high.
     #[test]
-    fn a_name_keeps_clear_of_the_clock() {
+    fn names_keep_clear_of_the_clock_and_stand_as_their_regions_do() {
         let text = "format = 1\n[grid]\nsize = [64, 64]\nspacing = 1.0\n[quantum]\nmass = 1.0\n[[packet]]\ncenter = [30.0, 30.0]\nwidth = [4.0, 4.0]\n\
-                    [[detector]]\nname = \"marker\"\nregion = { min = [0.0, 40.0], max = [20.0, 63.0] }\n";
+                    [[detector]]\nname = \"marker\"\nregion = { min = [0.0, 40.0], max = [20.0, 63.0] }\n\
+                    [[detector]]\nname = \"lower\"\nregion = { min = [40.0, 30.0], max = [50.0, 30.0] }\n\
+                    [[detector]]\nname = \"upper\"\nregion = { min = [40.0, 31.0], max = [50.0, 31.0] }\n\
+                    [[detector]]\nname = \"half as far\"\nat = [20.0, 20.0]\n\
+                    [[detector]]\nname = \"outside\"\nat = [26.5, 20.0]\n\
+                    [[detector]]\nname = \"a name for a whole line of text that nobody would read over a picture\"\nat = [50.0, 50.0]\n";
         let (_, scenario) = crate::solver::read_scene_text(text, None, &[]).unwrap();
         let area = Rect::from_min_size(pos2(0.0, 0.0), vec2(640.0, 640.0));
         let kept = Kept {
@@ -236,16 +254,30 @@ mod tests {
             );
         });
         output.textures_delta.clear();
-        let names: Vec<Rect> = (output.shapes.iter())
-            .filter_map(|clipped| match &clipped.shape {
-                egui::Shape::Text(text) if text.galley.text() == "marker" => Some(text.visual_bounding_rect()),
+        let of = |name: &str| {
+            let mut names = (output.shapes.iter()).filter_map(|clipped| match &clipped.shape {
+                egui::Shape::Text(text) if text.galley.text() == name => Some(text.visual_bounding_rect()),
                 _ => None,
-            })
-            .collect();
-        assert_eq!(names.len(), 1);
+            });
+            names.next().unwrap()
+        };
+        let marker = of("marker");
+        assert!(marker.top() > kept.clock.bottom() && marker.top() < 80.0, "{marker:?}");
+        assert!(of("upper").bottom() <= of("lower").top());
+        let cut = output.shapes.iter().any(|clipped| match &clipped.shape {
+            egui::Shape::Text(text) => {
+                text.galley.text().starts_with("a name")
+                    && text.galley.text().ends_with('…')
+                    && text.galley.size().x <= WIDEST * area.width()
+            }
+            _ => false,
+        });
+        assert!(cut);
+        // Side by side there is a gap, or they stand one below the other.
+        let (left, right) = (of("half as far"), of("outside"));
         assert!(
-            names[0].top() > kept.clock.bottom() && names[0].top() < 80.0,
-            "{names:?}"
+            right.left() > left.right() + 6.0 || right.top() >= left.bottom(),
+            "{left:?} {right:?}"
         );
     }
 

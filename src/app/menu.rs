@@ -21,6 +21,8 @@ pub struct Can {
     pub run: bool,
     /// It runs on another machine.
     pub elsewhere: bool,
+    /// The scene is of sound.
+    pub sound: bool,
 }
 
 impl Can {
@@ -33,6 +35,7 @@ impl Can {
             Action::Restore => self.restore && self.run,
             Action::BackToTurn => self.turned && self.run,
             Action::RunHere => self.elsewhere,
+            Action::SourceTool => self.sound,
             Action::PlayPause
             | Action::Step
             | Action::Reverse
@@ -54,9 +57,10 @@ impl Can {
 /// What a menu leaves of the window's height: the bar above it, and its frame.
 const MENU_ROOM: f32 = 72.0;
 
-/// Shows the bar; returns what was chosen. `open`: whether the panels at the left and at the right are.
-pub fn show(ui: &mut Ui, title: &str, modified: bool, can: Can, open: [bool; 2]) -> Option<Action> {
+/// Shows the bar; returns what was chosen. `on`: whether that which an action turns on and off is on.
+pub fn show(ui: &mut Ui, title: &str, modified: bool, can: Can, on: &[(Action, bool)]) -> Option<Action> {
     let mut chosen = None;
+    let is_on = |action: Action| on.iter().find(|(other, _)| *other == action).map(|(_, on)| *on);
     egui::MenuBar::new().ui(ui, |ui| {
         let palette = theme::palette(ui);
         ui.label(theme::icon(Icon::Waves, 16.0).color(palette.accent));
@@ -71,6 +75,9 @@ pub fn show(ui: &mut Ui, title: &str, modified: bool, can: Can, open: [bool; 2])
                         let mut button = egui::Button::new((theme::icon(entry.icon, 15.0), entry.title));
                         if let Some(key) = entry.keys.first() {
                             button = button.shortcut_text(super::command::shown(ui.ctx(), key));
+                        }
+                        if let Some(on) = is_on(entry.action) {
+                            button = button.selected(on);
                         }
                         let response = ui
                             .add_enabled(can.do_it(entry.action), button)
@@ -93,8 +100,10 @@ pub fn show(ui: &mut Ui, title: &str, modified: bool, can: Can, open: [bool; 2])
                 let entry = action.entry();
                 let icon = theme::icon(entry.icon, 15.0);
                 let button = match action {
-                    Action::RightPanel => egui::Button::selectable(open[1], (icon, word("Settings"))),
-                    Action::LeftPanel => egui::Button::selectable(open[0], (icon, word("Lessons"))),
+                    Action::RightPanel => {
+                        egui::Button::selectable(is_on(action) == Some(true), (icon, word("Settings")))
+                    }
+                    Action::LeftPanel => egui::Button::selectable(is_on(action) == Some(true), (icon, word("Lessons"))),
                     _ => egui::Button::new(icon).frame_when_inactive(false),
                 };
                 let response = ui.add(button).accessible_name(entry.title);

@@ -3,16 +3,27 @@
 use super::layers_panel::{PLACE, length, point, returning, tidy};
 use super::mirror_tool::fresh;
 use super::number::{POSITIVE, number_row};
-use super::widgets::{button, choice, hint, row};
+use super::widgets::{button, choice, figure, hint, row};
 use crate::app::icon::Icon;
+use crate::engine::Frame;
 use crate::physics::MirrorMethod;
 use crate::physics::mirror::Drive;
 use crate::scene::SceneFile;
 use crate::scene::file::{MirrorFile, TransducersFile};
 use egui::{DragValue, Ui};
 
-/// Shows the section's contents; edits `file`.
-pub fn show(ui: &mut Ui, file: &mut SceneFile) {
+/// When a run has turned time, where that is another time than its scene's: a key turns it at once.
+#[must_use]
+pub fn turned_by_hand(frame: &Frame) -> Option<f64> {
+    let status = frame.mirror.as_ref()?.status;
+    let at = frame.scenario.as_ref()?.mirror()?.at;
+    let step = frame.clock.time_step.abs();
+    let turned = status.turn as f64 * step;
+    (status.turned && (turned - at).abs() > 0.5 * step).then_some(turned)
+}
+
+/// Shows the section's contents; edits `file`. `turned`: as [`turned_by_hand`] says.
+pub fn show(ui: &mut Ui, file: &mut SceneFile, turned: Option<f64>) {
     let extent: Vec<f64> = file.grid.size.iter().map(|&n| n as f64 * file.grid.spacing).collect();
     let Some(mirror) = &mut file.mirror else {
         hint(
@@ -30,7 +41,7 @@ pub fn show(ui: &mut Ui, file: &mut SceneFile) {
     };
     let quantum = file.acoustic.is_none();
     let flux = file.quantum.as_ref().is_some_and(|quantum| quantum.flux != 0.0);
-    settings(ui, mirror, &extent, (flux, quantum));
+    settings(ui, mirror, (&extent, turned), (flux, quantum));
     if mirror.perturbation.is_empty() {
         hint(
             ui,
@@ -62,7 +73,12 @@ pub fn show(ui: &mut Ui, file: &mut SceneFile) {
 }
 
 /// How and when time turns.
-fn settings(ui: &mut Ui, mirror: &mut MirrorFile, extent: &[f64], (flux, quantum): (bool, bool)) {
+fn settings(
+    ui: &mut Ui,
+    mirror: &mut MirrorFile,
+    (extent, turned): (&[f64], Option<f64>),
+    (flux, quantum): (bool, bool),
+) {
     let [length, time] = if quantum { [""; 2] } else { ["m", "s"] };
     let before = mirror.method;
     row(
@@ -79,6 +95,9 @@ fn settings(ui: &mut Ui, mirror: &mut MirrorFile, extent: &[f64], (flux, quantum
     let pace = (mirror.at.abs() / 200.0).max(1e-9);
     let about = "The time at which it turns; above 0. The key T turns it at once.";
     number_row(ui, ("Turns at", about), &mut mirror.at, (time, pace), POSITIVE);
+    if let Some(turned) = turned {
+        by_hand(ui, &mut mirror.at, turned, time);
+    }
     if mirror.method != MirrorMethod::Echo {
         transducers(ui, mirror, extent, length);
         played(ui, mirror, time);
@@ -112,6 +131,27 @@ fn settings(ui: &mut Ui, mirror: &mut MirrorFile, extent: &[f64], (flux, quantum
             .on_hover_text(
                 "Turning time round turns the magnetic field round as well; if it stays, the wave does not come back.",
             );
+    }
+}
+
+/// Says that this run was turned by hand, and lets the scene turn then.
+fn by_hand(ui: &mut Ui, at: &mut f64, turned: f64, unit: &str) {
+    let turned_at = format!("t = {} {unit}", figure(turned, 4));
+    let turned_at = turned_at.trim_end();
+    hint(
+        ui,
+        &format!(
+            "This run was turned by hand at {turned_at}. After a reset, in films and in the file it turns at the time above."
+        ),
+    );
+    let response = ui
+        .add(button(Icon::ArrowLeftRight, "Always turn then"))
+        .on_hover_text(format!(
+            "Makes {turned_at} the time at which the scene turns; the run goes on."
+        ));
+    if response.clicked() {
+        // Without the digits that a product of steps leaves behind.
+        *at = format!("{turned:.9e}").parse().unwrap_or(turned);
     }
 }
 

@@ -4,7 +4,7 @@ use super::command::{Action, actions};
 use super::gallery::{Gallery, Known};
 use super::theme;
 use crate::app::icon::Icon;
-use egui::{Align2, Key, Modifiers, vec2};
+use egui::{Align2, Event, Key, Modifiers, vec2};
 
 /// What was chosen.
 #[derive(Clone, Debug, PartialEq)]
@@ -31,11 +31,15 @@ struct Hit {
 }
 
 impl CommandPalette {
-    /// Opens or closes it.
-    pub fn toggle(&mut self) {
+    /// Opens or closes it. What was typed in the frame of its key belongs to its field: where a frame takes long, that is the beginning of a word.
+    pub fn toggle(&mut self, ctx: &egui::Context) {
         self.open = !self.open;
-        self.query.clear();
         self.selected = 0;
+        let typed = |event: &Event| match event {
+            Event::Text(text) => Some(text.clone()),
+            _ => None,
+        };
+        self.query = ctx.input(|input| input.events.iter().filter_map(typed).collect());
     }
 
     /// Whether it is open.
@@ -227,7 +231,7 @@ mod tests {
     fn enter_takes_what_was_typed_in_the_same_frame() {
         let (gallery, ctx) = (Gallery::default(), egui::Context::default());
         let mut palette = CommandPalette::default();
-        palette.toggle();
+        palette.toggle(&ctx);
         let mut frame = |events| {
             let input = egui::RawInput {
                 events,

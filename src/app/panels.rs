@@ -1,6 +1,7 @@
 //! How the window is laid out: panels around the picture, and what stands over it.
 
 use super::canvas::{self, Canvas};
+use super::command::Action;
 use super::compare;
 use super::film_panel;
 use super::gallery::Shelves;
@@ -16,6 +17,7 @@ use super::{
     time_panel, tools, transport, view_panel,
 };
 use crate::engine::{Command, Phase, Status};
+use crate::scene::scenario::ViewMode;
 use egui::{Margin, Panel, ScrollArea, Ui};
 
 /// What stands in place of the plots while one of two runs is sought that is wrong.
@@ -46,6 +48,7 @@ impl App {
             turned: (self.worker.last_frame().mirror.as_ref()).is_some_and(|mirror| mirror.status.turned),
             run: self.worker.last_frame().scenario.is_some(),
             elsewhere: self.worker.link().is_some(),
+            sound: self.document.draft.acoustic.is_some(),
         };
         let fill = theme::palette(ui).panel;
         let bar = |x, y| egui::Frame::new().fill(fill).inner_margin(Margin::symmetric(x, y));
@@ -55,9 +58,16 @@ impl App {
                 &self.document.draft.title,
                 self.document.is_modified(),
                 can,
-                [
-                    self.settings.left && !(self.settings.right && is_narrow(ui.ctx())),
-                    self.settings.right,
+                &[
+                    (
+                        Action::LeftPanel,
+                        self.settings.left && !(self.settings.right && is_narrow(ui.ctx())),
+                    ),
+                    (Action::RightPanel, self.settings.right),
+                    (Action::Plots, self.settings.plots),
+                    (Action::FullScreen, self.full_screen),
+                    (Action::Rest, self.settings.rests),
+                    (Action::Contrast, self.settings.contrast),
                 ],
             ));
         });
@@ -178,7 +188,9 @@ impl App {
                             None => {}
                         }
                     }
-                    LeftTab::Scene => wishes.sound = scene_panel::show(ui, &mut self.document),
+                    LeftTab::Scene => {
+                        wishes.sound = scene_panel::show(ui, &mut self.document, self.worker.last_frame())
+                    }
                 }
             });
     }
@@ -219,7 +231,11 @@ impl App {
                     checks_panel::show(ui, frame, &self.questions, &checks);
                 }
             });
-            section(ui, "compare", &mut |ui| compare::show(ui, &mut self.comparison, frame));
+            let (mode, rank) = (file.view.mode, file.grid.size.len());
+            let flat = mode == ViewMode::Plane || !mode.fits(rank);
+            section(ui, "compare", &mut |ui| {
+                compare::show(ui, &mut self.comparison, frame, flat);
+            });
         });
     }
 

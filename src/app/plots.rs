@@ -1,6 +1,7 @@
 //! Plots under the picture: norm, energy, position, line cut, detectors.
 
 mod axes;
+mod line_names;
 
 use super::carpet::Carpet;
 use super::history::History;
@@ -396,24 +397,13 @@ fn caption<'a>(
     width: f32,
 ) {
     let font = FontId::proportional(11.5);
-    let mut whole = String::new();
-    let mut job = LayoutJob::default();
-    for (name, color) in names {
-        let gap = if whole.is_empty() { 0.0 } else { 8.0 };
-        job.append(name, gap, TextFormat::simple(font.clone(), color));
-        whole.push_str(name);
-        whole.push_str("  ");
-    }
+    let names: Vec<(&str, Color32)> = names.collect();
     ui.spacing_mut().item_spacing.y = 0.0;
-    let line = |job: LayoutJob| egui::Label::new(job).truncate();
     let weak = theme::palette(ui).weak;
     ui.allocate_ui(vec2(width, LINE), |ui| {
         ui.set_min_height(LINE);
-        ui.add(line(LayoutJob::single_section(
-            heading.to_owned(),
-            TextFormat::simple(font, weak),
-        )))
-        .explained(about);
+        let job = LayoutJob::single_section(heading.to_owned(), TextFormat::simple(font.clone(), weak));
+        ui.add(egui::Label::new(job).truncate()).explained(about);
     });
     ui.allocate_ui(vec2(width, LINE), |ui| {
         ui.set_min_height(LINE);
@@ -422,12 +412,10 @@ fn caption<'a>(
             ui.spacing_mut().interact_size.y = LINE;
             ui.horizontal(|ui| {
                 cut_choice(ui, cut);
-                if !whole.is_empty() {
-                    ui.add(line(job)).on_hover_text(whole.trim());
-                }
+                line_names::show(ui, &names, &font);
             });
-        } else if !whole.is_empty() {
-            ui.add(line(job)).on_hover_text(whole.trim());
+        } else {
+            line_names::show(ui, &names, &font);
         }
     });
     ui.add_space(CAPTION - 2.0 * LINE);

@@ -271,9 +271,9 @@ impl App {
         ctx.send_viewport_cmd(ViewportCommand::Close);
     }
 
-    /// Offers what an earlier run kept and could not save.
+    /// Offers what an earlier run kept and could not save; not before a class, of whom it hides the picture.
     pub(super) fn offer_recovery(&mut self, ctx: &egui::Context) {
-        let Some(kept) = self.recovery.found.first().cloned() else {
+        let Some(kept) = self.recovery.found.first().filter(|_| self.demo.is_none()).cloned() else {
             return;
         };
         let (mut restore, mut discard) = (false, false);

@@ -8,13 +8,14 @@ use super::{
     detectors_panel, layers_panel, mirror_panel, packets_panel, sound_panel, theme, theory_panel, trajectories_panel,
 };
 use crate::app::icon::Icon;
+use crate::engine::Frame;
 use crate::grid::Edge;
 use crate::scene::file::{EdgesFile, GridFile, QuantumFile};
 use crate::scene::{Fault, SceneFile};
 use egui::Ui;
 
 /// Shows the panel; edits the document's draft, and returns what shall be heard.
-pub fn show(ui: &mut Ui, document: &mut Document) -> Option<SoundWish> {
+pub fn show(ui: &mut Ui, document: &mut Document, frame: &Frame) -> Option<SoundWish> {
     let palette = theme::palette(ui);
     let title = if document.draft.title.is_empty() {
         "Untitled"
@@ -41,7 +42,7 @@ pub fn show(ui: &mut Ui, document: &mut Document) -> Option<SoundWish> {
     };
     section(ui, Icon::Layers, name, true, |ui| layers_panel::show(ui, file));
     section(ui, Icon::FlipHorizontal2, "Mirror", false, |ui| {
-        mirror_panel::show(ui, file);
+        mirror_panel::show(ui, file, mirror_panel::turned_by_hand(frame));
     });
     let mut sound = None;
     section(ui, Icon::Target, "Detectors", false, |ui| {

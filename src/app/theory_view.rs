@@ -17,21 +17,22 @@ pub const DASHES: [f32; 2] = [6.0, 4.0];
 /// Most of the picture's width that a note takes.
 const SHARE: f32 = 0.8;
 
-/// Lines and circles over a plane; `spacing` from site to site. Their labels keep clear of what is `taken` and of each other.
+/// Lines and circles over a plane, as far as its grid is `seen`; `spacing` from site to site. Their labels keep clear of what is `taken` and of each other.
 pub fn outlines(
     painter: &Painter,
-    (area, mut taken): (Rect, Vec<Rect>),
+    (area, seen, mut taken): (Rect, Rect, Vec<Rect>),
     camera: &Camera,
     spacing: f64,
     (theories, t): (&[Theory], f64),
 ) {
+    let clip = painter.with_clip_rect(seen);
     for theory in theories {
         let Some(points) = theory.outline(t) else { continue };
         // A length to a place in sites: site n stands in the middle of n..n+1.
         let place = |[x, y]: &[f64; 2]| camera.point_at(area, [x / spacing + 0.5, y / spacing + 0.5]);
         let points: Vec<Pos2> = points.iter().map(place).collect();
-        dashed(painter, &points);
-        label(painter, area, &points, &theory.label, &mut taken);
+        dashed(&clip, &points);
+        label(painter, (area, seen), &points, &theory.label, &mut taken);
     }
 }
 
@@ -45,7 +46,7 @@ pub fn dashed(painter: &Painter, points: &[Pos2]) {
 }
 
 /// A label beside the end of a line or the highest point of a circle that is seen; elsewhere on them where that place is taken.
-fn label(painter: &Painter, area: Rect, points: &[Pos2], words: &str, taken: &mut Vec<Rect>) {
+fn label(painter: &Painter, (area, seen): (Rect, Rect), points: &[Pos2], words: &str, taken: &mut Vec<Rect>) {
     if words.is_empty() {
         return;
     }
@@ -58,10 +59,12 @@ fn label(painter: &Painter, area: Rect, points: &[Pos2], words: &str, taken: &mu
         let top = (y - size.y - 2.0).clamp(room.top(), (room.bottom() - size.y).max(room.top()));
         Rect::from_min_size(pos2(left, top), size)
     };
-    let seen = label_places(&points)
-        .into_iter()
-        .filter(|[x, y]| area.contains(pos2(*x, *y)));
-    let mut places = seen.map(beside).peekable();
+    // What ends at the edge of the grid is seen.
+    let seen = seen.expand(0.5);
+    let all = label_places(&points).into_iter();
+    let mut places = (all.filter(|[x, y]| seen.contains(pos2(*x, *y))))
+        .map(beside)
+        .peekable();
     let Some(first) = places.peek().copied() else { return };
     let rect = places
         .find(|place| taken.iter().all(|other| !other.intersects(*place)))
@@ -246,6 +249,39 @@ fn marked(notes: &[Note], t: f64) -> Option<(Vec<f64>, f64)> {
 mod tests {
     use super::*;
     use crate::app::graph_view::plot_area;
+
+    /// A ring that has left the grid is not drawn beside it.
+    #[test]
+    fn theory_ends_with_the_grid() {
+        let text = "format = 1\n[grid]\nsize = [64, 64]\nspacing = 1.0\n[quantum]\nmass = 1.0\n[[packet]]\ncenter = [30.0, 30.0]\nwidth = [4.0, 4.0]\n\
+                    [[theory]]\ncenter = [32.0, 32.0]\nradius = \"40 + 7*t\"\nlabel = \"ring\"\n";
+        let (_, scenario) = crate::solver::read_scene_text(text, None, &[]).unwrap();
+        let area = Rect::from_min_size(pos2(0.0, 0.0), vec2(960.0, 640.0));
+        let mut camera = Camera::default();
+        camera.settle(area, [64, 64]);
+        let seen = camera.rect(area, [0.0; 2], [64.0; 2]).intersect(area);
+        // The corners are 45 sites away from the middle.
+        for (t, labels) in [(0.0, 1), (1.0, 0)] {
+            let input = egui::RawInput {
+                screen_rect: Some(area),
+                ..egui::RawInput::default()
+            };
+            let ctx = egui::Context::default();
+            theme::install(&ctx);
+            let mut output = ctx.run_ui(input, |ui| {
+                let theories = (scenario.theories(), t);
+                outlines(ui.painter(), (area, seen, Vec::new()), &camera, 1.0, theories);
+            });
+            output.textures_delta.clear();
+            let texts = (output.shapes.iter()).filter(|clipped| matches!(clipped.shape, Shape::Text(_)));
+            assert_eq!(texts.count(), labels, "{t}");
+            let lines = (output.shapes.iter()).filter(|clipped| matches!(clipped.shape, Shape::LineSegment { .. }));
+            assert!(
+                lines.into_iter().all(|clipped| seen.contains_rect(clipped.clip_rect)),
+                "{t}"
+            );
+        }
+    }
 
     #[test]
     fn a_note_in_space_covers_neither_clock_nor_legend() {

@@ -7,6 +7,7 @@ use super::view_state::ViewState;
 use super::widgets::{Explained, choice, figure, hint, row, section};
 use crate::app::icon::Icon;
 use crate::colormap::{self, COLORMAPS, Kind};
+use crate::engine::shown_quantity;
 use crate::physics::Equation;
 use crate::scene::scenario::{Brightness, ColorRange, Flow, Quantity, ViewMode};
 use crate::scene::{Scenario, SceneFile};
@@ -114,6 +115,16 @@ pub fn map(file: &SceneFile, shown: Quantity, paper: bool) -> &'static colormap:
     colormap::resolve(&file.view.colormap, kind).unwrap_or_else(|_| colormap::auto(kind))
 }
 
+/// Why a phase that is asked for is not shown.
+#[must_use]
+pub(super) fn no_hues(scenario: &Scenario) -> &'static str {
+    if scenario.time().imaginary {
+        "in imaginary time there is one phase everywhere"
+    } else {
+        "hues need 10 pixels per wavelength: zoom in for the phase"
+    }
+}
+
 /// Shows the section; edits `file` and `view`.
 pub fn show(ui: &mut Ui, file: &mut SceneFile, view: &mut ViewState, scenario: Option<&Scenario>, t: f64) {
     let rank = scenario.map_or(2, |scenario| scenario.grid().rank());
@@ -148,6 +159,12 @@ pub fn show(ui: &mut Ui, file: &mut SceneFile, view: &mut ViewState, scenario: O
             if !fits {
                 "auto".clone_into(&mut file.view.colormap);
             }
+        }
+        let scale = f64::from(view.camera.scale());
+        if let Some(scenario) = scenario.filter(|_| rank > 1 && file.view.mode == ViewMode::Plane)
+            && shown_quantity(scenario, shown, scale) != shown
+        {
+            hint(ui, &format!("Shown is the density; {}.", no_hues(scenario)));
         }
         // A graph of |ψ|² is coloured by the phase, whatever the map.
         if rank > 1 || shown != Quantity::Density {

@@ -2,8 +2,9 @@
 
 use super::number::{NOT_NEGATIVE, POSITIVE};
 use super::sound_panel::number;
-use super::widgets::{figure, hint, row};
-use crate::physics::attenuation::{STEEPEST, plane_wave};
+use super::widgets::{figure, hint, row, warning};
+use crate::engine::resolution::MOST_MISSED;
+use crate::physics::attenuation::STEEPEST;
 use crate::physics::room::{diffuse_absorption, impedance_at};
 use crate::physics::{Attenuation, Sets, WallPole};
 use crate::scene::file::{AcousticFile, LayerFile, ValueFile};
@@ -109,17 +110,15 @@ pub fn attenuation_rows(ui: &mut Ui, acoustic: &mut AcousticFile, usual: f64) {
         return;
     }
     let made = law.relaxations();
-    let off = |f: f64| plane_wave(&made, acoustic.speed, law.value, f)[0] / law.wanted(law.value, f) - 1.0;
-    let most = law
-        .frequencies(33)
-        .map(off)
-        .fold(0.0, |most: f64, off| most.max(off.abs()));
-    hint(
-        ui,
-        &format!(
-            "{} relaxations follow it within {} %.",
-            made.len(),
-            figure(100.0 * most, 2)
-        ),
+    let missed = law.missed(&made, acoustic.speed, law.value);
+    let words = format!(
+        "{} relaxations follow it within {} %.",
+        made.len(),
+        figure(100.0 * missed, 2)
     );
+    if missed > MOST_MISSED {
+        warning(ui, &format!("{words} What to change stands at “Is it right?”."));
+    } else {
+        hint(ui, &words);
+    }
 }

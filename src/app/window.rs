@@ -38,7 +38,7 @@ use super::system;
 use super::tools::Tool;
 use super::tour::Tour;
 use super::view_state::ViewState;
-use super::{AppOptions, dropped, theme};
+use super::{AppOptions, dropped, mirror_panel, theme};
 use crate::engine::{Command, Worker};
 use crate::platform::Instant;
 use crate::render::medium::MediumImage;
@@ -372,6 +372,9 @@ impl eframe::App for App {
         self.submit_edit(&ctx);
         let shown = self.worker.last_frame();
         self.document.follow(shown.run, shown.clock.steps);
+        if mirror_panel::turned_by_hand(shown).is_some() {
+            self.document.leave_unjudged();
+        }
         self.keep_safe(&ctx);
         self.guard_close(&ctx);
         self.submit_comparison();

@@ -352,8 +352,10 @@ impl Engine {
         // A reversal that is still ahead can be moved.
         let turn = super::build::steps_between(0.0, is.at, self.clock().time_step.abs()).max(1);
         let ahead = self.phase() == Some(Phase::Record) && turn > self.clock().steps && !self.has_turned();
+        // A run that was turned by hand has what a scene asks for that turns then.
+        let there = self.has_turned() && self.timeline.as_ref().is_some_and(|timeline| timeline.turn == turn);
         let again = was.placement != is.placement
-            || (was.at != is.at && !ahead)
+            || (was.at != is.at && !ahead && !there)
             || old.time().imaginary != scenario.time().imaginary
             || !(old.solver() == scenario.solver() || differ_in_parts_only(&old, scenario))
             || self.steps_otherwise(scenario)?;

@@ -17,7 +17,7 @@ const SITES_PER_WAVELENGTH: f64 = 8.0;
 const SITES_PER_PULSE: f64 = 2.0;
 
 /// By how much a medium may miss its law of attenuation, of 1.
-const MOST_MISSED: f64 = 0.05;
+pub const MOST_MISSED: f64 = 0.05;
 
 /// A positive number with four digits, or in exponents where it is small.
 fn figure(value: f64) -> String {

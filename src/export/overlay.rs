@@ -126,7 +126,8 @@ pub fn sign_of_difference(quantity: Quantity, equation: Equation) -> &'static st
 }
 
 /// A text with its end cut off, and `…` for it, until it fits; nothing where less than three letters would be left.
-pub(super) fn shortened(text: &str, fits: impl Fn(&str) -> bool) -> String {
+#[must_use]
+pub fn shortened(text: &str, fits: impl Fn(&str) -> bool) -> String {
     let mut kept = text;
     let mut shown = text.to_owned();
     while !fits(&shown) {

@@ -72,6 +72,16 @@ fn edits_are_kept_and_offered_at_the_next_start() {
     let app = next.harness.state_mut();
     app.look_for_unsaved(&kept);
     next.settle();
+    assert!(next.harness.query_by_label("Restore").is_some());
+    // Not while a class looks at the picture.
+    next.key(Key::F5);
+    next.wait("the lecture", |app| {
+        app.demo().is_some() && app.document().preset().is_some()
+    });
+    assert!(next.harness.query_by_label("Restore").is_none());
+    next.key(Key::Escape);
+    next.wait("its end", |app| app.demo().is_none());
+    next.settle();
     next.click("Restore");
     next.wait("the edits", |app| app.document().draft.layers.len() == layers);
     assert!(next.app().document().is_modified());

@@ -20,8 +20,8 @@ mod tools;
 mod views;
 mod window;
 
-use egui::accesskit::Role;
-use egui::{Key, Modifiers};
+use egui::accesskit::{Role, Toggled};
+use egui::{Event, Key, Modifiers};
 use egui_kittest::kittest::{NodeT, Queryable};
 use ripplon::app::App;
 use ripplon::engine::Status;
@@ -70,6 +70,10 @@ fn keys_do_what_the_help_says() {
     assert!(window.harness.query_by_label("Play").is_none(), "the panels are hidden");
     window.key(Key::H);
     assert!(window.harness.query_by_label("Play").is_some());
+    // A key of a tool that the scene has not says why nothing happens.
+    window.key(Key::O);
+    let mut notices = window.app().notices().list().iter();
+    assert!(notices.any(|notice| notice.title.contains("scenes of sound")));
     window.key(Key::F1);
     assert!(window.harness.query_by_label("Keys and mouse").is_some());
     window.key(Key::Escape);
@@ -122,6 +126,54 @@ fn layers_are_added_and_removed() {
     window.wait("undo", |app| layers(app) == 3);
 }
 
+/// A menu says what is on of that which it turns on and off.
+#[test]
+fn menus_tell_what_is_on() {
+    let mut window = Window::open();
+    let told = |window: &mut Window| {
+        window.press(Role::Button, "Run");
+        let on = {
+            let entry = window.harness.get_by_role_and_label(Role::Button, "Rest at the end");
+            entry.click();
+            entry.accesskit_node().toggled()
+        };
+        window.settle();
+        on
+    };
+    assert_eq!(
+        [told(&mut window), told(&mut window)],
+        [Toggled::True, Toggled::False].map(Some)
+    );
+}
+
+/// What the command line warns of stands in the window as well.
+#[test]
+fn what_a_scene_misses_is_told() {
+    let mut window = Window::open();
+    // Between the sites, which stand at whole and half lengths.
+    window.show_scene(&SCENE.replace(
+        "center = [38.0, 16.0]\nradius = 4.0",
+        "center = [38.25, 16.25]\nradius = 0.3",
+    ));
+    let told = |window: &Window, words: &str| window.harness.query_all_by_label_contains(words).count() > 0;
+    assert!(told(&window, "layer.1 (potential) holds no site of the grid"));
+    let lossy = |value: &str| {
+        format!(
+            "format = 1\n[grid]\nsize = [40, 30]\nspacing = 1.0\n[acoustic]\nspeed = 340.0\nattenuation = {{ at = 17.0, value = {value}, band = [8.5, 17.0] }}\n[time]\nstep = 1e-3\n[[pulse]]\ncenter = [20.0, 15.0]\nwidth = 4.0\n"
+        )
+    };
+    window.click("Scene");
+    window.press(Role::DisclosureTriangle, "Grid");
+    for (value, missed) in [("0.02", false), ("0.3", true)] {
+        window.show_scene(&lossy(value));
+        let words = [
+            "The medium attenuates by up to",
+            "What to change stands at “Is it right?”.",
+        ];
+        assert_eq!(words.map(|words| told(&window, words)), [missed; 2], "{value}");
+    }
+}
+
 #[test]
 fn the_palette_finds_commands_and_presets() {
     let mut window = Window::open();
@@ -130,6 +182,22 @@ fn the_palette_finds_commands_and_presets() {
     window.settle();
     window.key(Key::Enter);
     window.wait("one step", |app| app.frame().clock.steps == 1);
+    // Key and letters in one frame, as where a frame takes long.
+    let key = Event::Key {
+        key: Key::P,
+        physical_key: None,
+        pressed: true,
+        repeat: false,
+        modifiers: Modifiers::COMMAND,
+    };
+    window
+        .harness
+        .input_mut()
+        .events
+        .extend([key, Event::Text("one st".to_owned())]);
+    window.settle();
+    window.key(Key::Enter);
+    window.wait("another step", |app| app.frame().clock.steps == 2);
     window.keys(Modifiers::COMMAND, Key::P);
     window.harness.get_by_label("Command").type_text("preset free");
     window.settle();

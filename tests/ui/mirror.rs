@@ -80,9 +80,50 @@ fn a_ring_is_placed_by_hand_and_time_is_turned_by_a_key() {
         (phase(window.app()), &window.app().frame().image.value),
         (Some(Phase::Record), &before)
     );
+    // Turned by hand at t = 0.1, the scene says 2: both are told, and one of them can be made the other without a new start.
+    window.key(Key::T);
+    window.wait("the second turn", |app| phase(app) == Some(Phase::Replay));
+    window.click("Scene");
+    window.click("Mirror");
+    window.harness.get_by_label_contains("turned by hand at t = 0.1.");
+    assert_eq!(window.app().document().draft.mirror.as_ref().unwrap().at, 2.0);
+    window.reveal(egui::accesskit::Role::Button, "Always turn then");
+    window.press(egui::accesskit::Role::Button, "Always turn then");
+    window.wait("the edit", |app| {
+        let scenario = app.frame().scenario.as_ref().and_then(|scenario| scenario.mirror());
+        scenario.is_some_and(|mirror| mirror.at == 0.1)
+    });
+    assert_eq!(
+        (window.steps(), phase(window.app())),
+        (5, Some(Phase::Replay)),
+        "the run goes on"
+    );
+    assert!(window.harness.query_by_label("Always turn then").is_none());
+    window.keys(Modifiers::COMMAND, Key::Z);
     // The edit of the mirror is one that can be taken back.
     window.keys(Modifiers::COMMAND, Key::Z);
     window.wait("no mirror", |app| app.frame().mirror.is_none());
+}
+
+/// What a scene predicts, it predicts of a run that turns when it says, and of a wave that nobody measures.
+#[test]
+fn a_run_that_goes_another_way_is_not_judged() {
+    let mut window = Window::open();
+    window.show_scene(&ring("echo"));
+    let judged = |window: &Window| window.harness.query_by_label_contains(": not judged").is_none();
+    window.step_to(2);
+    assert!(judged(&window));
+    window.key(Key::T);
+    window.wait("the turn", |app| phase(app) == Some(Phase::Replay));
+    window.settle();
+    assert!(!judged(&window));
+    window.key(Key::R);
+    window.wait("the start", |app| app.frame().clock.steps == 0);
+    window.settle();
+    assert!(judged(&window));
+    window.key(Key::X);
+    window.settle();
+    assert!(!judged(&window));
 }
 
 #[test]

@@ -6,6 +6,8 @@ use egui::accesskit::Role;
 use egui::{Key, Modifiers, PointerButton, Rect, vec2};
 use egui_kittest::kittest::Queryable;
 use ripplon::app::App;
+use ripplon::scene::scenario::Quantity;
+use ripplon::solver::FieldImage;
 
 /// The difference at the present step.
 fn apart(app: &App) -> Option<f64> {
@@ -135,6 +137,32 @@ fn the_ruler_measures_in_both_pictures() {
     for (first, second) in measured[0].iter().flatten().zip(measured[1].iter().flatten()) {
         assert!((first - second).abs() < 0.2, "{measured:?}");
     }
+}
+
+/// Under the pointer stands what a difference is of, in the space that it is of.
+#[test]
+fn a_difference_names_its_values() {
+    let mut window = open(false);
+    window.reveal(Role::ComboBox, "Show");
+    window.press(Role::ComboBox, "Show");
+    window.click("momentum |ψ(k)|²");
+    window.wait("both", |app| {
+        let frame = app.frame();
+        let momenta = |image: &FieldImage| image.quantity == Some(Quantity::Momentum);
+        momenta(&frame.image) && frame.compared.as_ref().is_some_and(|second| momenta(&second.image))
+    });
+    window.reveal(Role::Button, "difference");
+    window.press(Role::Button, "difference");
+    let picture = window.harness.get_by_label("Picture of the field").rect();
+    window.harness.event(egui::Event::PointerMoved(picture.center()));
+    window.settle();
+    window.harness.get_by_label_contains("Δ|ψ(k)|² ");
+    window.harness.get_by_label_contains("kx ");
+    // A relief shows one run, which is said.
+    let alone = "show the first run alone";
+    assert!(window.harness.query_by_label_contains(alone).is_none());
+    window.key(Key::Num4);
+    window.harness.get_by_label_contains(alone);
 }
 
 #[test]

@@ -104,9 +104,10 @@ fn pane(
     let size = scenario.grid().size();
     let scale = ui.ctx().pixels_per_point();
     let units = Units::of(scenario, canvas.frame.clock.time_step);
+    let apart = canvas.second.is_some_and(|second| second.show == Show::Difference);
+    let difference = apart.then_some(quantity);
     let told = !canvas.second.is_some_and(|second| second.riddle);
     let second = pictures.and_then(|pictures| pictures.second.as_deref());
-    let levels = legend.levels;
     let mut pane = ui.new_child(egui::UiBuilder::new().id_salt(("pane", n)).max_rect(rect));
     pane.set_clip_rect(rect.intersect(ui.clip_rect()));
     let request = if canvas.rank() == 1 {
@@ -122,13 +123,14 @@ fn pane(
             // A pane has no room for it.
             asks_for_phase: false,
             medium: canvas.medium,
-            title: if levels.low < 0.0 && legend.title == "second − first" {
-                "second − first"
+            title: if apart {
+                legend.title
             } else {
                 graph_title(&canvas.document.draft)
             },
-            levels,
+            levels: legend.levels,
             units,
+            difference,
         };
         graph_view::show(&mut pane, view, &sources);
         let strip = graph_view::strip(graph_view::plot_area(rect));
@@ -145,6 +147,7 @@ fn pane(
         let sources = field_view::Sources {
             passive: n > 0,
             untold: !told,
+            difference,
             ..canvas.sources(field, (frame, scenario), legend, units)
         };
         field_view::show(&mut pane, view, &sources);

@@ -15,7 +15,7 @@ pub struct Checks {
     pub edited: bool,
     /// Δt or the method is another one: predictions still apply, but their tolerances were made for the one before.
     pub other_steps: bool,
-    /// The run went partly through other physics than that of the scene as it is now: it is not judged until it starts anew.
+    /// The run went partly through other physics than that of the scene as it is now, was measured, or was turned by hand: it is not judged until it starts anew.
     pub mixed: bool,
     /// Which notes, theories and predictions hold for the scene as it is now.
     pub claims: Claims,
@@ -41,7 +41,7 @@ pub(super) struct RunSeen {
     run: u64,
     /// The step at which it was first seen with edited physics, since it was last seen without.
     edited_at: Option<u64>,
-    /// Whether it took steps with edited physics.
+    /// Whether it took steps with edited physics, or another course.
     mixed: bool,
 }
 
@@ -62,6 +62,11 @@ impl Document {
         let own = walls(self.claimed());
         self.run.mixed |= edited && walls(&self.committed).iter().any(|wall| !own.contains(wall));
         self.run.edited_at = edited.then(|| since.unwrap_or(steps));
+    }
+
+    /// The run took another course than that of the scene: it is not judged until it starts anew.
+    pub fn leave_unjudged(&mut self) {
+        self.run.mixed = true;
     }
 
     /// The scene that notes, theories and predictions belong to.

@@ -47,6 +47,8 @@ pub fn run_from(options: AppOptions, head_start: HeadStart) -> anyhow::Result<()
             .with_inner_size([1440.0, 900.0])
             .with_min_inner_size([640.0, 400.0])
             .with_icon(icon()),
+        // What the program's own fonts lack it looks for itself (`fallback`).
+        system_font_fallback: false,
         ..Default::default()
     };
     let mut setup = WgpuSetupCreateNew::without_display_handle();
