@@ -1,8 +1,8 @@
 //! The mirror of a scene: how and when time turns, where its transducers stand, and what differs on the way back.
 
-use super::layers_panel::{PLACE, length, point, returning, tidy};
+use super::layers_panel::{PLACE, length, point, returning};
 use super::mirror_tool::fresh;
-use super::number::{POSITIVE, number_row};
+use super::number::{POSITIVE, number_row, tidy};
 use super::widgets::{button, choice, figure, hint, row};
 use crate::app::icon::Icon;
 use crate::engine::Frame;
