@@ -18,8 +18,8 @@ pub fn turned_by_hand(frame: &Frame) -> Option<f64> {
     let status = frame.mirror.as_ref()?.status;
     let at = frame.scenario.as_ref()?.mirror()?.at;
     let step = frame.clock.time_step.abs();
-    let turned = status.turn as f64 * step;
-    (status.turned && (turned - at).abs() > 0.5 * step).then_some(turned)
+    let (turn, due) = (status.turn as f64, (at / step).round().max(1.0));
+    (status.turned && (turn - due).abs() > 0.5).then_some(turn * step)
 }
 
 /// Shows the section's contents; edits `file`. `turned`: as [`turned_by_hand`] says.
