@@ -1,6 +1,7 @@
 //! A phased array in the window: an even row of elements, with the delays that send its wave in a direction.
 
-use super::layers_panel::{PLACE, point, tidy};
+use super::layers_panel::{PLACE, point};
+use super::number::tidy;
 use super::widgets::{hint, row};
 use crate::scene::file::SourcePlace;
 use egui::{DragValue, Ui};

@@ -2,8 +2,8 @@
 
 use super::cards::List;
 use super::handles::straighten;
-use super::layers_panel::{PLACE, point, tidy};
-use super::number::POSITIVE;
+use super::layers_panel::{PLACE, point};
+use super::number::{POSITIVE, tidy};
 use super::sound::SoundWish;
 use super::widgets::{button, choice, figure, hint, row};
 use crate::app::icon::Icon;

@@ -2,8 +2,8 @@
 
 use super::arrange;
 use super::camera::Camera;
-use super::layers_panel::tidy;
 use super::mirror_tool;
+use super::number::tidy;
 use super::pinch;
 use super::theme::{self, over_picture};
 use super::tools::{Ground, Tool, Tools, Work};

@@ -1,11 +1,12 @@
 //! The layers of the medium as a list: add, remove, reorder, shape, value, drive.
 
 use super::cards::List;
-use super::number::{ANY, NOT_NEGATIVE, POSITIVE, number, number_in, number_row};
-use super::widgets::{Explained, button, choice, fault, fields, hint, icon_button, row, to_ends};
+use super::formula_rows::formula_rows;
+use super::number::{ANY, NOT_NEGATIVE, POSITIVE, number, number_in, number_row, tidy};
+use super::walls_panel::{self, Stands};
+use super::widgets::{Explained, button, choice, fields, hint, icon_button, row};
 use crate::app::icon::Icon;
-use crate::physics::expression::constants::{constants, with_value};
-use crate::physics::expression::{Expression, SPACE, TIME};
+use crate::physics::expression::{SPACE, TIME};
 use crate::physics::{Mode, Sets};
 use crate::scene::SceneFile;
 use crate::scene::file::{LayerFile, ShapeFile, ValueFile};
@@ -71,17 +72,12 @@ fn new_layer(sets: Sets, extent: &[f64], value: f64) -> LayerFile {
     LayerFile::new(sets, shape, Some(ValueFile::Number(value)))
 }
 
-/// A number with three digits, as a person would write it.
-pub fn tidy(value: f64) -> f64 {
-    let scale = 10f64.powf(value.abs().max(1e-12).log10().floor() - 2.0);
-    (value / scale).round() * scale
-}
-
 fn title(layer: &LayerFile) -> String {
     let what = match layer.sets {
         Sets::Potential => "Potential",
         Sets::Speed => "Sound speed",
         Sets::Density => "Density",
+        Sets::Wall if walls_panel::stands(layer) == Stands::Nowhere => "No wall",
         Sets::Wall => "Wall",
         Sets::Absorption => "Absorption",
         Sets::Impedance => "Impedance of walls",
@@ -123,11 +119,17 @@ fn body(ui: &mut Ui, layer: &mut LayerFile, rank: usize, extent: &[f64], quantum
         let all = offered
             .iter()
             .map(|(sets, title)| (*sets, (*title).to_owned(), String::new()));
-        choice(ui, "Sets", &mut layer.sets, all)
+        let other = choice(ui, "Sets", &mut layer.sets, all);
+        if other && layer.sets == Sets::Wall {
+            // What was the value of a potential says nothing of where a wall stands.
+            layer.value = None;
+        }
     });
     axis_row(ui, layer, rank);
     shape_rows(ui, &mut layer.shape, (rank, extent), if quantum { "" } else { "m" });
-    if layer.sets != Sets::Wall {
+    if layer.sets == Sets::Wall {
+        walls_panel::standing_rows(ui, layer);
+    } else {
         value_rows(ui, layer, quantum);
         row(
             ui,
@@ -139,7 +141,7 @@ fn body(ui: &mut Ui, layer: &mut LayerFile, rank: usize, extent: &[f64], quantum
             },
         );
     }
-    super::walls_panel::impedance_rows(ui, layer, rank);
+    walls_panel::impedance_rows(ui, layer, rank);
     if layer.sets == Sets::Potential {
         drive_rows(ui, layer);
     }
@@ -232,48 +234,8 @@ fn value_rows(ui: &mut Ui, layer: &mut LayerFile, quantum: bool) {
             });
         }
         ValueFile::Formula(text) => {
-            ui.add(
-                egui::TextEdit::singleline(text)
-                    .font(egui::TextStyle::Monospace)
-                    .desired_width(f32::INFINITY)
-                    .hint_text("formula of x, y, z, r; e.g. a = 0.5 in [0, 1]; a*x^2"),
-            )
-            .accessible_name("Formula of the value");
-            constant_rows(ui, text);
-            if let Err(error) = Expression::parse(text, SPACE) {
-                fault(ui, &error.to_string());
-            }
-        }
-    }
-}
-
-/// A slider for each constant in front of a formula.
-fn constant_rows(ui: &mut Ui, text: &mut String) {
-    for constant in constants(text) {
-        let mut value = constant.value;
-        let reach = 2.0 * value.abs().max(0.5);
-        let [low, high] = constant.range.unwrap_or([-reach, reach]);
-        // Whole thousandths of the range: the formula stays short.
-        let step = (high - low) / 1000.0;
-        row(
-            ui,
-            &constant.name,
-            "A constant of the formula: name = value in [from, to].",
-            |ui| {
-                ui.spacing_mut().slider_width = (ui.available_width() - 72.0).max(40.0);
-                let slider = ui.add(
-                    egui::Slider::new(&mut value, low..=high)
-                        .step_by(step)
-                        .clamping(egui::SliderClamping::Never),
-                );
-                to_ends(ui, &slider, &mut value, low..=high);
-            },
-        );
-        #[expect(clippy::float_cmp, reason = "whether the slider was moved")]
-        if value != constant.value && value.is_finite() {
-            *text = with_value(text, &constant, tidy(value));
-            // The places of the others have moved.
-            return;
+            let hint = "formula of x, y, z, r; e.g. a = 0.5 in [0, 1]; a*x^2";
+            formula_rows(ui, text, ("Formula of the value", hint), SPACE);
         }
     }
 }
@@ -290,17 +252,7 @@ fn drive_rows(ui: &mut Ui, layer: &mut LayerFile) {
         layer.drive = driven.then(|| "cos(0.1*t)".to_owned());
     }
     if let Some(drive) = &mut layer.drive {
-        ui.add(
-            egui::TextEdit::singleline(drive)
-                .font(egui::TextStyle::Monospace)
-                .desired_width(f32::INFINITY)
-                .hint_text("function of t"),
-        )
-        .accessible_name("Drive");
-        constant_rows(ui, drive);
-        if let Err(error) = Expression::parse(drive, TIME) {
-            fault(ui, &error.to_string());
-        }
+        formula_rows(ui, drive, ("Drive", "function of t"), TIME);
     }
 }
 

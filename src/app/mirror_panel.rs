@@ -1,8 +1,8 @@
 //! The mirror of a scene: how and when time turns, where its transducers stand, and what differs on the way back.
 
-use super::layers_panel::{PLACE, length, point, returning, tidy};
+use super::layers_panel::{PLACE, length, point, returning};
 use super::mirror_tool::fresh;
-use super::number::{POSITIVE, number_row};
+use super::number::{POSITIVE, number_row, tidy};
 use super::widgets::{button, choice, figure, hint, row};
 use crate::app::icon::Icon;
 use crate::engine::Frame;
@@ -18,8 +18,8 @@ pub fn turned_by_hand(frame: &Frame) -> Option<f64> {
     let status = frame.mirror.as_ref()?.status;
     let at = frame.scenario.as_ref()?.mirror()?.at;
     let step = frame.clock.time_step.abs();
-    let turned = status.turn as f64 * step;
-    (status.turned && (turned - at).abs() > 0.5 * step).then_some(turned)
+    let (turn, due) = (status.turn as f64, (at / step).round().max(1.0));
+    (status.turned && (turn - due).abs() > 0.5).then_some(turn * step)
 }
 
 /// Shows the section's contents; edits `file`. `turned`: as [`turned_by_hand`] says.
@@ -146,9 +146,7 @@ fn by_hand(ui: &mut Ui, at: &mut f64, turned: f64, unit: &str) {
     );
     let response = ui
         .add(button(Icon::ArrowLeftRight, "Always turn then"))
-        .on_hover_text(format!(
-            "Makes {turned_at} the time at which the scene turns; the run goes on."
-        ));
+        .on_hover_text(format!("Makes {turned_at} the time at which the scene turns."));
     if response.clicked() {
         // Without the digits that a product of steps leaves behind.
         *at = format!("{turned:.9e}").parse().unwrap_or(turned);

@@ -2,7 +2,7 @@
 //! click one.
 
 use super::camera::Camera;
-use super::layers_panel::tidy;
+use super::number::tidy;
 use super::theme::over_picture;
 use super::tools::Ground;
 use super::widgets::choice;

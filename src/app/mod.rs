@@ -32,6 +32,7 @@ pub mod field_view;
 pub mod film;
 pub mod film_panel;
 mod flow_view;
+pub mod formula_rows;
 pub mod frame_history;
 pub mod gain_plot;
 pub mod gallery;

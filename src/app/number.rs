@@ -12,6 +12,12 @@ pub const ANY: RangeInclusive<f64> = f64::MIN..=f64::MAX;
 pub const POSITIVE: RangeInclusive<f64> = f64::MIN_POSITIVE..=f64::MAX;
 pub const NOT_NEGATIVE: RangeInclusive<f64> = 0.0..=f64::MAX;
 
+/// A number with three digits, as a person would write it.
+pub fn tidy(value: f64) -> f64 {
+    let scale = 10f64.powf(value.abs().max(1e-12).log10().floor() - 2.0);
+    (value / scale).round() * scale
+}
+
 /// A field for a number, in place of [`DragValue::new`]: limits that a caller gives hold for what is typed and dragged, not for what stands there.
 pub fn number(value: &mut f64) -> DragValue<'_> {
     number_in(value, "")

@@ -189,7 +189,7 @@ impl App {
                         }
                     }
                     LeftTab::Scene => {
-                        wishes.sound = scene_panel::show(ui, &mut self.document, self.worker.last_frame())
+                        wishes.sound = scene_panel::show(ui, &mut self.document, self.worker.last_frame());
                     }
                 }
             });

@@ -1,7 +1,7 @@
 //! The scene: what it is about, its packets, layers and detectors.
 
 use super::document::Document;
-use super::number::{ANY, POSITIVE, number_in, number_row};
+use super::number::{ANY, POSITIVE, number_in, number_row, tidy};
 use super::sound::SoundWish;
 use super::widgets::{Explained, figure, hint, row, section};
 use super::{
@@ -140,11 +140,7 @@ fn grid(ui: &mut Ui, file: &mut SceneFile) {
             ("kg/m³", density),
             POSITIVE,
         );
-        super::walls_panel::attenuation_rows(
-            ui,
-            acoustic,
-            super::layers_panel::tidy(acoustic.speed / (32.0 * spacing)),
-        );
+        super::walls_panel::attenuation_rows(ui, acoustic, tidy(acoustic.speed / (32.0 * spacing)));
     }
     let (grid, quantum) = (&file.grid, &mut file.quantum);
     if let Some(quantum) = quantum {

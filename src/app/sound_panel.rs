@@ -2,8 +2,8 @@
 
 use super::array_panel;
 use super::cards::List;
-use super::layers_panel::{PLACE, length, point, tidy};
-use super::number::{ANY, NOT_NEGATIVE, POSITIVE, number_row};
+use super::layers_panel::{PLACE, length, point};
+use super::number::{ANY, NOT_NEGATIVE, POSITIVE, number_row, tidy};
 use super::widgets::{button, choice, figure, hint, row};
 use crate::app::icon::Icon;
 use crate::scene::SceneFile;

@@ -1,8 +1,7 @@
 //! Notes and theory of the scene: what is said and drawn while it runs.
 
 use super::cards::List;
-use super::layers_panel::tidy;
-use super::number::{NOT_NEGATIVE, number_in, number_row};
+use super::number::{NOT_NEGATIVE, number_in, number_row, tidy};
 use super::widgets::{Explained, button, choice, hint, row};
 use crate::app::icon::Icon;
 use crate::scene::SceneFile;

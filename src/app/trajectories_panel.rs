@@ -1,8 +1,8 @@
 //! Bohm's trajectories of a quantum scene.
 
 use super::cards::List;
-use super::layers_panel::{PLACE, point, tidy};
-use super::number::{NOT_NEGATIVE, number_row};
+use super::layers_panel::{PLACE, point};
+use super::number::{NOT_NEGATIVE, number_row, tidy};
 use super::widgets::{button, hint, row};
 use crate::app::icon::Icon;
 use crate::scene::SceneFile;

@@ -1,14 +1,64 @@
-//! What walls and media take of a sound: the impedance of a wall against the frequency, what it absorbs, and the law by which a medium attenuates.
+//! Where walls stand, and what walls and media take of a sound: the impedance of a wall against the frequency, what it absorbs, and the law by which a medium attenuates.
 
+use super::formula_rows::formula_rows;
 use super::number::{NOT_NEGATIVE, POSITIVE};
 use super::sound_panel::number;
-use super::widgets::{figure, hint, row, warning};
+use super::widgets::{choice, figure, hint, row, warning};
 use crate::engine::resolution::MOST_MISSED;
 use crate::physics::attenuation::STEEPEST;
+use crate::physics::expression::SPACE;
 use crate::physics::room::{diffuse_absorption, impedance_at};
 use crate::physics::{Attenuation, Sets, WallPole};
 use crate::scene::file::{AcousticFile, LayerFile, ValueFile};
 use egui::Ui;
+
+/// Where in its shape a layer of walls has one: where its value is above ½.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stands {
+    /// In all of it.
+    Whole,
+    /// Nowhere: walls of earlier layers are taken away.
+    Nowhere,
+    /// Where a formula says.
+    Formula,
+}
+
+/// Where the walls of a layer stand.
+#[must_use]
+pub fn stands(layer: &LayerFile) -> Stands {
+    match &layer.value {
+        Some(ValueFile::Formula(_)) => Stands::Formula,
+        Some(ValueFile::Number(number)) if *number <= 0.5 => Stands::Nowhere,
+        Some(ValueFile::Number(_)) | None => Stands::Whole,
+    }
+}
+
+/// Where the walls of a layer stand, and the formula that says so.
+pub fn standing_rows(ui: &mut Ui, layer: &mut LayerFile) {
+    let was = stands(layer);
+    let mut now = was;
+    let about = "In all of the shape; where a formula of x, y, z and r is above ½, e.g. hypot(x - 20, y - 20) < 5; or nowhere, which takes away walls of earlier layers.";
+    row(ui, "Stands", about, |ui| {
+        let all = [
+            (Stands::Whole, "in all of it"),
+            (Stands::Formula, "by a formula"),
+            (Stands::Nowhere, "nowhere: takes away"),
+        ];
+        let all = all.map(|(stands, title)| (stands, title.to_owned(), String::new()));
+        choice(ui, "Stands", &mut now, all)
+    });
+    if now != was {
+        layer.value = match now {
+            Stands::Whole => None,
+            Stands::Nowhere => Some(ValueFile::Number(0.0)),
+            Stands::Formula => Some(ValueFile::Formula("r < 5".to_owned())),
+        };
+    }
+    if let Some(ValueFile::Formula(text)) = &mut layer.value {
+        let hint = "a condition of x, y, z, r; e.g. r < 5";
+        formula_rows(ui, text, ("Formula of the value", hint), SPACE);
+    }
+}
 
 /// How the impedance of a layer depends on the frequency, and what its walls absorb of a diffuse sound.
 pub fn impedance_rows(ui: &mut Ui, layer: &mut LayerFile, rank: usize) {

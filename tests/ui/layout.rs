@@ -60,8 +60,8 @@ fn long_numbers_push_nothing_aside() {
         numbers.iter().all(|field| field.right() < before),
         "{numbers:?} {before}"
     );
-    window.reveal(Role::Button, " layer 2: Potential, disk");
-    window.press(Role::Button, " layer 2: Potential, disk");
+    window.reveal(Role::Button, " layer 2: Potential 0.4, disk");
+    window.press(Role::Button, " layer 2: Potential 0.4, disk");
     let formula = window.harness.get_by_role_and_label(Role::Button, "formula").rect();
     assert!(formula.right() < before, "{formula:?} {before}");
 }

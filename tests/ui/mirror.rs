@@ -84,7 +84,7 @@ fn a_ring_is_placed_by_hand_and_time_is_turned_by_a_key() {
     window.key(Key::T);
     window.wait("the second turn", |app| phase(app) == Some(Phase::Replay));
     window.click("Scene");
-    window.click("Mirror");
+    window.press(egui::accesskit::Role::DisclosureTriangle, "Mirror");
     window.harness.get_by_label_contains("turned by hand at t = 0.1.");
     assert_eq!(window.app().document().draft.mirror.as_ref().unwrap().at, 2.0);
     window.reveal(egui::accesskit::Role::Button, "Always turn then");

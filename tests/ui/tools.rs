@@ -230,6 +230,36 @@ fn constants_of_a_formula_are_sliders() {
     assert!(window.app().document().faults.is_none());
 }
 
+/// A potential of 0.4 that is made a wall is one, and what a wall's formula says is seen and edited as well.
+#[test]
+fn walls_stand_where_the_panel_says() {
+    let mut window = Window::open();
+    window.click("Scene");
+    window.reveal(Role::Button, " layer 2: Potential 0.4, disk");
+    window.press(Role::Button, " layer 2: Potential 0.4, disk");
+    let choose = |window: &mut Window, name: &str, word: &str| {
+        window.reveal(Role::ComboBox, name);
+        window.press(Role::ComboBox, name);
+        window.click(word);
+        window.settle();
+        window.app().document().draft.layers[1].value.clone()
+    };
+    assert_eq!(choose(&mut window, "Sets", "wall"), None);
+    let nowhere = choose(&mut window, "Stands", "nowhere: takes away");
+    assert_eq!(nowhere, Some(ValueFile::Number(0.0)));
+    window.harness.get_by_label(" layer 2: No wall, disk");
+    let formula = choose(&mut window, "Stands", "by a formula");
+    assert!(matches!(formula, Some(ValueFile::Formula(_))));
+    window
+        .harness
+        .get_by_role_and_label(Role::TextInput, "Formula of the value");
+    window.wait("the wall", |app| {
+        let scenario = app.frame().scenario.as_ref().unwrap();
+        scenario.file().layers[1].value == app.document().draft.layers[1].value
+    });
+    assert!(window.app().document().faults.is_none());
+}
+
 /// Handles move and size what stands in the scene; keys nudge it; Delete takes it away; each is one edit.
 #[test]
 fn parts_are_arranged_by_hand_and_by_keys() {

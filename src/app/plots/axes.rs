@@ -3,9 +3,9 @@
 use super::Kind;
 use crate::app::theme;
 use crate::app::view_state::ViewState;
-use crate::app::widgets::{axis_label, round_above};
+use crate::app::widgets::{axis_label, figure, round_above};
 use egui::vec2;
-use egui_plot::{AxisHints, GridMark, Plot, PlotBounds};
+use egui_plot::{AxisHints, GridMark, HoverPosition, Plot, PlotBounds};
 use std::ops::RangeInclusive;
 
 /// Points that the figures of an upright axis take.
@@ -35,8 +35,26 @@ pub(in crate::app) fn still<'a>(plot: Plot<'a>, size: egui::Vec2, palette: &them
         .allow_scroll(false)
         .allow_boxed_zoom(false)
         .show_background(false)
-        .label_formatter(|_| None)
+        // Lines through the pointer without a value would say nothing.
+        .show_crosshair(false)
+        .label_formatter(value_at)
         .grid_color(palette.line)
+}
+
+/// The value of a line that the pointer is on.
+fn value_at(place: &HoverPosition<'_>) -> Option<String> {
+    let HoverPosition::NearDataPoint {
+        plot_name, position, ..
+    } = place
+    else {
+        return None;
+    };
+    let value = format!("{} at {}", figure(position.y, 4), figure(position.x, 4));
+    Some(if plot_name.is_empty() {
+        value
+    } else {
+        format!("{plot_name}: {value}")
+    })
 }
 
 /// The label of a mark, in the form that all labels of its axis have.
@@ -118,4 +136,25 @@ pub(super) fn bounds<'a>(kind: Kind, points: impl Iterator<Item = &'a [f64; 2]>,
     }
     let air = 0.06 * (high[1] - low[1]);
     PlotBounds::from_min_max([low[0], low[1] - air], [high[0], high[1] + air])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::value_at;
+    use egui_plot::{HoverPosition, PlotPoint};
+
+    #[test]
+    fn a_line_tells_its_value_where_the_pointer_is_on_it() {
+        let position = PlotPoint::new(83.2, 140.0);
+        let on = |plot_name| {
+            value_at(&HoverPosition::NearDataPoint {
+                plot_name,
+                position,
+                index: 0,
+            })
+        };
+        assert_eq!(on("mean x").as_deref(), Some("mean x: 140 at 83.2"));
+        assert_eq!(on("").as_deref(), Some("140 at 83.2"));
+        assert_eq!(value_at(&HoverPosition::Elsewhere { position }), None);
+    }
 }
