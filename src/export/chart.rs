@@ -1,12 +1,11 @@
 //! A chart with lines over two logarithmic axes, e.g. throughput against system size.
 
 use super::Picture;
-use super::overlay::{frame, pixel};
+use super::overlay::{frame, pixel, plain};
 use super::picture::Rect;
 use super::strokes::{COLORS, Dashes, Scale, line, outline};
 use super::text::{Align, Style};
 use super::theme::Theme;
-use super::ticks::short;
 use crate::units::si;
 
 /// One line of a chart.
@@ -98,10 +97,16 @@ impl Chart {
     fn axes(&self, picture: &mut Picture, rect: Rect, unit: f32, theme: &Theme, (x, y): (Scale, Scale)) {
         let style = theme.label(unit * 0.9);
         let below = pixel(rect.y + rect.height);
+        let mut taken: Vec<[f32; 2]> = Vec::new();
         for (value, label) in &self.marks {
             let at = x.at(*value);
             line(picture, (at, pixel(rect.y)), (at, below), theme.line, 1.0, 0.25);
-            style.draw(picture, at, below + 1.4 * unit, Align::Center, label);
+            // Of marks that stand close together the first has its words.
+            let half = style.width(label) / 2.0 + 0.4 * unit;
+            if taken.iter().all(|[from, to]| at + half <= *from || *to <= at - half) {
+                style.draw(picture, at, below + 1.4 * unit, Align::Center, label);
+                taken.push([at - half, at + half]);
+            }
         }
         // An axis of a decade or two would have one number or two: the marks between get theirs as well.
         let labels_between = y.high / y.low < 200.0;
@@ -116,15 +121,13 @@ impl Chart {
                 let strength = if part == 1.0 { 0.5 } else { 0.15 };
                 line(picture, (pixel(rect.x), at), (right, at), theme.line, 1.0, strength);
                 if part == 1.0 || labels_between {
-                    let label = si(value * part);
-                    let (number, prefix) = label.split_once(' ').unwrap_or((&label, ""));
-                    let label = format!("{} {prefix}", short(number.parse().unwrap_or(value * part)));
+                    let label = level(value * part);
                     style.draw(
                         picture,
                         pixel(rect.x) - 0.5 * unit,
                         at + 0.3 * unit,
                         Align::Right,
-                        label.trim(),
+                        &label,
                     );
                 }
             }
@@ -173,6 +176,14 @@ impl Chart {
             );
         }
     }
+}
+
+/// A round number along the upright axis, with a prefix of SI.
+fn level(value: f64) -> String {
+    let text = si(value);
+    let (number, prefix) = text.split_once(' ').unwrap_or((&text, ""));
+    let number = plain(number.parse().unwrap_or(value));
+    format!("{number} {prefix}").trim().to_owned()
 }
 
 /// What stands at a measured point. Lines of one colour have different ones.
@@ -276,6 +287,18 @@ mod tests {
         let mean = |rows: &[usize]| rows.iter().sum::<usize>() / rows.len().max(1);
         assert!(!left.is_empty() && !right.is_empty());
         assert!(mean(&left) > mean(&right) + 100, "{} {}", mean(&left), mean(&right));
+    }
+
+    #[test]
+    fn marks_have_words_where_they_have_room_and_round_numbers() {
+        let marked = |at: f64, words: &str| {
+            let mut chart = chart(vec![(100.0, 1e6), (10_000.0, 1e9)]);
+            chart.marks.push((at, words.to_owned()));
+            chart.draw(900, 600).rgb
+        };
+        assert!(marked(105.0, "a neighbour") == marked(105.0, ""));
+        assert!(marked(5000.0, "far away") != marked(5000.0, ""));
+        assert_eq!([1e10, 5e5, 2e-4, 50.0].map(level), ["10 G", "500 k", "200 µ", "50"]);
     }
 
     #[test]

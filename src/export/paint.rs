@@ -28,11 +28,11 @@ use std::sync::Arc;
 /// in the window.
 fn legible(scenario: &Scenario, look: &Look) -> Result<(Look, &'static Colormap), LookError> {
     let kind = look.quantity.auto_kind(scenario.model().equation());
-    let named = colormap::resolve(&look.colormap, kind)?;
+    let named = colormap::resolve(&look.colormap, kind);
     let grid = scenario.grid();
     let [nx, ny, _] = grid.size();
     if grid.rank() == 1 || look.mode != ViewMode::Plane || look.quantity != Quantity::Phase {
-        return Ok((look.clone(), named));
+        return Ok((look.clone(), named?));
     }
     let sites = match &look.region {
         Some([x, y]) => [x.len(), y.len()].map(|count| count.max(1)),
@@ -42,14 +42,15 @@ fn legible(scenario: &Scenario, look: &Look) -> Result<(Look, &'static Colormap)
     let pixels_per_site = index(field.width) / index(sites[0]);
     let quantity = shown_quantity(scenario, look.quantity, pixels_per_site);
     if quantity == look.quantity {
-        return Ok((look.clone(), named));
+        return Ok((look.clone(), named?));
     }
     let kind = quantity.map_kind();
     let look = Look {
         quantity,
         ..look.clone()
     };
-    let map = colormap::resolve(&look.colormap, kind).unwrap_or_else(|_| colormap::auto(kind));
+    // A map that fits the phase is none of the density.
+    let map = colormap::resolve(&look.colormap, kind).or_else(|_| named.map(|_| colormap::auto(kind)))?;
     Ok((look, map))
 }
 

@@ -112,6 +112,27 @@ fn every_rank_quantity_and_map_can_be_painted() {
     }
 }
 
+/// A packet whose hues have no room is shown as its density, with a map of densities, too.
+#[test]
+fn a_density_in_place_of_phases_takes_its_own_maps() {
+    let scene = scene("48, 30");
+    for (colormap, size, fits) in [
+        ("ink", [48, 30], true),
+        ("hue", [48, 30], true),
+        ("rainbow", [48, 30], false),
+        ("ink", [960, 600], false),
+    ] {
+        let look = Look {
+            quantity: Quantity::Phase,
+            colormap: colormap.to_owned(),
+            size: Some(size),
+            ..Look::of(&scene)
+        };
+        let painter = Painter::new(Arc::clone(&scene), &look, 0.1);
+        assert_eq!(painter.is_ok(), fits, "{colormap} {size:?}");
+    }
+}
+
 #[test]
 fn a_plane_of_a_volume_can_be_chosen() {
     let scene = scene("18, 20, 22");

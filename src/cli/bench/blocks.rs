@@ -38,14 +38,8 @@ pub(super) fn run(args: &BenchArgs, path: &Path) -> anyhow::Result<()> {
         fma: f64::INFINITY,
     };
     let mut series = Vec::new();
-    // The ends of the axis, then the predictions.
+    let mut marks: Vec<(f64, String)> = Vec::new();
     let all = candidates(rows);
-    #[expect(clippy::cast_precision_loss, reason = "counts of rows")]
-    let mut marks: Vec<(f64, String)> = [all.first(), all.last()]
-        .into_iter()
-        .flatten()
-        .map(|blocks| (*blocks as f64, blocks.to_string()))
-        .collect();
     for level in 1..=3u32 {
         let predicted = crank_nicolson::optimal_blocks(case.precision, rows, level);
         let power = ["1/2", "2/3", "3/4"][level as usize - 1];
@@ -69,6 +63,11 @@ pub(super) fn run(args: &BenchArgs, path: &Path) -> anyhow::Result<()> {
             points,
             broken: false,
         });
+    }
+    // The predictions, then the ends of the axis, where these leave them room.
+    for blocks in [all.first(), all.last()].into_iter().flatten() {
+        #[expect(clippy::cast_precision_loss, reason = "counts of rows")]
+        marks.push((*blocks as f64, blocks.to_string()));
     }
     let word = match case.precision {
         Precision::Single => "single",
