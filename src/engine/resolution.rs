@@ -20,7 +20,7 @@ const SITES_PER_PULSE: f64 = 2.0;
 pub const MOST_MISSED: f64 = 0.05;
 
 /// A positive number with four digits, or in exponents where it is small.
-fn figure(value: f64) -> String {
+pub(in crate::engine) fn figure(value: f64) -> String {
     if value < 0.1 {
         format!("{value:.3e}")
     } else {

@@ -67,7 +67,14 @@ fn hidden(scenario: &Scenario, hides: impl Fn(&[[f64; 3]]) -> bool) -> Option<St
         let hidden = match &source.place {
             Place::Points(points) => points.iter().any(|point| hides(&[point.at])),
             Place::Line { from, to } => hides(&[*from, *to]),
-            Place::Disk { center, .. } => hides(&[*center, *center]),
+            Place::Disk { center, radius, normal } => {
+                let end = |sign: f64| {
+                    let mut end = center.map(|at| at + sign * radius);
+                    end[*normal] = center[*normal];
+                    end
+                };
+                hides(&[end(-1.0), end(1.0)])
+            }
         };
         hidden && source.velocity == [0.0; 3]
     });

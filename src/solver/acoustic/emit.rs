@@ -325,8 +325,14 @@ fn speed_at(scenario: &Scenario, at: [f64; 3]) -> f64 {
     let grid = scenario.grid().whole();
     let domain = Domain::new(&grid);
     let site = [0, 1, 2].map(|axis| {
-        let last = (grid.size()[axis] - 1) as f64;
-        domain.at(axis, (at[axis] / grid.spacing()).round().clamp(0.0, last) as usize)
+        let (sites, place) = (grid.size()[axis] as f64, (at[axis] / grid.spacing()).round());
+        // Half a spacing behind the last site of a ring the first one is as near.
+        let site = if grid.is_periodic(axis) {
+            place.rem_euclid(sites)
+        } else {
+            place.clamp(0.0, sites - 1.0)
+        };
+        domain.at(axis, site as usize)
     });
     let mut speed = [acoustic.speed];
     if scenario.medium().has(Sets::Speed) {
