@@ -185,7 +185,13 @@ fn with_walls_and_with_bonds(plain: &Case) -> [Case; 2] {
 #[test]
 fn agrees_with_naive_where_sweeps_go_together() {
     let many = 8 * threads::count();
-    for size in [&[9, 6, many][..], &[7, many + 1], &[34, many, 2]] {
+    for size in [
+        &[9, 6, many][..],
+        &[33, 12, many],
+        &[12, 33, many],
+        &[7, many + 1],
+        &[34, many, 2],
+    ] {
         for order in [2, 4] {
             let plain = Case::new(size, order);
             let [wall, ring] = [Edge::Wall, Edge::Periodic];

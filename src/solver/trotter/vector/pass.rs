@@ -1,7 +1,7 @@
 //! One pass over the grid: sweeps that need only a pair of rows, or of planes, which stay in cache, and the phases.
 //!
 //! Bonds along y of one parity join rows in pairs, those along z planes; bonds along x stay in a row, those along x and y in a plane. So sweeps before and after one along y or z
-//! go unit by unit with it. In a pair of planes each row has them as soon as its neighbours allow ([`super::order`]), so that few rows are in use at a time. Every bond is turned by the operations that a sweep of its own would turn it by: the bits are the same.
+//! go unit by unit with it. In a large pair of planes each row has them as soon as its neighbours allow ([`super::order`]), so that few rows are in use at a time. Every bond is turned by the operations that a sweep of its own would turn it by: the bits are the same.
 
 #![allow(unsafe_code, reason = "drives the kernels; threads write rows of the same planes")]
 
@@ -99,7 +99,7 @@ impl<'a, T: Vectors> Pass<'a, T> {
             open,
             peierls,
             stages: work,
-            order: units.order(),
+            order: units.order(4 * size_of::<T>()),
             units,
             segments,
         }

@@ -6,6 +6,9 @@ use super::order::{self, Ends};
 use super::pairing::Pairing;
 use crate::backend::threads;
 
+/// Bytes of field and phases of a pair of planes up to which it goes through its stages one after the other. Tests have pairs on either side.
+const LARGEST_PAIR: usize = if cfg!(test) { 1 << 12 } else { 1 << 20 };
+
 /// Whether so many units are enough for all threads, so that none is cut.
 fn are_many(units: usize) -> bool {
     units >= 4 * threads::count()
@@ -192,12 +195,14 @@ impl<'a> Units<'a> {
         }
     }
 
-    /// Stages and places along y of units of planes, in an order in which few rows lie between the first stage and the last; empty where units are rows, or have one stage.
-    pub(super) fn order(&self) -> Vec<[usize; 2]> {
-        if self.planes.is_none() || self.stages.len() < 2 {
+    /// Stages and places along y of units of planes, in an order in which few rows lie between the first stage and the last; empty where units are rows, have one stage, or stay in
+    /// a core's cache in any case. `bytes` of field and phases a site.
+    pub(super) fn order(&self, bytes: usize) -> Vec<[usize; 2]> {
+        let rows = self.layout.rows_of_plane();
+        let is_large = 2 * bytes * self.layout.width() * rows > LARGEST_PAIR;
+        if self.planes.is_none() || self.stages.len() < 2 || !is_large {
             return Vec::new();
         }
-        let rows = self.layout.rows_of_plane();
         let ends = |stage: &Option<(usize, Pairing)>| -> Vec<Ends> {
             match stage {
                 Some((1, pairing)) => (0..pairing.units)
