@@ -56,7 +56,12 @@ pub fn rows(file: &SceneFile, scenario: &Scenario, time_step: f64) -> Vec<(Strin
     }
     for source in &file.sources {
         let (signal, place) = (of_signal(&source.signal), of_place(&source.place));
-        row("Source", format!("{signal}, {place}"));
+        let moves = if source.velocity.iter().all(|speed| *speed == 0.0) {
+            String::new()
+        } else {
+            format!(" at the start, moving with {} m/s", point(&source.velocity))
+        };
+        row("Source", format!("{signal}, {place}{moves}"));
     }
     for layer in &file.layers {
         row("Layer", of_layer(layer));
@@ -210,7 +215,29 @@ fn of_layer(layer: &LayerFile) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::figure;
+    use super::{figure, rows};
+    use crate::scene::presets;
+    use crate::solver;
+
+    /// Who is to foretell what a detector records reads what that is, in which unit, and where.
+    #[test]
+    fn detectors_say_what_they_record_and_where() {
+        let preset = presets::find("pond").unwrap();
+        let (file, scenario) = solver::read_scene_text(preset.text, None, &[]).unwrap();
+        let told = rows(&file, &scenario, 5e-5);
+        let detectors: Vec<&str> = told
+            .iter()
+            .filter(|(name, _)| name == "Detector")
+            .map(|(_, value)| value.as_str())
+            .collect();
+        assert_eq!(detectors.len(), 4);
+        assert_eq!(detectors[0], "middle: pressure in Pa at (4.3904, 4.3904) m");
+        assert_eq!(detectors[3], "all: energy in J/m everywhere");
+        let preset = presets::find("doppler").unwrap();
+        let (file, scenario) = solver::read_scene_text(preset.text, None, &[]).unwrap();
+        let source = "sine, 245 Hz, at (4, 6) m at the start, moving with (171.5, 0) m/s";
+        assert!(rows(&file, &scenario, 1e-5).contains(&("Source".to_owned(), source.to_owned())));
+    }
 
     #[test]
     fn numbers_have_six_figures_at_most() {

@@ -1,0 +1,114 @@
+//! Words and bars around a field: whole, apart, within the picture.
+
+use super::*;
+use crate::colormap;
+
+/// A legend without words, from 0 to 1.
+fn legend(map: &Colormap) -> Legend<'_> {
+    Legend {
+        title: "",
+        time: 0.0,
+        decimals: 0,
+        sign: "",
+        map,
+        levels: Levels { low: 0.0, high: 1.0 },
+        gamma: 1.0,
+        length: 1.0,
+        length_unit: String::new(),
+        time_unit: String::new(),
+    }
+}
+
+/// The longest signs, with a power of ten behind them.
+#[test]
+fn signs_of_colour_bars_end_within_the_picture() {
+    let theme = Theme::light();
+    let unit = 20.0;
+    let margins = Margins::for_field(unit);
+    for (sign, low) in [
+        ("Δ|v| / (m/s)", -2e-7),
+        ("|I| / (W/m²)", 0.0),
+        ("Δ|ψ|²", -2e-12),
+        ("Δ energy / (J/m³)", -2e-7),
+        (sign_of_difference(Quantity::Peak, Equation::Schrodinger), -2e-7),
+    ] {
+        let mut picture = Picture::filled(500, 400, theme.ground);
+        let legend = Legend {
+            sign,
+            levels: Levels { low, high: 2e-7 },
+            ..legend(colormap::auto(Kind::Diverging))
+        };
+        legend.draw(&mut picture, margins.inside(500, 400), unit, theme);
+        let right = (494..500).flat_map(|x| (0..400).map(move |y| (x, y)));
+        let above = (0..500).map(|x| (x, 0));
+        let inked = right
+            .chain(above)
+            .filter(|(x, y)| picture.at(*x, *y) != theme.ground)
+            .count();
+        assert_eq!(inked, 0, "{sign}");
+        // Letters are not half as large as others: as high as half a unit where nothing hangs below the line.
+        let bar = 500 - margins.right + ceil(0.9 * unit);
+        let inked = |y: usize| (bar..494).any(|x| picture.at(x, y) != theme.ground);
+        let rows: Vec<bool> = (0..margins.top - 2).map(inked).collect();
+        assert!(rows.iter().filter(|row| **row).count() >= 12, "{sign}");
+        // What hangs below the first of two lines does not touch the raised figures of the second.
+        let lines = rows.windows(2).filter(|pair| !pair[0] && pair[1]).count();
+        assert_eq!(lines, if sign.contains("energy") { 2 } else { lines }, "{sign}");
+    }
+}
+
+/// Over a field that is narrower than its title the title begins farther left, whole where it has room there.
+#[test]
+fn titles_of_narrow_fields_are_whole() {
+    let theme = Theme::light();
+    let words = "A title that is longer than its field is wide";
+    for (letters, x) in (3..words.len()).flat_map(|letters| [300, 411, 523].map(|x| (letters, x))) {
+        let legend = Legend {
+            title: words[..letters].trim_end(),
+            ..legend(colormap::auto(Kind::Sequential))
+        };
+        let field = Rect {
+            x,
+            y: 50,
+            width: 150,
+            height: 200,
+        };
+        let (left, title) = legend.title_above(field, 10.3, theme);
+        assert_eq!(title, legend.title);
+        assert!(left >= 10.3);
+    }
+}
+
+/// Beside a field of two rows the numbers of the bar stand one above the other, not on each other.
+#[test]
+fn bars_beside_low_fields_have_room_for_their_numbers() {
+    let theme = Theme::light();
+    let unit = 10.0;
+    let field = Rect {
+        x: 12,
+        y: 26,
+        width: 300,
+        height: 4,
+    };
+    let mut picture = Picture::filled(380, 100, theme.ground);
+    legend(colormap::auto(Kind::Sequential)).draw(&mut picture, field, unit, theme);
+    let first = field.x + field.width + ceil(2.2 * unit);
+    let inked: Vec<bool> = (field.y - 4..100)
+        .map(|y| (first..380).any(|x| picture.at(x, y) != theme.ground))
+        .collect();
+    let lines = inked.windows(2).filter(|rows| !rows[0] && rows[1]).count();
+    assert!(lines >= 2, "{inked:?}");
+}
+
+#[test]
+fn titles_are_cut_until_they_fit() {
+    let cut = |text: &str, room: usize| shortened(text, |shown| shown.chars().count() <= room);
+    assert_eq!(cut("A lens", 6), "A lens");
+    assert_eq!(cut("A lens made of holes", 15), "A lens made of…");
+    // A blank before the dots goes, and so does a letter more than the dots take.
+    assert_eq!(cut("A lens made of holes", 8), "A lens…");
+    assert_eq!(cut("Too narrow", 4), "Too…");
+    assert_eq!(cut("Too narrow", 3), "");
+    assert_eq!(cut("ψφχω", 0), "");
+    assert_eq!(cut("", 0), "");
+}
