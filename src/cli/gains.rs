@@ -34,7 +34,9 @@ pub(super) fn check(scenario: &Scenario) -> Result<(), InputError> {
 #[expect(clippy::cast_precision_loss, reason = "numbers of transducers are far below 2^52")]
 pub(super) fn write(path: &Path, args: &SceneArgs, engine: &mut Engine) -> anyhow::Result<String> {
     let (Some(status), Some(focal)) = (engine.mirror(), engine.focal_step()) else {
-        return Err(InputError("--gains: the source's signal outlasts the record; reverse time later".to_owned()).into());
+        return Err(
+            InputError("--gains: the source's signal outlasts the record; reverse time later".to_owned()).into(),
+        );
     };
     if status.phase == Phase::Record {
         let turn = short(status.turn as f64 * engine.clock().time_step.abs());
