@@ -112,7 +112,7 @@ impl Outputs {
         let detectors = of_detectors("--detectors", &args.detectors, &["step", "t"])?;
         let frequency = match scenario.model().equation() {
             Equation::Schrodinger => "omega",
-            Equation::Acoustic => "frequency",
+            Equation::Acoustic => "frequency (Hz)",
         };
         let spectra = of_detectors("--spectra", &args.spectra, &[frequency])?;
         let trajectories = match &args.trajectories {
