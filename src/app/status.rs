@@ -85,9 +85,8 @@ pub fn show(
             cell(ui, "window", &text, FRAME_TIME, &meter.about());
         }
         if wide > 500.0 && fits(ui, width(ui, "", FRAMES)) {
-            let text = format!("{:.0} frames/s", frame.frames_per_second);
             let about = "Pictures per second that the solver delivers.";
-            cell(ui, "", &text, FRAMES, about);
+            cell(ui, "", &pace(frame.frames_per_second), FRAMES, about);
         }
         if wide > 620.0 && fits(ui, DRIFT_ROOM) {
             drift_cell(ui, frame);
@@ -233,6 +232,13 @@ fn drift_cell(ui: &mut Ui, frame: &Frame) {
 
 const DRIFT: &str = "Norm (sound: energy) over its value at t = 0, minus 1. Nothing absorbs or drives the wave: what is not 0 is the scheme’s error.";
 
+/// So many pictures per second.
+fn pace(rate: f64) -> String {
+    let text = format!("{rate:.0}");
+    let frames = if text == "1" { "frame" } else { "frames" };
+    format!("{text} {frames}/s")
+}
+
 /// What is said of an energy that nothing sums.
 const NOT_SUMMED: &str = "not summed";
 
@@ -364,6 +370,11 @@ mod tests {
         };
         let (name, value, _) = change(&frame);
         format!("{name} {}", value.trim())
+    }
+
+    #[test]
+    fn one_frame_is_no_frames() {
+        assert_eq!([0.4, 1.2, 1.6].map(pace), ["0 frames/s", "1 frame/s", "2 frames/s"]);
     }
 
     #[test]
