@@ -296,7 +296,7 @@ impl Outputs {
     }
 }
 
-/// One row a frequency, one column a detector, empty where the detector's own spectrum has no such frequency: one that records every n-th step has fewer, and one that recorded too little none, which is noted.
+/// One row a frequency, one column a detector, empty where the detector's own spectrum has no such frequency: one that records every n-th step has fewer, and one that recorded too little none, with a warning.
 ///
 /// # Errors
 /// If every detector recorded too little for a spectrum, or the disk is full.
