@@ -157,6 +157,13 @@ impl Grid {
         self.rank
     }
 
+    /// How many axes a place has: all, but where the last one has two sites and does not close on itself, these are the two components of ψ and no places.
+    pub fn place_axes(&self) -> usize {
+        let (whole, last) = (self.whole(), self.rank - 1);
+        let components = last > 0 && whole.size[last] == 2 && !whole.is_periodic(last);
+        self.rank - usize::from(components)
+    }
+
     /// The spacing a.
     pub fn spacing(&self) -> f64 {
         self.spacing

@@ -257,7 +257,7 @@ fn warnings(scenario: &Scenario, frame: &Frame, checks: &Checks, advice: Option<
     }
     let absorbs = scenario.grid().edges()[..scenario.grid().rank()].contains(&crate::grid::Edge::Absorb)
         || scenario.takes_energy();
-    // Transducers put in and take out what they replay.
+    // Transducers inject and take out what they replay.
     let replays = scenario.listens();
     let quantum = matches!(scenario.model(), Model::Quantum(_));
     // Rounding adds up to about ε·√steps; a thousand times ε is plainly more than that in a run of an hour.

@@ -61,7 +61,7 @@ pub enum Action {
     Step,
     /// Time runs the other way.
     Reverse,
-    /// Back to where a mirror turned time.
+    /// Back to where a mirror reversed time.
     BackToTurn,
     /// Back to t = 0.
     Reset,
@@ -238,7 +238,7 @@ pub const ACTIONS: &[Entry] = &[
     entry(Action::PlayPause, Menu::Run, "Play or pause", Icon::Play, &[key(NONE, Key::Space), key(NONE, Key::K)], "Lets time run, or stops it after the present batch of steps."),
     entry(Action::Step, Menu::Run, "One step", Icon::StepForward, &[key(NONE, Key::Period)], "Takes one step, bit for bit what playing does."),
     entry(Action::Reverse, Menu::Run, "Turn time round", Icon::ArrowLeftRight, &[key(NONE, Key::T)], "At the scene's mirror, where it has one; else Δt becomes −Δt, and a unitary scheme runs back to where it came from."),
-    entry(Action::BackToTurn, Menu::Run, "Back to the turn", Icon::ArrowLeftToLine, &[key(NONE, Key::U)], "To the moment when a mirror turned time: the way back can be taken again, with other settings."),
+    entry(Action::BackToTurn, Menu::Run, "Back to the turn", Icon::ArrowLeftToLine, &[key(NONE, Key::U)], "To the moment when a mirror reversed time: the way back can be taken again, with other settings."),
     entry(Action::Reset, Menu::Run, "Reset", Icon::RotateCcw, &[key(NONE, Key::R)], "Back to t = 0."),
     entry(Action::Snapshot, Menu::Run, "Snapshot", Icon::Camera, &[key(NONE, Key::S)], "Keeps the present state aside."),
     entry(Action::Restore, Menu::Run, "Back to snapshot", Icon::History, &[key(NONE, Key::C)], "Returns to the state kept aside."),

@@ -283,13 +283,23 @@ fn verdict(ui: &mut Ui, compared: &Compared) {
         return;
     };
     let color = theme::palette(ui).strong;
-    let text = format!("They differ by {} of the field’s size.", figure(difference, 3));
+    let (text, power) = told(difference);
     ui.label(egui::RichText::new(text).color(color))
         .on_hover_text("‖second − first‖ / ‖first‖ over all sites. A scheme of order p differs by the p-th power of Δt: half of Δt makes it 4 times smaller for order 2, 16 times for order 4.");
-    hint(
-        ui,
-        &format!("log₁₀ of it: {}", figure(difference.max(1e-17).log10(), 3)),
-    );
+    if let Some(text) = power {
+        hint(ui, &text);
+    }
+}
+
+/// What is said of a relative difference, and of its power of ten, which 0 has not.
+fn told(difference: f64) -> (String, Option<String>) {
+    if difference == 0.0 {
+        return ("They do not differ at all.".to_owned(), None);
+    }
+    (
+        format!("They differ by {} of the field’s size.", figure(difference, 3)),
+        Some(format!("log₁₀ of it: {}", figure(difference.log10(), 3))),
+    )
 }
 
 fn other_rows(ui: &mut Ui, other: &mut Other, scenario: &Scenario) {
@@ -336,6 +346,14 @@ fn other_rows(ui: &mut Ui, other: &mut Other, scenario: &Scenario) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn runs_that_are_alike_have_no_power_of_ten() {
+        assert_eq!(told(0.0), ("They do not differ at all.".to_owned(), None));
+        let (differ, power) = told(0.01);
+        assert!(differ.contains("0.01 of"), "{differ}");
+        assert_eq!(power.as_deref(), Some("log₁₀ of it: −2"));
+    }
 
     #[test]
     fn the_other_scene_steps_by_a_part() {

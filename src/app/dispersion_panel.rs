@@ -120,7 +120,11 @@ impl DispersionPanel {
         }
         let Some((_, texture)) = &self.texture else { return };
         let is_sound = matches!(report.law, Law::Sound { .. });
-        let (x_title, y_title) = if is_sound { ("k (1/m)", "ω (1/s)") } else { ("k", "ω") };
+        let (x_title, y_title) = if is_sound {
+            ("k (rad/m)", "ω (rad/s)")
+        } else {
+            ("k", "ω")
+        };
         let palette = theme::palette(ui);
         let (x, y) = (
             ends(&report.dispersion.wavenumbers),

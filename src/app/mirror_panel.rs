@@ -1,4 +1,4 @@
-//! The mirror of a scene: how and when time turns, where its transducers stand, and what differs on the way back.
+//! The mirror of a scene: how and when time is reversed, where its transducers stand, and what differs on the way back.
 
 use super::layers_panel::{PLACE, length, point, returning};
 use super::mirror_tool::fresh;
@@ -72,7 +72,7 @@ pub fn show(ui: &mut Ui, file: &mut SceneFile, turned: Option<f64>) {
     }
 }
 
-/// How and when time turns.
+/// How and when time is reversed.
 fn settings(
     ui: &mut Ui,
     mirror: &mut MirrorFile,
@@ -84,7 +84,7 @@ fn settings(
     row(
         ui,
         "Turned by",
-        "What happens when time turns. Another one can be chosen on the way back: the record is kept.",
+        "What happens at the reversal. Another one can be chosen on the way back: the record is kept.",
         |ui| {
             choice(ui, "How time is turned", &mut mirror.method, methods());
         },

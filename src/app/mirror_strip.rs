@@ -52,9 +52,9 @@ pub fn show(ui: &mut Ui, frame: &Frame) -> Option<Action> {
         text(Align2::RIGHT_CENTER, format!("t = {}", unit.show(end, 4)), palette.weak);
     }
     let about = if status.turned {
-        "Back to the moment when time turned. The way back can then be taken again, with another method, noise or medium, without recording anew."
+        "Back to the moment of the reversal. The way back can then be taken again, with another method, noise or medium, without recording anew."
     } else {
-        "What is recorded, and how far the way back has come. Time turns at the end of the first strip, or at once with T."
+        "What is recorded, and how far the way back has come. Time is reversed at the end of the first strip, or at once with T."
     };
     response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, status.turned, "Timeline of the mirror"));
     let clicked = response.clicked() && status.turned;

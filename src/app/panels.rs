@@ -351,7 +351,7 @@ impl App {
             // Whoever places a probe wants to see what it says.
             self.view.show_charts |= matches!(work, Work::Probe(_));
             if matches!(work, Work::Layer { goes_on: false, .. }) {
-                // A stroke stays where it began, though time turns while it is drawn.
+                // A stroke stays where it began, though time is reversed while it is drawn.
                 self.view.tools.returning = returning;
             }
             tools::apply(&mut self.document.draft, work, self.view.tools.returning);

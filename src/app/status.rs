@@ -85,9 +85,8 @@ pub fn show(
             cell(ui, "window", &text, FRAME_TIME, &meter.about());
         }
         if wide > 500.0 && fits(ui, width(ui, "", FRAMES)) {
-            let text = format!("{:.0} frames/s", frame.frames_per_second);
             let about = "Pictures per second that the solver delivers.";
-            cell(ui, "", &text, FRAMES, about);
+            cell(ui, "", &pace(frame.frames_per_second), FRAMES, about);
         }
         if wide > 620.0 && fits(ui, DRIFT_ROOM) {
             drift_cell(ui, frame);
@@ -233,12 +232,19 @@ fn drift_cell(ui: &mut Ui, frame: &Frame) {
 
 const DRIFT: &str = "Norm (sound: energy) over its value at t = 0, minus 1. Nothing absorbs or drives the wave: what is not 0 is the scheme’s error.";
 
+/// So many pictures per second.
+fn pace(rate: f64) -> String {
+    let text = format!("{rate:.0}");
+    let frames = if text == "1" { "frame" } else { "frames" };
+    format!("{text} {frames}/s")
+}
+
 /// What is said of an energy that nothing sums.
 const NOT_SUMMED: &str = "not summed";
 
 const WHY_NOT_SUMMED: &str = "The energy is summed while the velocity of the medium is known: with a detector of energy or flux, or where the energy is shown.";
 
-/// What became of norm or energy: its name, how much, and what it is. Energy that sources put in and what absorbing edges and media take is no error, and
+/// What became of norm or energy: its name, how much, and what it is. Energy that sources inject and what absorbing edges and media take is no error, and
 /// has the name of what it is; only where neither is there it is the scheme's own drift.
 fn change(frame: &Frame) -> (&'static str, String, &'static str) {
     let (drift, Some(scenario)) = (frame.drift, frame.scenario.as_deref()) else {
@@ -248,10 +254,10 @@ fn change(frame: &Frame) -> (&'static str, String, &'static str) {
     let absorbs = grid.edges()[..grid.rank()].contains(&Edge::Absorb) || scenario.takes_energy();
     let sound = scenario.model().equation() == Equation::Acoustic;
     if !scenario.sources().is_empty() {
-        let about = "Energy over its value at t = 0, minus 1: what sources put in, less what is absorbed.";
+        let about = "Energy over its value at t = 0, minus 1: what sources injected, less what is absorbed.";
         if matches!(scenario.initial(), Initial::Pulses(pulses) if pulses.is_empty()) {
             // Of nothing there is no share.
-            let about = "The energy in the grid now. At t = 0 there was none: sources put it in, and it falls where it is absorbed.";
+            let about = "The energy in the grid now. At t = 0 there was none: sources inject it, and it falls where it is absorbed.";
             let energy = frame.observables.map_or(0.0, |(_, sums)| sums.energy);
             if energy.is_nan() {
                 return ("energy", NOT_SUMMED.to_owned(), WHY_NOT_SUMMED);
@@ -260,19 +266,19 @@ fn change(frame: &Frame) -> (&'static str, String, &'static str) {
             return ("energy", format!("{} {unit}", figure(energy, 3)), about);
         }
         if drift.is_nan() {
-            return ("put in", NOT_SUMMED.to_owned(), WHY_NOT_SUMMED);
+            return ("injected", NOT_SUMMED.to_owned(), WHY_NOT_SUMMED);
         }
-        return ("put in", percent(drift), about);
+        return ("injected", percent(drift), about);
     }
     if scenario.listens() {
-        let about = "Norm (sound: energy) over its value at t = 0, minus 1: what a mirror’s transducers put in on the way back, less what is taken out and absorbed.";
-        return ("put in", percent(drift), about);
+        let about = "Norm (sound: energy) over its value at t = 0, minus 1: what a mirror’s transducers injected on the way back, less what is taken out and absorbed.";
+        return ("injected", percent(drift), about);
     }
     match (absorbs, sound) {
         (false, _) => ("drift", signed(drift), DRIFT),
         // Time that runs backwards gives back what was taken, and more where it goes on past the start.
-        (true, _) if drift > LEAST_PUT_IN => (
-            "put in",
+        (true, _) if drift > LEAST_INJECTED => (
+            "injected",
             percent(drift),
             "Norm (sound: energy) over its value at t = 0, minus 1. Where time runs backwards, what absorbs gives back what it took.",
         ),
@@ -290,7 +296,7 @@ fn change(frame: &Frame) -> (&'static str, String, &'static str) {
 }
 
 /// What is more than rounding adds to norm or energy.
-const LEAST_PUT_IN: f64 = 1e-4;
+const LEAST_INJECTED: f64 = 1e-4;
 
 /// The share that is gone, in percent: what rounding adds is no absorption below zero.
 fn taken(drift: f64) -> String {
@@ -367,18 +373,23 @@ mod tests {
     }
 
     #[test]
-    fn what_is_absorbed_or_put_in_is_no_drift() {
+    fn one_frame_is_no_frames() {
+        assert_eq!([0.4, 1.2, 1.6].map(pace), ["0 frames/s", "1 frame/s", "2 frames/s"]);
+    }
+
+    #[test]
+    fn what_is_absorbed_or_injected_is_no_drift() {
         let packet = "[quantum]\nmass = 1.0\n[[packet]]\ncenter = [30.0]\nwidth = [4.0]\n";
         assert_eq!(told("absorb", packet, -0.1234, 0.0), "absorbed 12.3 %");
         assert_eq!(told("absorb", packet, 1e-8, 0.0), "absorbed 0 %");
         assert_eq!(told("absorb", packet, 6.81e-6, 0.0), "absorbed 0 %");
-        assert_eq!(told("absorb", packet, 0.5, 0.0), "put in 50 %");
+        assert_eq!(told("absorb", packet, 0.5, 0.0), "injected 50 %");
         assert_eq!(told("wall", packet, -1e-3, 0.0), "drift −1.0e−03");
         let pulse = "[acoustic]\n[[pulse]]\ncenter = [30.0]\nwidth = 4.0\n";
         assert_eq!(told("absorb", pulse, -0.999, 0.0), "absorbed 99.9 %");
         assert_eq!(told("absorb", pulse, 6.81e-6, 0.0), "absorbed 0 %");
         let source = "[[source]]\nat = [30.0]\nsignal = \"sine\"\nfrequency = 20.0\n";
-        assert_eq!(told("absorb", &format!("{pulse}{source}"), 0.25, 0.0), "put in 25 %");
+        assert_eq!(told("absorb", &format!("{pulse}{source}"), 0.25, 0.0), "injected 25 %");
         // From silence there is no share of anything.
         assert!(told("absorb", &format!("[acoustic]\n{source}"), 0.0, 0.0125).starts_with("energy 0.0125 J"));
         assert_eq!(
@@ -388,7 +399,7 @@ mod tests {
         // Where a pulse was there, and nothing sums.
         assert_eq!(
             told("absorb", &format!("{pulse}{source}"), f64::NAN, 0.0),
-            "put in not summed"
+            "injected not summed"
         );
     }
 }

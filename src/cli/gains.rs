@@ -30,11 +30,13 @@ pub(super) fn check(scenario: &Scenario) -> Result<(), InputError> {
 /// Takes the way back with all transducers, half of them, a quarter, … one, and for each with all of the record, a half and a quarter; writes a row for each.
 ///
 /// # Errors
-/// If the run has not turned time, its focus was not recorded, the back end fails, the user interrupts it, or the disk is full.
+/// If the run has not reversed time, its focus was not recorded, the back end fails, the user interrupts it, or the disk is full.
 #[expect(clippy::cast_precision_loss, reason = "numbers of transducers are far below 2^52")]
 pub(super) fn write(path: &Path, args: &SceneArgs, engine: &mut Engine) -> anyhow::Result<String> {
     let (Some(status), Some(focal)) = (engine.mirror(), engine.focal_step()) else {
-        return Err(InputError("--gains: the source's signal outlasts the record; turn time later".to_owned()).into());
+        return Err(
+            InputError("--gains: the source's signal outlasts the record; reverse time later".to_owned()).into(),
+        );
     };
     if status.phase == Phase::Record {
         let turn = short(status.turn as f64 * engine.clock().time_step.abs());

@@ -101,7 +101,7 @@ pub(super) fn run(args: &MeasureArgs) -> anyhow::Result<()> {
     report(args, &engine, born.probability(), &places);
     let mut failed = Vec::new();
     if let Some(path) = &args.csv {
-        failed.extend(write(path, grid.rank(), &places).err());
+        failed.extend(write(path, grid.place_axes(), &places).err());
     }
     if let Some(path) = &args.plot {
         failed.extend(draw(path, &scenario, &measurement, &field, &places).err());
@@ -130,7 +130,7 @@ fn save_after(
     npy::save(path, grid, &field)?;
     say!(
         "first run: {}; the field at t = {} was written",
-        outcome.words(grid.rank()),
+        outcome.words(grid.place_axes()),
         short(engine.clock().time)
     );
     Ok(())
@@ -221,7 +221,11 @@ fn report(args: &MeasureArgs, engine: &Engine, probability: f64, places: &[Optio
     if found == 0.0 {
         return;
     }
-    for (axis, name) in ["x", "y", "z"].iter().enumerate().take(engine.scenario().grid().rank()) {
+    for (axis, name) in ["x", "y", "z"]
+        .iter()
+        .enumerate()
+        .take(engine.scenario().grid().place_axes())
+    {
         let mean = places.iter().flatten().map(|place| place[axis]).sum::<f64>() / found;
         let square = places
             .iter()
@@ -246,14 +250,14 @@ fn rounded(value: f64, error: f64) -> String {
 }
 
 #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^52")]
-fn write(path: &Path, rank: usize, places: &[Option<[f64; 3]>]) -> anyhow::Result<()> {
+fn write(path: &Path, axes: usize, places: &[Option<[f64; 3]>]) -> anyhow::Result<()> {
     let mut columns = vec!["run", "found"];
-    columns.extend(&["x", "y", "z"][..rank]);
+    columns.extend(&["x", "y", "z"][..axes]);
     let mut csv = CsvWriter::create(path, &columns)?;
     for (n, place) in places.iter().enumerate() {
         let mut row = vec![n as f64, f64::from(u8::from(place.is_some()))];
         let absent = [crate::solver::Taps::ABSENT; 3];
-        row.extend(&place.unwrap_or(absent)[..rank]);
+        row.extend(&place.unwrap_or(absent)[..axes]);
         csv.row(&row)?;
     }
     Ok(csv.finish()?)

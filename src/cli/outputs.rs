@@ -5,6 +5,7 @@ use super::named::{self, Output};
 use super::run::RunArgs;
 #[cfg(feature = "hdf5")]
 use super::series::Series;
+use super::terminal::tell;
 use crate::engine::Engine;
 use crate::export::csv::CsvWriter;
 use crate::export::npy;
@@ -111,7 +112,7 @@ impl Outputs {
         let detectors = of_detectors("--detectors", &args.detectors, &["step", "t"])?;
         let frequency = match scenario.model().equation() {
             Equation::Schrodinger => "omega",
-            Equation::Acoustic => "frequency",
+            Equation::Acoustic => "frequency (Hz)",
         };
         let spectra = of_detectors("--spectra", &args.spectra, &[frequency])?;
         let trajectories = match &args.trajectories {
@@ -295,10 +296,10 @@ impl Outputs {
     }
 }
 
-/// One row a frequency, one column a detector, empty where the detector's own spectrum has no such frequency: one that records every n-th step has fewer.
+/// One row a frequency, one column a detector, empty where the detector's own spectrum has no such frequency: one that records every n-th step has fewer, and one that recorded too little none, with a warning.
 ///
 /// # Errors
-/// If a detector recorded too little for a spectrum (its column is empty), or the disk is full.
+/// If every detector recorded too little for a spectrum, or the disk is full.
 #[expect(clippy::cast_precision_loss, reason = "numbers of records are far below 2^53")]
 fn write_spectra(mut csv: CsvWriter, engine: &Engine) -> anyhow::Result<()> {
     let taps = engine.taps();
@@ -352,10 +353,11 @@ fn write_spectra(mut csv: CsvWriter, engine: &Engine) -> anyhow::Result<()> {
         .filter(|(_, spectrum)| spectrum.is_none())
         .map(|(name, _)| format!("{name:?}"))
         .collect();
-    anyhow::ensure!(
-        short.is_empty(),
-        "--spectra: {} recorded too little for a spectrum, and the column is empty; run longer, or let the detector record more often (`every`)",
-        short.join(", ")
-    );
+    if !short.is_empty() {
+        tell!(
+            "warning: --spectra: {} recorded too little for a spectrum, and the column is empty; run longer, or let the detector record more often (`every`)",
+            short.join(", ")
+        );
+    }
     Ok(())
 }

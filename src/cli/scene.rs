@@ -44,7 +44,11 @@ pub(super) fn print_note(engine: &crate::engine::Engine) {
         tell!("note: {note}");
     }
     let scenario = engine.scenario();
-    for words in not_covered(scenario).into_iter().chain(idle_layers(scenario)) {
+    let time_step = engine.clock().time_step;
+    for words in not_covered(scenario, time_step)
+        .into_iter()
+        .chain(idle_layers(scenario))
+    {
         tell!("note: {words}");
     }
     let Some(step) = scenario.time().step.filter(|_| scenario.expectations().is_empty()) else {

@@ -1,6 +1,7 @@
 //! Warnings about waves for which the grid of a scene is too coarse, and about what its model does not cover.
 
 mod hidden;
+mod rounded;
 
 use super::dispersion;
 use crate::physics::attenuation::plane_wave;
@@ -46,14 +47,18 @@ pub fn too_coarse(scenario: &Scenario, time_step: f64) -> Vec<String> {
             out.extend(pulses(scenario));
         }
     }
-    out.extend(not_covered(scenario));
+    out.extend(not_covered(scenario, time_step));
     out
 }
 
-/// What a scene asks for beyond what its model is good for, with value, limit and remedy: losses that relaxations do not follow, and what begins, plays or listens where it is damped or silent.
+/// What a scene asks for beyond what its model is good for, with value, limit and remedy: losses that relaxations do not follow, what begins, plays or listens where it is damped or silent,
+/// and what single precision does not carry in steps of `time_step`.
 #[must_use]
-pub fn not_covered(scenario: &Scenario) -> Vec<String> {
-    losses(scenario).into_iter().chain(hidden::told(scenario)).collect()
+pub fn not_covered(scenario: &Scenario, time_step: f64) -> Vec<String> {
+    (losses(scenario).into_iter())
+        .chain(hidden::told(scenario))
+        .chain(rounded::told(scenario, time_step))
+        .collect()
 }
 
 /// Layers that hold no site: what they set is nowhere.
@@ -153,6 +158,22 @@ fn packets(scenario: &Scenario, spacing: f64) -> Vec<String> {
         .collect()
 }
 
+/// The lowest and the highest frequency of each source; those of recordings are not known.
+fn played(scenario: &Scenario) -> impl Iterator<Item = [f64; 2]> {
+    let sources = scenario.file().sources.iter();
+    sources.filter_map(|source| match source.signal {
+        SignalFile::Sine { frequency } | SignalFile::Ricker { frequency } | SignalFile::Burst { frequency, .. } => {
+            Some([frequency; 2])
+        }
+        SignalFile::Chirp {
+            frequency,
+            to_frequency,
+            ..
+        } => Some([frequency.min(to_frequency), frequency.max(to_frequency)]),
+        SignalFile::File { .. } => None,
+    })
+}
+
 /// The highest frequency of the sources, against the sites of its wave and the band of the lattice.
 fn sources(scenario: &Scenario, law: Law) -> Option<String> {
     let (
@@ -171,18 +192,7 @@ fn sources(scenario: &Scenario, law: Law) -> Option<String> {
     let set = numbers(scenario, Sets::Speed).filter(|speed| *speed > 0.0);
     // The slowest medium has the shortest waves.
     let speed = set.fold(acoustic.speed, f64::min);
-    let played = scenario.file().sources.iter().filter_map(|source| match source.signal {
-        SignalFile::Sine { frequency } | SignalFile::Ricker { frequency } | SignalFile::Burst { frequency, .. } => {
-            Some(frequency)
-        }
-        SignalFile::Chirp {
-            frequency,
-            to_frequency,
-            ..
-        } => Some(frequency.max(to_frequency)),
-        SignalFile::File { .. } => None,
-    });
-    let highest = played.fold(0.0, f64::max);
+    let highest = played(scenario).map(|[_, highest]| highest).fold(0.0, f64::max);
     let length = speed / (highest * spacing);
     let slow = Law::Sound {
         speed,
@@ -231,7 +241,7 @@ mod tests {
 
     fn said(text: &str) -> String {
         let (_, scenario) = solver::read_scene_text(text, None, &[]).unwrap();
-        too_coarse(&scenario, 1e-9).join("\n")
+        too_coarse(&scenario, 1e-4).join("\n")
     }
 
     /// A line of sound with a = 1 m and c = 340 m/s; order 2 carries up to c/πa = 108 Hz, order 8 to 138 Hz.

@@ -4,6 +4,7 @@
 use super::csv;
 use super::npy;
 use super::png;
+use super::ticks::number;
 use super::wav::{self, WavOptions};
 use super::{About, Look, Painter, Picture};
 use crate::atomic_file::AtomicFile;
@@ -115,7 +116,7 @@ impl Maker {
                 };
                 let found = engine.measure_position(&measurement, &mut Noise::new(*seed));
                 let (outcome, _) = found.map_err(words)?;
-                let place = place_words(outcome, engine.scenario().grid().rank(), *width);
+                let place = place_words(outcome, engine.scenario().grid().place_axes(), *width);
                 Ok(format!("The particle was {place} (seed {seed})"))
             }
         }
@@ -291,14 +292,16 @@ fn copy(from: &Path, to: &Path) -> Result<(), String> {
 }
 
 /// Where a particle was found, to the digits that the apparatus tells it by.
-fn place_words(outcome: Outcome, rank: usize, width: f64) -> String {
+fn place_words(outcome: Outcome, axes: usize, width: f64) -> String {
     let Outcome::At(place) = outcome else {
-        return outcome.words(rank);
+        return outcome.words(axes);
     };
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a few decimals")]
     let decimals = (1.0 - width.log10().floor()).clamp(0.0, 9.0) as usize;
-    let axes = ["x", "y", "z"].iter().zip(&place[..rank]);
-    let places: Vec<String> = axes.map(|(name, at)| format!("{name} = {at:.decimals$}")).collect();
+    let axes = ["x", "y", "z"].iter().zip(&place[..axes]);
+    let places: Vec<String> = axes
+        .map(|(name, at)| format!("{name} = {}", number(*at, decimals)))
+        .collect();
     format!("found at {} ± {width:.decimals$}", places.join(", "))
 }
 
@@ -315,6 +318,8 @@ mod tests {
         let at = Outcome::At([1432.4266, 7.0, 0.0]);
         assert_eq!(place_words(at, 1, 20.48), "found at x = 1432 ± 20");
         assert_eq!(place_words(at, 2, 0.5), "found at x = 1432.43, y = 7.00 ± 0.50");
+        let below = Outcome::At([-1.4266, -0.001, 0.0]);
+        assert_eq!(place_words(below, 2, 0.5), "found at x = −1.43, y = 0.00 ± 0.50");
         assert_eq!(place_words(Outcome::Elsewhere, 1, 0.5), Outcome::Elsewhere.words(1));
     }
 }

@@ -18,6 +18,8 @@ pub use parse::ExpressionError;
 
 /// Variables of a formula over space: position and distance from the shape's centre.
 pub const SPACE: &[&str] = &["x", "y", "z", "r"];
+/// Those of both.
+pub const SPACE_AND_TIME: &[&str] = &["x", "y", "z", "r", "t"];
 /// Variables of a formula over time.
 pub const TIME: &[&str] = &["t"];
 

@@ -3,6 +3,7 @@
 //! The apparatus finds the particle in its region with the probability P = Σ_R|ψ|²/Σ|ψ|², at a place that it tells to within σ: the place x′ is drawn from |ψ|², what is read is q = x′ + σξ along every axis, ξ normal, and
 //! the wave becomes g(x − q)ψ(x) inside the region and 0 outside, with |g|² the Gaussian of the standard deviation σ about q. With the rest of the probability it finds nothing, and the wave becomes 0 in the region.
 //! These are the operators of a measurement: ∫ g(x − q)² dq = 1 (K. Kraus, States, Effects, and Operations, Springer 1983). With σ = 0 the wave stands on one site.
+//! Of two components ([`Grid::place_axes`]) the place does not tell which: g multiplies both, and their superposition at a place stays. A region in one of their planes does tell.
 
 use super::noise::Noise;
 use crate::field::{FieldData, narrow};
@@ -22,20 +23,20 @@ pub struct Measurement {
 /// What it says.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Outcome {
-    /// The particle was found there; the place read may lie a little outside of the region.
+    /// The particle was found there, 0 along axes that a place has not; the place read may lie a little outside of the region.
     At([f64; 3]),
     /// It is not in the region.
     Elsewhere,
 }
 
 impl Outcome {
-    /// For people, on a grid of `rank` axes.
+    /// For people, of a place of so many axes ([`Grid::place_axes`]).
     #[must_use]
-    pub fn words(&self, rank: usize) -> String {
+    pub fn words(&self, axes: usize) -> String {
         match self {
             Self::Elsewhere => "nothing was found in the region".to_owned(),
             Self::At(place) => {
-                let axes = ["x", "y", "z"].iter().zip(&place[..rank]);
+                let axes = ["x", "y", "z"].iter().zip(&place[..axes]);
                 let places: Vec<String> = axes.map(|(name, at)| format!("{name} = {}", plain(*at))).collect();
                 format!("found at {}", places.join(", "))
             }
@@ -162,7 +163,7 @@ impl Measurement {
             return 0.0;
         }
         let a = grid.spacing();
-        let square: f64 = (0..grid.rank())
+        let square: f64 = (0..grid.place_axes())
             .map(|axis| grid.way(axis, place[axis], site[axis] as f64 * a).powi(2))
             .sum();
         if self.width > 0.0 {
@@ -207,7 +208,7 @@ impl Born<'_> {
         }
         let Some(site) = found else { return Outcome::Elsewhere };
         let mut place = [0.0; 3];
-        for axis in 0..self.grid.rank() {
+        for axis in 0..self.grid.place_axes() {
             place[axis] = site[axis] as f64 * self.grid.spacing();
             if self.measurement.width > 0.0 {
                 place[axis] += self.measurement.width * noise.normal();
@@ -303,6 +304,41 @@ mod tests {
             let count = count as f64;
             assert!((count - 1e4 * share).abs() < spread, "{count} of {}", 1e4 * share);
         }
+    }
+
+    /// What tells a place tells no component: both are multiplied by the same, and nothing is read along their axis.
+    #[test]
+    fn a_place_leaves_the_superposition_of_two_components() {
+        let grid = Grid::new(&[40, 2], 0.5);
+        let amplitudes = [Complex64::new(0.6, 0.0), Complex64::new(0.0, 0.8)];
+        let value = |n: usize| {
+            #[expect(clippy::cast_precision_loss, reason = "site numbers")]
+            let x = (n % 40) as f64 * 0.5;
+            amplitudes[n / 40] * (-((x - 10.0) / 4.0).powi(2)).exp()
+        };
+        let start: Vec<Complex64> = (0..80).map(value).collect();
+        let mut noise = Noise::new(5);
+        for width in [0.0, 1.0] {
+            let measurement = Measurement { region: None, width };
+            let mut field = FieldData::Complex128(start.clone());
+            let outcome = measurement.of(&grid, &field).draw(&mut noise);
+            let Outcome::At(place) = outcome else {
+                panic!("it is nowhere else")
+            };
+            assert_eq!(place[1..], [0.0; 2]);
+            assert!(!outcome.words(grid.place_axes()).contains("y ="));
+            measurement.collapse(&grid, &mut field, &outcome);
+            let before: f64 = start[..40].iter().map(Complex64::norm_sqr).sum();
+            let mut left = 0.0;
+            for n in 0..40 {
+                // A product of both with one real number: a few roundings.
+                let apart = field.at(n) * amplitudes[1] - field.at(n + 40) * amplitudes[0];
+                assert!(apart.norm() <= 1e-14 * field.at(n).norm(), "{n}: {apart}");
+                left += field.at(n).norm_sqr();
+            }
+            assert!((left / before - 1.0).abs() < 1e-12, "{left} {before}");
+        }
+        assert_eq!(Grid::new(&[40, 3], 0.5).place_axes(), 2);
     }
 
     /// Gauss times Gauss: 1/w² adds, the middle is their weighted mean, the momentum stays; the norm is kept.

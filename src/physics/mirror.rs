@@ -106,7 +106,7 @@ pub struct Refocus {
     pub error: f64,
     /// The same after ψ was multiplied by the number that makes it least.
     pub scaled_error: f64,
-    /// ‖ψ‖/‖ψ(0)‖ inside the mirror when time turned; 0 before.
+    /// ‖ψ‖/‖ψ(0)‖ inside the mirror at the reversal; 0 before.
     pub residual: f64,
     /// Full width of |ψ|² or p at half its value in the focus, mean over the axes of three sites and more along which it falls to a half on both sides; a
     /// length, `None` where it falls along none. The focus is where the wave began.

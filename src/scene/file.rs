@@ -63,7 +63,7 @@ section! {
         sources as "source": Vec<SourceFile> = tables [];
         /// what is recorded
         detectors as "detector": Vec<DetectorFile> = tables [];
-        /// time reversal: the wave is recorded up to `at`, then time turns, and as many steps lead back
+        /// time reversal: the wave is recorded up to `at`, then time is reversed, and as many steps lead back
         mirror: Option<MirrorFile> = maybe "none";
         /// how the scene is shown
         view: ViewFile = empty "all keys at their defaults";

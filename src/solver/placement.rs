@@ -160,7 +160,7 @@ pub(super) fn objections(scenario: &Scenario, method: &Method, time_step: f64) -
             sites.all.len(),
             mirror.at
         );
-        return object("mirror.at", message, "turn time earlier, or use fewer transducers");
+        return object("mirror.at", message, "reverse time earlier, or use fewer transducers");
     }
     if inverse && mirror.drive == Drive::Soft {
         if scenario

@@ -231,13 +231,14 @@ fn tables_of_sound_have_units() {
     let place = Place::new();
     fs::write(
         place.path("room.toml"),
-        "format = 1\ntitle = \"room\"\n[grid]\nsize = [40, 30]\nspacing = 0.1\n[acoustic]\nspeed = 343.0\ndensity = 1.2\n[time]\nend = 0.002\n\
-         [solver]\nprecision = \"double\"\n[[pulse]]\ncenter = [2.0, 1.5]\nwidth = 0.3\namplitude = 2.0\n",
+        "format = 1\ntitle = \"room\"\n[grid]\nsize = [40, 30]\nspacing = 0.1\n[acoustic]\nspeed = 343.0\ndensity = 1.2\n[time]\nend = 0.004\n\
+         [solver]\nprecision = \"double\"\n[[pulse]]\ncenter = [2.0, 1.5]\nwidth = 0.3\namplitude = 2.0\n[[detector]]\nname = \"ear\"\nmeasure = \"value\"\nat = [3.0, 1.5]\n",
     )
     .unwrap();
     place
-        .ripplon("run room.toml --observables o.csv")
+        .ripplon("run room.toml --observables o.csv --spectra s.csv")
         .expect(0, &["order 2 in time, 2 in space", "energy drift"]);
+    assert!(place.text("s.csv").starts_with("frequency (Hz),ear\n"));
     let table = place.text("o.csv");
     let lines: Vec<&str> = table.lines().collect();
     assert_eq!(

@@ -40,6 +40,11 @@ fn places_follow_the_packet_and_the_seed() {
         .ripplon("measure small.toml --at 0 --runs 4000 --seed 6 --csv c.csv")
         .expect(0, &[]);
     assert_ne!(first, place.text("c.csv"));
+    // The third coordinate of this preset is the component, which a place does not tell.
+    place
+        .ripplon("measure rabi --at 0 --runs 3 --csv d.csv")
+        .expect(0, &["  y: mean"]);
+    assert_eq!(place.text("d.csv").lines().next(), Some("run,found,x,y"));
 }
 
 #[test]

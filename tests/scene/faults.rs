@@ -192,6 +192,13 @@ fn layers_and_formulas() {
             "| value = \"0.1*(x + q)\"\n   |                   ^\n",
         ],
     );
+    // Of a potential: the time stands in a formula of its own.
+    let asked = "a value does not depend on t: write the factor that does as `drive`";
+    fault(
+        &layer("value = \"0.1*sin(t)\""),
+        "29:18",
+        &["`t` is no variable", asked, "x, y, z, r, pi, e"],
+    );
     fault(&layer("value = \"0.1*(x + \""), "29:19", &["ends too early"]);
     fault(&layer("value = \"1/(x - 20)\""), "29:9", &["it is inf at site [40, 0]"]);
     fault(&layer("value = true"), "29:9", &["not a number or a formula"]);

@@ -144,7 +144,7 @@ fn the_way_back_is_taken_again_with_another_method() {
     });
     window.step_to(32);
     let exact = found(&window);
-    // Single precision; what was left inside when time turned is what is missing.
+    // Single precision; what was left inside at the reversal is what is missing.
     assert!(
         exact.error < 1.5 * exact.residual + 1e-4 && exact.residual == plain.residual,
         "{exact:?}"

@@ -224,7 +224,21 @@ impl Builder<'_> {
                     _ => Some(Value::Number(number)),
                 }
             }
-            Some(ValueFile::Formula(text)) => self.formula(&key, text, expression::SPACE).map(Value::Expression),
+            Some(ValueFile::Formula(text)) => {
+                let found = self.formula(&key, text, expression::SPACE);
+                if found.is_none()
+                    && given.sets == Sets::Potential
+                    && Expression::parse(text, expression::SPACE_AND_TIME).is_ok()
+                    && let Some(fault) = self.found.faults.last_mut()
+                {
+                    // The time is all that it lacks.
+                    fault.remedy = format!(
+                        "a value does not depend on t: write the factor that does as `drive`, e.g. `drive = \"sin(t)\"`; {}",
+                        fault.remedy
+                    );
+                }
+                found.map(Value::Expression)
+            }
         }
     }
 

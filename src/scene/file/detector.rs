@@ -177,7 +177,7 @@ section! {
         /// its phase) at the largest amplitude, of sound less the straight line through it, `inverse-filter` is
         /// exact
         method: MirrorMethod = required ("\"echo\"", MirrorMethod::Echo);
-        /// when time turns
+        /// when time is reversed
         at: f64 = required "40.0", "> 0";
         /// where its transducers stand: `{ shape = "ring", center, radius, count }`, `{ shape = "line", from, to, count }`,
         /// `{ shape = "edges" }` (inside absorbing edges), `{ shape = "points", points }`
