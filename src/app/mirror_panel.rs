@@ -146,6 +146,7 @@ fn by_hand(ui: &mut Ui, at: &mut f64, turned: f64, unit: &str) {
     );
     let response = ui
         .add(button(Icon::ArrowLeftRight, "Always turn then"))
+        .accessible_name("Always turn then")
         .on_hover_text(format!("Makes {turned_at} the time at which the scene turns."));
     if response.clicked() {
         // Without the digits that a product of steps leaves behind.
