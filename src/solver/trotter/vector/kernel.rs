@@ -85,7 +85,7 @@ impl<T> Sites<T> {
 
 /// A coupling in registers.
 #[derive(Clone, Copy)]
-pub(super) struct Wide<L> {
+struct Wide<L> {
     re: L,
     im: L,
     s: L,
@@ -94,7 +94,7 @@ pub(super) struct Wide<L> {
 
 /// A vector of complex numbers.
 #[derive(Clone, Copy)]
-pub(super) struct Complexes<L> {
+struct Complexes<L> {
     re: L,
     im: L,
 }
@@ -103,7 +103,7 @@ pub(super) struct Complexes<L> {
 // has L's instruction set.
 impl<L: Lanes> Wide<L> {
     #[inline(always)]
-    pub(super) unsafe fn new(coupling: &Coupling<L::Element>) -> Self {
+    unsafe fn new(coupling: &Coupling<L::Element>) -> Self {
         // SAFETY: registers only; the caller says that the machine has L's instruction set.
         unsafe {
             Self {
@@ -117,7 +117,7 @@ impl<L: Lanes> Wide<L> {
 
     /// Nothing where either site is closed.
     #[inline(always)]
-    pub(super) unsafe fn masked(&self, open: [*const u8; 2]) -> Self {
+    unsafe fn masked(&self, open: [*const u8; 2]) -> Self {
         // SAFETY: the caller's: bytes of N sites begin at both of `open`.
         unsafe {
             let one = L::splat(num_traits::one());
@@ -134,72 +134,18 @@ impl<L: Lanes> Wide<L> {
 
 impl<L: Lanes> Complexes<L> {
     #[inline(always)]
-    pub(super) unsafe fn load(sites: Sites<L::Element>, at: usize) -> Self {
-        // SAFETY: the caller's: N places begin at `at`.
-        unsafe { Self::load_parts([sites.re, sites.im].map(<*mut L::Element>::cast_const), at) }
-    }
-
-    /// Of real and imaginary parts.
-    #[inline(always)]
-    pub(super) unsafe fn load_parts([re, im]: [*const L::Element; 2], at: usize) -> Self {
+    unsafe fn load(sites: Sites<L::Element>, at: usize) -> Self {
         // SAFETY: the caller's: N places begin at `at`.
         unsafe {
             Self {
-                re: L::load(re.add(at)),
-                im: L::load(im.add(at)),
+                re: L::load(sites.re.add(at)),
+                im: L::load(sites.im.add(at)),
             }
         }
     }
 
-    /// One site in all lanes.
     #[inline(always)]
-    pub(super) unsafe fn splat(sites: Sites<L::Element>, at: usize) -> Self {
-        // SAFETY: the caller's: the place `at` is there.
-        unsafe {
-            Self {
-                re: L::splat(*sites.re.add(at)),
-                im: L::splat(*sites.im.add(at)),
-            }
-        }
-    }
-
-    /// A place further on: the last one is the first of `after`.
-    #[inline(always)]
-    pub(super) unsafe fn next(self, after: Self) -> Self {
-        // SAFETY: registers only; the caller says that the machine has L's instruction set.
-        unsafe {
-            Self {
-                re: self.re.next(after.re),
-                im: self.im.next(after.im),
-            }
-        }
-    }
-
-    /// A place back: the first one is the last of `before`.
-    #[inline(always)]
-    pub(super) unsafe fn previous(self, before: Self) -> Self {
-        // SAFETY: registers only; the caller says that the machine has L's instruction set.
-        unsafe {
-            Self {
-                re: self.re.previous(before.re),
-                im: self.im.previous(before.im),
-            }
-        }
-    }
-
-    /// Turns bonds between lower and upper sites.
-    #[inline(always)]
-    pub(super) unsafe fn turn<const MODE: u8>([p, q]: [Self; 2], w: &Wide<L>) -> [Self; 2] {
-        // SAFETY: registers only; the caller says that the machine has L's instruction set.
-        unsafe {
-            let p = p.lower::<MODE>(q, w);
-            let q = q.upper::<MODE>(p, w);
-            [p.lower::<MODE>(q, w), q]
-        }
-    }
-
-    #[inline(always)]
-    pub(super) unsafe fn store(self, sites: Sites<L::Element>, at: usize) {
+    unsafe fn store(self, sites: Sites<L::Element>, at: usize) {
         // SAFETY: the caller's: N places begin at `at`.
         unsafe {
             self.re.store(sites.re.add(at));
@@ -258,7 +204,7 @@ impl<L: Lanes> Complexes<L> {
 
     /// Times (c, s).
     #[inline(always)]
-    pub(super) unsafe fn mul(self, factor: Self) -> Self {
+    unsafe fn mul(self, factor: Self) -> Self {
         // SAFETY: registers only; the caller says that the machine has L's instruction set.
         unsafe {
             Self {
@@ -332,7 +278,9 @@ pub(super) unsafe fn turn_own_bonds<L: Lanes, const MODE: u8>(
             };
             let p = Complexes::<L>::load(lower, at);
             let q = Complexes::<L>::load(upper, at);
-            let [p, q] = Complexes::turn::<MODE>([p, q], &w);
+            let p = p.lower::<MODE>(q, &w);
+            let q = q.upper::<MODE>(p, &w);
+            let p = p.lower::<MODE>(q, &w);
             p.store(lower, at);
             q.store(upper, at);
             at += L::N;
@@ -365,7 +313,9 @@ pub(super) unsafe fn turn_bonds<L: Lanes, const MODE: u8>(
             } else {
                 whole
             };
-            let [p, q] = Complexes::turn::<MODE>([p, q], &w);
+            let p = p.lower::<MODE>(q, &w);
+            let q = q.upper::<MODE>(p, &w);
+            let p = p.lower::<MODE>(q, &w);
             p.store(lower, at);
             q.store(upper, at);
             at += L::N;
@@ -399,7 +349,10 @@ pub(super) unsafe fn multiply<L: Lanes>(
     unsafe {
         let mut at = places.start;
         while at < places.end {
-            let factor = Complexes::load_parts(factors, at);
+            let factor = Complexes {
+                re: L::load(factors[0].add(at)),
+                im: L::load(factors[1].add(at)),
+            };
             Complexes::<L>::load(sites, at).mul(factor).store(sites, at);
             at += L::N;
         }

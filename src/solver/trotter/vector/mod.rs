@@ -15,7 +15,6 @@
 //! them. In the caches stores bound it: 2 a vector of sites and sweep. Memory: field 1, phases 1 (order 4: 2), in copies of
 //! the field; a byte a site with walls.
 
-mod along;
 mod bonds;
 mod kernel;
 mod layout;

@@ -8,7 +8,6 @@
 use super::super::interaction::interact;
 use super::super::naive::Turn;
 use super::super::recorder::Recorder;
-use super::along::{Along, turn_along};
 use super::bonds::OwnSweep;
 use super::kernel::{Coupling, FLUX, IMAGINARY, Sites, multiply, turn_bonds, turn_own_bonds};
 use super::layout::{BLOCK, Layout, Open, Planes, read_row};
@@ -204,7 +203,9 @@ impl<'a, T: Vectors> Pass<'a, T> {
         // SAFETY: rows and segments lie in the grid; instructions as the caller promises.
         unsafe {
             for row in rows.into_iter().flatten() {
-                self.all_along_x::<L>(&work.before, None, row, segment);
+                for bonds in &work.before {
+                    self.along_x::<L>(bonds, row, segment, places.clone());
+                }
             }
             if let ([Some(lower), Some(upper)], Some(bonds)) = (rows, &work.between) {
                 let coupling = Coupling::new(bonds.turn, None);
@@ -217,7 +218,12 @@ impl<'a, T: Vectors> Pass<'a, T> {
                 }
             }
             for row in rows.into_iter().flatten() {
-                self.all_along_x::<L>(&work.after, work.phases.as_ref(), row, segment);
+                for bonds in &work.after {
+                    self.along_x::<L>(bonds, row, segment, places.clone());
+                }
+                if let Some(phases) = &work.phases {
+                    self.finish::<L>(phases, row, places.clone());
+                }
                 if let Some((step, recorder)) = work.seen {
                     self.show(step, recorder, row);
                 }
@@ -316,89 +322,6 @@ impl<'a, T: Vectors> Pass<'a, T> {
             let last = odd.from(half - 1);
             turn_own_bonds::<Array<T, 1>, MODE>(last, even, 0..1, couplings.of_place(half - 1));
         }
-    }
-
-    /// Sweeps along x and phases of a row, one after the other.
-    #[inline(always)]
-    unsafe fn all_along_x<L: Lanes<Element = T>>(
-        &self,
-        mut sweeps: &[Bonds<'_, T>],
-        mut phases: Option<&Phases<'_, T>>,
-        row: usize,
-        segment: usize,
-    ) {
-        let places = self.places(segment);
-        while let [first, rest @ ..] = sweeps {
-            // SAFETY: the caller's.
-            let joined = unsafe { self.joined_along_x::<L>(sweeps, &mut phases, row, places.clone()) };
-            if joined > 0 {
-                sweeps = &sweeps[joined..];
-                continue;
-            }
-            // SAFETY: the caller's.
-            unsafe { self.along_x::<L>(first, row, segment, places.clone()) };
-            sweeps = rest;
-        }
-        if let Some(phases) = phases {
-            // SAFETY: the caller's.
-            unsafe { self.finish::<L>(phases, row, places) };
-        }
-    }
-
-    /// Takes the first of some sweeps and, where they are the last, the phases, as far as one pass over the row can ([`super::along`]); how many.
-    #[inline(always)]
-    unsafe fn joined_along_x<L: Lanes<Element = T>>(
-        &self,
-        sweeps: &[Bonds<'_, T>],
-        phases: &mut Option<&Phases<'_, T>>,
-        row: usize,
-        places: Range<usize>,
-    ) -> usize {
-        let is_plain = |bonds: &Bonds<'_, T>| bonds.own.is_none() && !bonds.turn.imaginary && !bonds.periodic;
-        let even = |n: usize| sweeps.get(n).filter(|bonds| !bonds.odd && is_plain(bonds));
-        let before = even(0);
-        let at = usize::from(before.is_some());
-        let Some(odd) = sweeps.get(at).filter(|bonds| bonds.odd && is_plain(bonds)) else {
-            return 0;
-        };
-        let after = even(at + 1);
-        let count = at + 1 + usize::from(after.is_some());
-        let simple = |phases: &&Phases<'_, T>| phases.strengths.is_none() && phases.interaction[0] == T::zero();
-        let last = phases.filter(|_| count == sweeps.len()).filter(simple);
-        if self.segments > 1 || (count == 1 && last.is_none()) {
-            return 0;
-        }
-        let gauge = self.peierls.get(self.layout.y(row)).copied();
-        let coupling = |bonds: &Bonds<'_, T>| Coupling::new(bonds.turn, gauge);
-        let (open, dirty) = self.open.row(row);
-        let start = row * self.layout.stride;
-        let parity = self.layout.parity(row);
-        // SAFETY: the row and its factors exist; instructions as the caller promises.
-        unsafe {
-            let factors = |phases: &Phases<'_, T>| {
-                [parity, 1 - parity].map(|colour| {
-                    [2 * colour, 2 * colour + 1].map(|plane| phases.factors.planes[plane].as_ptr().add(start))
-                })
-            };
-            let along = Along {
-                columns: [self.columns(row, 0), self.columns(row, 1)],
-                open: open.map(<[u8]>::as_ptr),
-                dirty: dirty.as_ptr(),
-                before: before.map(coupling),
-                odd: coupling(odd),
-                after: after.map(coupling),
-                factors: last.map(factors),
-            };
-            if self.peierls.is_empty() {
-                turn_along::<L, 0>(&along, places);
-            } else {
-                turn_along::<L, FLUX>(&along, places);
-            }
-        }
-        if last.is_some() {
-            *phases = None;
-        }
-        count
     }
 
     /// Bonds along x: even ones join the same place of both colours, odd ones a place of the odd columns with the next one of the
