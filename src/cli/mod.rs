@@ -248,8 +248,13 @@ fn name_adapter(word: Option<&str>, command: Option<&Command>) -> Result<(), Str
 
 /// This build steps on none.
 #[cfg(not(feature = "gui"))]
-fn name_adapter(_word: Option<&str>, _command: Option<&Command>) -> Result<(), String> {
-    Ok(())
+fn name_adapter(word: Option<&str>, command: Option<&Command>) -> Result<(), String> {
+    match word {
+        Some(word) if !matches!(command, Some(Command::Connect(_) | Command::Info(_))) => Err(format!(
+            "--adapter {word}: this program was built without graphics adapters (the feature `gui`)"
+        )),
+        _ => Ok(()),
+    }
 }
 
 /// Whoever tests or measures the back end of adapters by its name may mean a software adapter.
