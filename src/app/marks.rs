@@ -200,19 +200,11 @@ mod tests {
                     [[detector]]\nname = \"far\"\nat = [10.0]\n";
         let (_, scenario) = crate::solver::read_scene_text(text, None, &[]).unwrap();
         let plot = Rect::from_min_size(pos2(50.0, 40.0), vec2(400.0, 200.0));
-        let ctx = egui::Context::default();
-        theme::install(&ctx);
-        let mut output = ctx.run_ui(egui::RawInput::default(), |ui| {
+        let screen = Rect::from_min_size(pos2(0.0, 0.0), vec2(640.0, 480.0));
+        let names = theme::texts(&theme::drawn(screen, |ui| {
             let x_of = |length: f64| 50.0 + 8.0 * (length as f32 - 50.0);
             detectors_of_line(ui.painter(), plot, x_of, scenario.detectors());
-        });
-        output.textures_delta.clear();
-        let names: Vec<(String, Rect)> = (output.shapes.iter())
-            .filter_map(|clipped| match &clipped.shape {
-                egui::Shape::Text(text) => Some((text.galley.text().to_owned(), text.visual_bounding_rect())),
-                _ => None,
-            })
-            .collect();
+        }));
         assert!(
             names.iter().map(|(name, _)| name.as_str()).eq(["slit", "screen"]),
             "{names:?}"
@@ -238,13 +230,7 @@ mod tests {
         };
         let mut camera = Camera::default();
         camera.settle(area, [64, 64]);
-        let input = egui::RawInput {
-            screen_rect: Some(area),
-            ..egui::RawInput::default()
-        };
-        let ctx = egui::Context::default();
-        theme::install(&ctx);
-        let mut output = ctx.run_ui(input, |ui| {
+        let shapes = theme::drawn(area, |ui| {
             detectors(
                 ui.painter(),
                 (area, kept),
@@ -253,18 +239,12 @@ mod tests {
                 scenario.detectors(),
             );
         });
-        output.textures_delta.clear();
-        let of = |name: &str| {
-            let mut names = (output.shapes.iter()).filter_map(|clipped| match &clipped.shape {
-                egui::Shape::Text(text) if text.galley.text() == name => Some(text.visual_bounding_rect()),
-                _ => None,
-            });
-            names.next().unwrap()
-        };
+        let names = theme::texts(&shapes);
+        let of = |name: &str| names.iter().find(|(text, _)| text == name).unwrap().1;
         let marker = of("marker");
         assert!(marker.top() > kept.clock.bottom() && marker.top() < 80.0, "{marker:?}");
         assert!(of("upper").bottom() <= of("lower").top());
-        let cut = output.shapes.iter().any(|clipped| match &clipped.shape {
+        let cut = shapes.iter().any(|clipped| match &clipped.shape {
             egui::Shape::Text(text) => {
                 text.galley.text().starts_with("a name")
                     && text.galley.text().ends_with('…')

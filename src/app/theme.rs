@@ -344,6 +344,30 @@ fn visuals(palette: &Palette, dark: bool) -> egui::Visuals {
     visuals
 }
 
+/// What is drawn on a screen with the program's fonts.
+#[cfg(test)]
+pub fn drawn(screen: egui::Rect, draw: impl FnMut(&mut egui::Ui)) -> Vec<egui::epaint::ClippedShape> {
+    let ctx = egui::Context::default();
+    install(&ctx);
+    let input = egui::RawInput {
+        screen_rect: Some(screen),
+        ..egui::RawInput::default()
+    };
+    let mut output = ctx.run_ui(input, draw);
+    output.textures_delta.clear();
+    output.shapes
+}
+
+/// The texts among it, and where they stand.
+#[cfg(test)]
+pub fn texts(shapes: &[egui::epaint::ClippedShape]) -> Vec<(String, egui::Rect)> {
+    let text = |clipped: &egui::epaint::ClippedShape| match &clipped.shape {
+        egui::Shape::Text(text) => Some((text.galley.text().to_owned(), text.visual_bounding_rect())),
+        _ => None,
+    };
+    shapes.iter().filter_map(text).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

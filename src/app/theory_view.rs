@@ -262,20 +262,12 @@ mod tests {
         let seen = camera.rect(area, [0.0; 2], [64.0; 2]).intersect(area);
         // The corners are 45 sites away from the middle.
         for (t, labels) in [(0.0, 1), (1.0, 0)] {
-            let input = egui::RawInput {
-                screen_rect: Some(area),
-                ..egui::RawInput::default()
-            };
-            let ctx = egui::Context::default();
-            theme::install(&ctx);
-            let mut output = ctx.run_ui(input, |ui| {
+            let shapes = theme::drawn(area, |ui| {
                 let theories = (scenario.theories(), t);
                 outlines(ui.painter(), (area, seen, Vec::new()), &camera, 1.0, theories);
             });
-            output.textures_delta.clear();
-            let texts = (output.shapes.iter()).filter(|clipped| matches!(clipped.shape, Shape::Text(_)));
-            assert_eq!(texts.count(), labels, "{t}");
-            let lines = (output.shapes.iter()).filter(|clipped| matches!(clipped.shape, Shape::LineSegment { .. }));
+            assert_eq!(theme::texts(&shapes).len(), labels, "{t}");
+            let lines = (shapes.iter()).filter(|clipped| matches!(clipped.shape, Shape::LineSegment { .. }));
             assert!(
                 lines.into_iter().all(|clipped| seen.contains_rect(clipped.clip_rect)),
                 "{t}"
