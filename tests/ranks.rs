@@ -6,8 +6,12 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may fail where it stands")]
 #![allow(clippy::print_stderr, reason = "says what is not tested")]
 
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+#[path = "common/launcher.rs"]
+mod launcher;
+
+use launcher::{alone, folder, launchers, words};
+use std::path::Path;
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 const SCENE: &str = r#"
@@ -41,67 +45,6 @@ region = { min = [5.0, 20.0], max = [30.0, 70.0] }
 backend = "cpu"
 "#;
 
-/// A launcher and how it is called.
-struct Launcher {
-    program: PathBuf,
-    open_mpi: bool,
-}
-
-/// The launchers of this machine: Open MPI's and MPICH's by their own names, so that both are found where both are installed.
-fn launchers() -> Vec<Launcher> {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let mut found: Vec<Launcher> = Vec::new();
-    for name in ["mpirun.openmpi", "mpirun.mpich", "mpirun"] {
-        for folder in std::env::split_paths(&path) {
-            let program = folder.join(name);
-            let Ok(output) = Command::new(&program).arg("--version").output() else {
-                continue;
-            };
-            let version = String::from_utf8_lossy(&output.stdout).into_owned();
-            let open_mpi = ["Open MPI", "OpenRTE"].iter().any(|name| version.contains(name));
-            if found.iter().all(|known| known.open_mpi != open_mpi) {
-                found.push(Launcher { program, open_mpi });
-            }
-        }
-    }
-    if found.is_empty() {
-        eprintln!("not tested: no MPI launcher (Debian, Ubuntu: apt install openmpi-bin mpich)");
-    }
-    found
-}
-
-impl Launcher {
-    fn start(&self, ranks: usize, folder: &Path, arguments: &[&str]) -> Command {
-        let mut command = Command::new(&self.program);
-        if self.open_mpi {
-            command.args(["--oversubscribe", "--allow-run-as-root", "--bind-to", "none"]);
-        }
-        command.arg("-n").arg(ranks.to_string());
-        command.arg(env!("CARGO_BIN_EXE_ripplon")).args(arguments);
-        // Waiting processes do not take the cores of those that work.
-        command
-            .env("OMPI_MCA_mpi_yield_when_idle", "1")
-            .env("RAYON_NUM_THREADS", "1");
-        command.current_dir(folder);
-        command
-    }
-}
-
-fn folder(name: &str, scene: &str) -> tempfile::TempDir {
-    let folder = tempfile::Builder::new().prefix(name).tempdir().unwrap();
-    std::fs::write(folder.path().join("scene.toml"), scene).unwrap();
-    folder
-}
-
-fn words(output: &Output) -> String {
-    format!(
-        "{}\n{}{}",
-        output.status,
-        String::from_utf8_lossy(&output.stdout),
-        String::from_utf8_lossy(&output.stderr)
-    )
-}
-
 const OUTPUTS: [&str; 4] = ["field.npy", "observables.csv", "detectors.csv", "state"];
 const RUN: [&str; 10] = [
     "run",
@@ -121,11 +64,6 @@ fn files(folder: &Path) -> Vec<Vec<u8>> {
         .iter()
         .map(|name| std::fs::read(folder.join(name)).unwrap())
         .collect()
-}
-
-fn alone(folder: &Path, arguments: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_ripplon"));
-    command.args(arguments).current_dir(folder).output().unwrap()
 }
 
 #[test]

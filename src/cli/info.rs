@@ -23,6 +23,7 @@ pub(super) fn run(_args: &InfoArgs) -> anyhow::Result<()> {
         let _ = writeln!(text, "memory      {}, {} free", units::bytes(total), units::bytes(free));
     }
     cuda(&mut text);
+    nccl(&mut text);
     graphics(&mut text);
     if let Some(ranks) = ranks::world() {
         text = of_all(ranks, &text);
@@ -98,6 +99,16 @@ fn device() -> String {
         .map(|(number, text)| format!("device {number}: {text}"))
         .collect();
     lines.join("; ")
+}
+
+/// How processes of a launcher send ghost rows from device to device, where there are devices.
+fn nccl(text: &mut String) {
+    #[cfg(feature = "cuda")]
+    if ranks::world().is_some() && Backend::Cuda.availability().is_ok() {
+        let _ = writeln!(text, "NCCL        {}", crate::backend::cuda::describe_nccl());
+    }
+    #[cfg(not(feature = "cuda"))]
+    let _ = text;
 }
 
 /// This build knows no device.

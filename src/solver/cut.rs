@@ -52,9 +52,9 @@ impl Devices {
         (sites / LEAST_ON_DEVICE).min(devices_here()).max(1)
     }
 
-    /// The one that a process takes where a scene names none: those of a launcher take one each.
+    /// The one that a process takes where a scene names none: those of a launcher on one machine take one each.
     pub(super) fn of_rank() -> usize {
-        ranks::world().map_or(0, |ranks| ranks.rank() % devices_here().max(1))
+        ranks::place_here() % devices_here().max(1)
     }
 }
 

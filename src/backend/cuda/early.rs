@@ -27,7 +27,8 @@ impl Early {
     pub fn new(device: &'static Device) -> Result<Self, CudaError> {
         Ok(Self {
             rest: Stream::new(device)?,
-            copies: Stream::new(device)?,
+            // NCCL copies by kernels, which would wait for those of the rest otherwise.
+            copies: Stream::urgent(device)?,
             sent: None,
         })
     }

@@ -9,7 +9,9 @@ mod ceilings;
 mod differences;
 mod early;
 mod fault;
+mod locked;
 pub(crate) mod manifest;
+mod nccl;
 mod nvrtc;
 mod pieces;
 mod queue;
@@ -20,6 +22,8 @@ pub use ceilings::DeviceCeilings;
 pub use early::{Early, Sent};
 #[doc(hidden)]
 pub use fault::lose_device_after;
+pub use locked::LockedBytes;
+pub use nccl::{Nccl, describe as describe_nccl};
 pub use nvrtc::{Needs, Program, compiled, compiler};
 pub use pieces::{Piece, Pieces};
 pub use queue::Arguments;
@@ -218,6 +222,12 @@ impl Device {
                 }
             }
         }
+    }
+
+    /// Lets this thread call the driver for this device.
+    fn bind(&self, what: &str) -> Result<(), CudaError> {
+        let bound = self.context.bind_to_thread();
+        bound.map_err(|error| failed(what, &error))
     }
 
     /// Whether a kernel may start while the one before still runs.

@@ -1,6 +1,6 @@
 //! Pieces of buffers, copied from device to device, and to and from the host.
 
-use super::{CudaError, Sent, Stream, failed};
+use super::{CudaError, Device, Sent, Stream, failed};
 use cudarc::driver::{result, sys};
 
 /// Contiguous bytes of a buffer.
@@ -48,8 +48,7 @@ impl Pieces {
     }
 
     fn bind(&self, what: &str) -> Result<(), CudaError> {
-        let bound = self.stream.device.context.bind_to_thread();
-        bound.map_err(|error| failed(what, &error))
+        self.stream.device.bind(what)
     }
 
     /// Two copies side by side, one each way: `[to, from]` of each, of the same sizes, on any device, where the first goes into the stream that the second comes from. No piece that
@@ -115,48 +114,110 @@ impl Pieces {
         Ok(())
     }
 
+    /// The device that holds them.
+    pub fn device(&self) -> &'static Device {
+        self.stream.device
+    }
+
+    /// All of them.
+    pub(super) fn all(&self) -> &[Piece] {
+        &self.all
+    }
+
+    /// Where copies of pieces of one device are queued: after what was queued in their streams before, or in the stream of copies after their marks where all have one. `None` without
+    /// pieces.
+    pub(super) fn stream_of(all: &[&Self]) -> Result<Option<Stream>, CudaError> {
+        let Some(first) = all.first() else { return Ok(None) };
+        if let Some(early) = &first.sent
+            && all.iter().all(|pieces| pieces.sent.is_some())
+        {
+            let marks = all.iter().filter_map(|pieces| pieces.sent.as_ref());
+            marks
+                .map(|sent| &sent.mark)
+                .try_for_each(|mark| early.copies.wait_for(mark))?;
+            return Ok(Some(early.copies.clone()));
+        }
+        let stream = first.stream.clone();
+        for pieces in all.iter().filter(|pieces| !pieces.stream.is(&stream)) {
+            stream.wait_for(&pieces.stream.mark()?)?;
+        }
+        Ok(Some(stream))
+    }
+
+    /// Lets what is queued from now on in their streams come after what is queued in `stream`.
+    pub(super) fn follow(all: &[&Self], stream: &Stream) -> Result<(), CudaError> {
+        let others = all.iter().filter(|pieces| !pieces.stream.is(stream));
+        let mark = stream.mark()?;
+        others
+            .map(|pieces| &pieces.stream)
+            .try_for_each(|other| other.wait_for(&mark))
+    }
+
     /// Appends their bytes, one piece after the other, after everything queued in the stream before.
     ///
     /// # Errors
     /// If the copy or anything before it failed.
-    #[allow(unsafe_code, reason = "the driver copies through addresses")]
     pub fn read(&self, out: &mut Vec<u8>) -> Result<(), CudaError> {
-        const WHAT: &str = "copying rows from the device";
-        self.bind(WHAT)?;
-        let (start, stream) = (out.len(), self.stream.stream()?.cu_stream());
+        let start = out.len();
         out.resize(start + self.bytes(), 0);
-        let mut rest = &mut out[start..];
+        self.read_into(&mut out[start..])
+    }
+
+    /// The same into as many bytes as they have, after their mark where they have one.
+    ///
+    /// # Errors
+    /// If there is not as much room, or the copy or anything before it failed.
+    #[allow(unsafe_code, reason = "the driver copies through addresses")]
+    pub fn read_into(&self, out: &mut [u8]) -> Result<(), CudaError> {
+        const WHAT: &str = "copying rows from the device";
+        self.expect(WHAT, out.len())?;
+        self.bind(WHAT)?;
+        let Some(stream) = Self::stream_of(&[self])? else {
+            return Ok(());
+        };
+        let queue = stream.stream()?.cu_stream();
+        let mut rest = out;
         for piece in &self.all {
             let (own, others) = rest.split_at_mut(piece.bytes);
             rest = others;
             // SAFETY: the piece lies in a living buffer (`Pieces::new`), and `own`, as long as it, lives until `finish` has waited.
-            unsafe { result::memcpy_dtoh_async(own, piece.address, stream) }.map_err(|error| failed(WHAT, &error))?;
+            unsafe { result::memcpy_dtoh_async(own, piece.address, queue) }.map_err(|error| failed(WHAT, &error))?;
         }
-        self.stream.finish()
+        stream.finish()
     }
 
-    /// Replaces their bytes, which stand one piece after the other in `bytes`, after everything queued in the stream before.
+    /// Replaces their bytes, which stand one piece after the other in `bytes`, after everything queued in the stream before, or after their mark where they have one.
     ///
     /// # Errors
     /// If there are not as many, or the copy failed.
     #[allow(unsafe_code, reason = "the driver copies through addresses")]
     pub fn write(&self, bytes: &[u8]) -> Result<(), CudaError> {
         const WHAT: &str = "copying rows to the device";
-        if bytes.len() != self.bytes() {
-            return Err(CudaError::Call {
-                what: WHAT.to_owned(),
-                message: format!("{} bytes stand against {}", bytes.len(), self.bytes()),
-            });
-        }
+        self.expect(WHAT, bytes.len())?;
         self.bind(WHAT)?;
-        let stream = self.stream.stream()?.cu_stream();
+        let Some(stream) = Self::stream_of(&[self])? else {
+            return Ok(());
+        };
+        let queue = stream.stream()?.cu_stream();
         let mut rest = bytes;
         for piece in &self.all {
             let (own, others) = rest.split_at(piece.bytes);
             rest = others;
             // SAFETY: the piece lies in a living buffer (`Pieces::new`), and `own`, as long as it, lives until `finish` has waited.
-            unsafe { result::memcpy_htod_async(piece.address, own, stream) }.map_err(|error| failed(WHAT, &error))?;
+            unsafe { result::memcpy_htod_async(piece.address, own, queue) }.map_err(|error| failed(WHAT, &error))?;
         }
-        self.stream.finish()
+        stream.finish()?;
+        Self::follow(&[self], &stream)
+    }
+
+    /// Refuses another number of bytes than theirs.
+    fn expect(&self, what: &str, bytes: usize) -> Result<(), CudaError> {
+        if bytes == self.bytes() {
+            return Ok(());
+        }
+        Err(CudaError::Call {
+            what: what.to_owned(),
+            message: format!("{bytes} bytes stand against {}", self.bytes()),
+        })
     }
 }

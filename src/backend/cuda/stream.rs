@@ -93,11 +93,36 @@ impl Stream {
             .context
             .new_stream()
             .map_err(|error| failed("making a stream", &error))?;
-        Ok(Self {
+        Ok(Self::of(device, stream))
+    }
+
+    /// A stream of its own whose work comes before that of others wherever both wait for a place on the device.
+    ///
+    /// # Errors
+    /// If the driver refuses.
+    pub(super) fn urgent(device: &'static Device) -> Result<Self, CudaError> {
+        let made = || {
+            let (_, highest) = cudarc::driver::result::stream::get_priority_range()?;
+            device.context.new_stream_with_priority(highest)
+        };
+        device.bind("making a stream")?;
+        Ok(Self::of(
+            device,
+            made().map_err(|error| failed("making a stream", &error))?,
+        ))
+    }
+
+    fn of(device: &'static Device, stream: Arc<CudaStream>) -> Self {
+        Self {
             device,
             queue: Arc::new(Queue::new(device, stream)),
             last: Arc::new(Mutex::new("none")),
-        })
+        }
+    }
+
+    /// Whether both are the same stream.
+    pub(super) fn is(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.queue, &other.queue)
     }
 
     /// The driver's stream, with everything queued before.

@@ -17,9 +17,9 @@ pub trait Ranks: Send + Sync {
     fn count(&self) -> usize;
     /// Gathers the bytes of all processes, in the order of their numbers, in every process.
     fn gather(&self, mine: &[u8]) -> Vec<Vec<u8>>;
-    /// Sends `down` to the process before and `up` to the next one, in a ring; what came from the one before and from the next one, as long as `lengths` say.
+    /// Sends the first message to the process before and the second to the next one, in a ring; what comes from the one before and from the next one fills `come`.
     /// An empty message is not sent. `meanwhile`, if there is anything to do, runs while they travel.
-    fn swap(&self, messages: [&[u8]; 2], lengths: [usize; 2], meanwhile: Option<&mut dyn FnMut()>) -> [Vec<u8>; 2];
+    fn swap(&self, messages: [&[u8]; 2], come: [&mut [u8]; 2], meanwhile: Option<&mut dyn FnMut()>);
     /// The library, for the user.
     fn describe(&self) -> String;
     /// Waits for the others and ends the communication.
@@ -29,6 +29,9 @@ pub trait Ranks: Send + Sync {
 }
 
 static WORLD: OnceLock<Box<dyn Ranks>> = OnceLock::new();
+
+/// The number of this process among those on its machine, from 0.
+static PLACE: OnceLock<usize> = OnceLock::new();
 
 /// Whether this process works by itself at present.
 static ALONE: AtomicBool = AtomicBool::new(false);
@@ -59,9 +62,24 @@ pub fn join() -> Result<(), String> {
     let Some(launcher) = launcher::Launcher::seen(|key| std::env::var(key).ok()) else {
         return Ok(());
     };
+    let all = mpi::open(&launcher)?;
+    let machines = all.gather(machine().as_bytes());
+    let own = &machines[all.rank()];
     // A second call keeps the first.
-    let _ = WORLD.set(mpi::open(&launcher)?);
+    let _ = PLACE.set(machines[..all.rank()].iter().filter(|machine| *machine == own).count());
+    let _ = WORLD.set(all);
     Ok(())
+}
+
+/// What tells this machine from others: the number of its latest start, where the system has one.
+#[cfg(unix)]
+fn machine() -> String {
+    std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default()
+}
+
+/// The number of this process among those of the run on this machine, from 0.
+pub fn place_here() -> usize {
+    PLACE.get().copied().unwrap_or(0)
 }
 
 /// No launcher of several processes is known here.
@@ -70,7 +88,7 @@ pub fn join() -> Result<(), String> {
 /// None.
 #[cfg(not(unix))]
 pub fn join() -> Result<(), String> {
-    let _ = &WORLD;
+    let _ = (&WORLD, &PLACE);
     Ok(())
 }
 

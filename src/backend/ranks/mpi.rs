@@ -400,15 +400,17 @@ impl<H: Copy> Ranks for Mpi<H> {
         all
     }
 
-    fn swap(&self, [down, up]: [&[u8]; 2], lengths: [usize; 2], meanwhile: Option<&mut dyn FnMut()>) -> [Vec<u8>; 2] {
+    fn swap(
+        &self,
+        [down, up]: [&[u8]; 2],
+        [from_before, from_after]: [&mut [u8]; 2],
+        meanwhile: Option<&mut dyn FnMut()>,
+    ) {
         let (before, after) = ((self.rank + self.count - 1) % self.count, (self.rank + 1) % self.count);
-        // Before what is under way, so that it is freed after that has ended.
-        let mut come = lengths.map(|length| vec![0; length]);
         let mut under_way = UnderWay {
             mpi: self,
             requests: Vec::new(),
         };
-        let [from_before, from_after] = &mut come;
         under_way.receive(from_before, before, UPWARDS);
         under_way.receive(from_after, after, DOWNWARDS);
         under_way.send(up, after, UPWARDS);
@@ -418,7 +420,6 @@ impl<H: Copy> Ranks for Mpi<H> {
             // Ends when it is dropped.
             None => drop(under_way),
         }
-        come
     }
 
     fn leave(&self) {

@@ -109,9 +109,11 @@ impl Costs {
                 copies,
             };
         };
-        let swap = |bytes: usize| {
+        let mut come = [to.clone(), to];
+        let mut swap = |bytes: usize| {
+            let [below, above] = &mut come;
             best(20, || {
-                ranks.swap([&from[..bytes]; 2], [bytes; 2], None);
+                ranks.swap([&from[..bytes]; 2], [&mut below[..bytes], &mut above[..bytes]], None)
             })
         };
         // The first messages make connections.

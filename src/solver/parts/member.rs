@@ -1,6 +1,8 @@
 //! A part of a run, and how its ghost rows come from its neighbours.
 
 use super::Cut;
+#[cfg(feature = "cuda")]
+use crate::backend::cuda::Pieces;
 use crate::solver::{SolverError, Taps};
 use std::ops::Range;
 
@@ -30,6 +32,12 @@ impl<S: Cut> Member<S> {
         self.stepper.write_rows(rows.start * lines..rows.end * lines, bytes)
     }
 
+    /// Where these rows lie on a device.
+    #[cfg(feature = "cuda")]
+    pub(super) fn pieces(&mut self, rows: Range<usize>, lines: usize) -> Option<Pieces> {
+        self.stepper.pieces_of_rows(rows.start * lines..rows.end * lines)
+    }
+
     /// Lets the next steps compute first what neighbours copy after them.
     #[cfg(feature = "cuda")]
     pub(super) fn before_copies(&mut self, ghosts: usize) {
@@ -47,10 +55,7 @@ impl<S: Cut> Member<S> {
     ) -> Option<Swap> {
         let [low, high] = [below, above].map(|n| members[n].core.clone());
         let rows = members[below].rows;
-        let mut of = |n: usize, rows: Range<usize>| {
-            let stepper = &mut members[n].stepper;
-            stepper.pieces_of_rows(rows.start * lines..rows.end * lines)
-        };
+        let mut of = |n: usize, rows: Range<usize>| members[n].pieces(rows, lines);
         Some([
             [of(above, 0..high.start)?, of(below, low.end - ghosts..low.end)?],
             [of(below, low.end..rows)?, of(above, high.start..high.start + ghosts)?],
@@ -74,4 +79,4 @@ impl<S: Cut> Member<S> {
 
 /// Copies both ways between two neighbours.
 #[cfg(feature = "cuda")]
-pub(super) type Swap = [[crate::backend::cuda::Pieces; 2]; 2];
+pub(super) type Swap = [[Pieces; 2]; 2];

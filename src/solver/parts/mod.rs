@@ -6,10 +6,11 @@
 //! those of a run that is not cut. Sums consist of the numbers of single rows, added in the order of rows, whichever part owns them.
 //!
 //! One process may hold several parts, and several processes may share them ([`Ranks`](crate::backend::ranks::Ranks)): each then makes the same calls. Parts may be on
-//! NVIDIA devices, each on one of its own or several on one; neighbours in one process then copy ghost rows from device to device.
+//! NVIDIA devices, each on one of its own or several on one; neighbours then copy ghost rows from device to device, those in other processes where each has NCCL.
 
 mod member;
 mod mirrors;
+mod outside;
 mod pictures;
 mod records;
 #[cfg(test)]

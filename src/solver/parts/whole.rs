@@ -2,6 +2,7 @@
 
 use super::Cut;
 use super::member::Member;
+use super::outside::Outside;
 use crate::backend::ranks::{self, Ranks};
 use crate::field::FieldData;
 use crate::physics::{Equation, Observables};
@@ -22,6 +23,8 @@ pub(in crate::solver) struct Whole<S> {
     pub(super) plan: Plan,
     pub(super) members: Vec<Member<S>>,
     ranks: Option<&'static dyn Ranks>,
+    /// What travels to and from other processes.
+    outside: Option<Outside>,
     /// Steps since ghosts were copied.
     spent: u64,
 }
@@ -38,13 +41,16 @@ impl<S: Cut> Whole<S> {
     ) -> Result<Self, SolverError> {
         let ranks = ranks::world();
         let mine = plan.of_rank(ranks.map_or(0, Ranks::rank), ranks.map_or(1, Ranks::count));
+        // Processes on one machine take its devices in turn.
+        let (start, before) = (mine.start, ranks::place_here() * mine.len());
+        let device = |place: usize| setup.devices.of_part(before + place - start);
         let members = mine.map(|place| {
             let (first, [below, above]) = plan.window(place);
             let own = plan.parts[place].len();
             let rows = below + own + above;
             let mut window = setup.clone();
             window.scenario = setup.scenario.window(plan.axis, first, rows);
-            window.device = setup.devices.of_part(place);
+            window.device = device(place);
             let mut stepper = make(&window)?;
             let lines = (setup.scenario.grid().size()[1..plan.axis.max(1)].iter()).product::<usize>();
             stepper.set_core(below * lines..(below + own) * lines);
@@ -62,10 +68,13 @@ impl<S: Cut> Whole<S> {
             plan,
             members,
             ranks,
+            outside: None,
             spent: 0,
         };
+        let lines = whole.lines();
+        whole.outside = ranks.map(|ranks| Outside::new(ranks, &whole.plan, &mut whole.members, lines));
         #[cfg(feature = "cuda")]
-        crate::solver::device::let_reach(whole.members.iter().map(|member| setup.devices.of_part(member.place)));
+        crate::solver::device::let_reach(whole.members.iter().map(|member| device(member.place)));
         let normalised = setup.scenario.initial().normalised();
         let weight = normalised.then(|| whole.total_weight()).transpose()?;
         for member in &mut whole.members {
@@ -124,61 +133,21 @@ impl<S: Cut> Whole<S> {
         Ok(self.members[0].stepper.weight_of(&rows))
     }
 
-    /// Rows that the processes before and behind this one need: the lowest ones of its first part, and the highest ones of its last.
-    fn given(&mut self) -> Result<[Vec<u8>; 2], SolverError> {
-        let (lines, ghosts, last) = (self.lines(), self.plan.ghosts, self.members.len() - 1);
-        let first = &mut self.members[0];
-        let down = first.read(first.core.start..first.core.start + ghosts, lines)?;
-        let last = &mut self.members[last];
-        Ok([down, last.read(last.core.end - ghosts..last.core.end, lines)?])
-    }
-
     /// Copies ghost rows from the parts that own them.
     fn exchange(&mut self) -> Result<(), SolverError> {
-        let outside = match self.ranks {
-            None => None,
-            Some(ranks) => {
-                let (given, lengths) = (self.given()?, self.lengths()?);
-                Some(self.swap(ranks, &given, lengths, None))
-            }
-        };
-        self.hand_out(outside.as_ref())
+        let sizes = [self.plan.ghosts, self.lines()];
+        if let Some(outside) = &mut self.outside {
+            outside.take(&mut self.members, sizes)?;
+            outside.swap(None)?;
+        }
+        self.hand_out()
     }
 
-    /// Bytes of the ghost rows that come from the process before and from the next one.
-    fn lengths(&mut self) -> Result<[usize; 2], SolverError> {
-        let lines = self.lines();
-        let last = self.members.len() - 1;
-        let first = &mut self.members[0];
-        let below = first.read(0..first.core.start, lines)?.len();
-        let last = &mut self.members[last];
-        let above = last.read(last.core.end..last.rows, lines)?.len();
-        Ok([below, above])
-    }
-
-    /// Exchanges ghost rows with other processes; `meanwhile` runs during the transfer.
-    fn swap(
-        &self,
-        ranks: &dyn Ranks,
-        [down, up]: &[Vec<u8>; 2],
-        lengths: [usize; 2],
-        meanwhile: Option<&mut dyn FnMut()>,
-    ) -> [Vec<u8>; 2] {
-        let (rank, count) = (ranks.rank(), ranks.count());
-        let down = if self.plan.ring || rank > 0 { &down[..] } else { &[] };
-        let up = if self.plan.ring || rank + 1 < count {
-            &up[..]
-        } else {
-            &[]
-        };
-        ranks.swap([down, up], lengths, meanwhile)
-    }
-
-    /// Writes all ghost rows; those of the first and the last part that another process owns are `outside`.
-    fn hand_out(&mut self, outside: Option<&[Vec<u8>; 2]>) -> Result<(), SolverError> {
+    /// Writes all ghost rows; those that another process owns have come.
+    fn hand_out(&mut self) -> Result<(), SolverError> {
         let (lines, ghosts, count) = (self.lines(), self.plan.ghosts, self.members.len());
         let mut neighbours: Vec<[usize; 2]> = (1..count).map(|n| [n - 1, n]).collect();
-        if outside.is_none() && self.plan.ring && count > 1 {
+        if self.outside.is_none() && self.plan.ring && count > 1 {
             neighbours.push([count - 1, 0]);
         }
         #[cfg(feature = "cuda")]
@@ -195,15 +164,8 @@ impl<S: Cut> Whole<S> {
         for pair in neighbours {
             Member::swap_ghosts(&mut self.members, pair, [ghosts, lines])?;
         }
-        if let Some([below, above]) = outside {
-            let first = &mut self.members[0];
-            if first.core.start > 0 {
-                first.write(0..first.core.start, lines, below)?;
-            }
-            let last = &mut self.members[count - 1];
-            if last.core.end < last.rows {
-                last.write(last.core.end..last.rows, lines, above)?;
-            }
+        if let Some(outside) = &self.outside {
+            outside.put(&mut self.members, lines)?;
         }
         self.spent = 0;
         Ok(())
@@ -227,25 +189,21 @@ impl<S: Cut> Whole<S> {
         self.spent += steps;
         let all = |members: &mut [Member<S>]| (members.par_iter_mut()).try_for_each(|member| advance(member, steps));
         let count = self.members.len();
-        let Some(ranks) = self.ranks.filter(|_| self.spent >= self.plan.steps && count >= 3) else {
+        let (sizes, copied) = ([self.plan.ghosts, self.lines()], self.spent >= self.plan.steps);
+        let (Some(outside), true) = (&mut self.outside, copied && count >= 3) else {
             all(&mut self.members)?;
-            if self.spent >= self.plan.steps {
-                self.exchange()?;
-            }
-            return Ok(());
+            return if copied { self.exchange() } else { Ok(()) };
         };
         let (first, rest) = self.members.split_at_mut(1);
         let (_, last) = rest.split_at_mut(count - 2);
         let (below, above) = rayon::join(|| all(first), || all(last));
         below.and(above)?;
-        let (given, lengths) = (self.given()?, self.lengths()?);
-        let mut members = std::mem::take(&mut self.members);
+        outside.take(&mut self.members, sizes)?;
         let mut stepped = Ok(());
-        let mut inner = || stepped = all(&mut members[1..count - 1]);
-        let outside = self.swap(ranks, &given, lengths, Some(&mut inner));
-        self.members = members;
+        let inner = &mut self.members[1..count - 1];
+        outside.swap(Some(&mut || stepped = all(inner)))?;
         stepped?;
-        self.hand_out(Some(&outside))
+        self.hand_out()
     }
 
     /// Applies a change, after which ghosts are copied before the next step.
@@ -339,9 +297,7 @@ impl<S: Cut> Whole<S> {
 impl<S: Cut> Stepper for Whole<S> {
     fn parts(&self) -> Parts {
         let own: Vec<Parts> = self.members.iter().map(|member| member.stepper.parts()).collect();
-        let processes = self
-            .ranks
-            .map_or(String::new(), |ranks| format!(" in {} processes", ranks.count()));
+        let processes = self.outside.as_ref().map_or(String::new(), Outside::describe);
         Parts {
             details: format!(
                 "{} parts along {}{processes}, {} ghost rows copied every {} steps; {}",
@@ -394,7 +350,7 @@ impl<S: Cut> Stepper for Whole<S> {
             let piece = self.ready(steps - done)?;
             let from = clock.after(done);
             #[cfg(feature = "cuda")]
-            let ghosts = (self.ranks.is_none() && self.spent + piece >= self.plan.steps).then_some(self.plan.ghosts);
+            let ghosts = (self.spent + piece >= self.plan.steps).then_some(self.plan.ghosts);
             self.step(piece, |member, steps| {
                 #[cfg(feature = "cuda")]
                 if let Some(ghosts) = ghosts {

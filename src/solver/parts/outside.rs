@@ -1,0 +1,231 @@
+//! Ghost rows that other processes own: by NCCL from device to device where every process has it, else by messages through the host.
+
+use super::Cut;
+use super::member::Member;
+#[cfg(feature = "cuda")]
+use crate::backend::cuda::{LockedBytes, Nccl, Pieces};
+use crate::backend::ranks::Ranks;
+use crate::solver::SolverError;
+use crate::solver::cut::Plan;
+use std::ops::{Deref, DerefMut, Range};
+#[cfg(feature = "cuda")]
+use std::sync::Arc;
+
+/// What travels between this process and those before and behind it.
+pub(super) struct Outside {
+    ranks: &'static dyn Ranks,
+    /// Whether the processes before and behind have neighbouring rows.
+    there: [bool; 2],
+    /// To the process before, and to the next one.
+    given: [Message; 2],
+    /// From them.
+    come: [Message; 2],
+    #[cfg(feature = "cuda")]
+    between: Between,
+}
+
+/// How ghost rows of devices travel.
+#[cfg(feature = "cuda")]
+enum Between {
+    /// By messages of the processes, and why.
+    Host(Option<String>),
+    /// From device to device; those of the next exchange, `[given, come]`.
+    Devices(Arc<Nccl>, Option<[[Option<Pieces>; 2]; 2]>),
+}
+
+impl Outside {
+    /// Of a process that holds these parts. All processes come to this call.
+    pub(super) fn new<S: Cut>(ranks: &'static dyn Ranks, plan: &Plan, members: &mut [Member<S>], lines: usize) -> Self {
+        let (rank, count) = (ranks.rank(), ranks.count());
+        Self {
+            ranks,
+            there: [plan.ring || rank > 0, plan.ring || rank + 1 < count],
+            given: Default::default(),
+            come: Default::default(),
+            #[cfg(feature = "cuda")]
+            between: Between::of(ranks, members, lines),
+        }
+    }
+
+    /// How ghost rows travel, for the user.
+    pub(super) fn describe(&self) -> String {
+        let processes = format!(" in {} processes", self.ranks.count());
+        #[cfg(feature = "cuda")]
+        match &self.between {
+            Between::Devices(nccl, _) => return format!("{processes} by NCCL {}", nccl.version()),
+            Between::Host(Some(reason)) => return format!("{processes} through the host ({reason})"),
+            Between::Host(None) => {}
+        }
+        processes
+    }
+
+    /// Takes what neighbours need: the lowest rows of the first part, and the highest ones of the last.
+    pub(super) fn take<S: Cut>(
+        &mut self,
+        members: &mut [Member<S>],
+        [ghosts, lines]: [usize; 2],
+    ) -> Result<(), SolverError> {
+        let last = members.len() - 1;
+        let [given, come] = ranges(members, ghosts);
+        #[cfg(feature = "cuda")]
+        if let Between::Devices(_, next) = &mut self.between {
+            let mut of = |n: usize, rows: &Range<usize>| {
+                let there = self.there[usize::from(n > 0)].then_some(());
+                there.and_then(|()| members[if n > 0 { last } else { 0 }].pieces(rows.clone(), lines))
+            };
+            *next = Some([[of(0, &given[0]), of(1, &given[1])], [of(0, &come[0]), of(1, &come[1])]]);
+            return Ok(());
+        }
+        for n in [0, 1] {
+            let member = &mut members[if n > 0 { last } else { 0 }];
+            if !self.there[n] {
+                self.given[n] = Message::default();
+                self.come[n] = Message::default();
+                continue;
+            }
+            self.come[n].make_room(member, come[n].clone(), lines)?;
+            self.given[n].fill(member, given[n].clone(), lines)?;
+        }
+        Ok(())
+    }
+
+    /// Exchanges it with other processes; `meanwhile` runs during the transfer.
+    pub(super) fn swap(&mut self, meanwhile: Option<&mut dyn FnMut()>) -> Result<(), SolverError> {
+        #[cfg(feature = "cuda")]
+        if let Between::Devices(nccl, next) = &mut self.between {
+            let (rank, count) = (self.ranks.rank(), self.ranks.count());
+            if let Some([given, come]) = next.take() {
+                nccl.swap(&given, &come, [(rank + count - 1) % count, (rank + 1) % count])?;
+            }
+            if let Some(meanwhile) = meanwhile {
+                meanwhile();
+            }
+            return Ok(());
+        }
+        let [down, up] = &self.given;
+        let [below, above] = &mut self.come;
+        self.ranks.swap([down, up], [below, above], meanwhile);
+        Ok(())
+    }
+
+    /// Writes what came into the ghost rows of the first and the last part.
+    pub(super) fn put<S: Cut>(&self, members: &mut [Member<S>], lines: usize) -> Result<(), SolverError> {
+        #[cfg(feature = "cuda")]
+        if matches!(self.between, Between::Devices(..)) {
+            return Ok(());
+        }
+        let last = members.len() - 1;
+        let [_, [below, above]] = ranges(members, 0);
+        #[cfg(feature = "cuda")]
+        {
+            // Both before either is written: what is written first would end the marks of the other.
+            let pieces = [(0, &below), (last, &above)].map(|(n, rows)| members[n].pieces(rows.clone(), lines));
+            if let [Some(low), Some(high)] = pieces {
+                for (pieces, message) in [low, high].iter().zip(&self.come) {
+                    if !message.is_empty() {
+                        pieces.write(message)?;
+                    }
+                }
+                return Ok(());
+            }
+        }
+        for (n, rows, message) in [(0, below, &self.come[0]), (last, above, &self.come[1])] {
+            if !message.is_empty() {
+                members[n].write(rows, lines, message)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Rows along the axis that is cut, `[given, come]`: the lowest of the first part and the highest of the last that neighbours have as ghosts, and the ghost rows below the first and above
+/// the last part.
+fn ranges<S>(members: &[Member<S>], ghosts: usize) -> [[Range<usize>; 2]; 2] {
+    let [first, last] = [&members[0], &members[members.len() - 1]];
+    let (low, high) = (first.core.start, last.core.end);
+    [[low..low + ghosts, high - ghosts..high], [0..low, high..last.rows]]
+}
+
+#[cfg(feature = "cuda")]
+impl Between {
+    fn of<S: Cut>(ranks: &dyn Ranks, members: &mut [Member<S>], lines: usize) -> Self {
+        let core = members[0].core.clone();
+        let own = members[0].pieces(core.start..core.start + 1, lines);
+        let device = own.map(|pieces| pieces.device());
+        match Nccl::among(ranks, device) {
+            Ok(nccl) => Self::Devices(nccl, None),
+            Err(reason) => Self::Host(device.map(|_| reason)),
+        }
+    }
+}
+
+/// A message, in memory that stays from one exchange to the next.
+enum Message {
+    Host(Vec<u8>),
+    #[cfg(feature = "cuda")]
+    Locked(LockedBytes),
+}
+
+impl Default for Message {
+    fn default() -> Self {
+        Self::Host(Vec::new())
+    }
+}
+
+impl Deref for Message {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        match self {
+            Self::Host(bytes) => bytes,
+            #[cfg(feature = "cuda")]
+            Self::Locked(bytes) => bytes,
+        }
+    }
+}
+
+impl DerefMut for Message {
+    fn deref_mut(&mut self) -> &mut [u8] {
+        match self {
+            Self::Host(bytes) => bytes,
+            #[cfg(feature = "cuda")]
+            Self::Locked(bytes) => bytes,
+        }
+    }
+}
+
+impl Message {
+    /// Takes the state of some rows.
+    fn fill<S: Cut>(&mut self, member: &mut Member<S>, rows: Range<usize>, lines: usize) -> Result<(), SolverError> {
+        #[cfg(feature = "cuda")]
+        if let Some(pieces) = member.pieces(rows.clone(), lines) {
+            self.lock(&pieces);
+            return Ok(pieces.read_into(self)?);
+        }
+        *self = Self::Host(member.read(rows, lines)?);
+        Ok(())
+    }
+
+    /// Room for the state of some rows.
+    fn make_room<S: Cut>(
+        &mut self,
+        member: &mut Member<S>,
+        rows: Range<usize>,
+        lines: usize,
+    ) -> Result<(), SolverError> {
+        #[cfg(feature = "cuda")]
+        if let Some(pieces) = member.pieces(rows.clone(), lines) {
+            self.lock(&pieces);
+            return Ok(());
+        }
+        self.fill(member, rows, lines)
+    }
+
+    /// Room for pieces of a device.
+    #[cfg(feature = "cuda")]
+    fn lock(&mut self, pieces: &Pieces) {
+        if !matches!(self, Self::Locked(bytes) if bytes.len() == pieces.bytes()) {
+            *self = Self::Locked(LockedBytes::new(pieces.device(), pieces.bytes()));
+        }
+    }
+}
