@@ -107,3 +107,31 @@ fn two_processes_on_devices_write_what_one_writes() {
         }
     }
 }
+
+/// Two devices of one process, which copy from each other directly and through the host.
+#[test]
+fn two_devices_write_what_one_writes_with_and_without_peer_access() {
+    if device::skip() {
+        return;
+    }
+    if devices_here() < 2 {
+        eprintln!("not tested: this machine has one NVIDIA device");
+        return;
+    }
+    for scene in scenes() {
+        let place = folder("devices", &scene);
+        let run = |devices: &str, name: &str, peers: Option<&str>| {
+            let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_ripplon"));
+            command.args(["run", "scene.toml", "--devices", devices, "--save", name]);
+            if let Some(peers) = peers {
+                command.env("RIPPLON_PEER_ACCESS", peers);
+            }
+            let output = command.current_dir(place.path()).output().unwrap();
+            assert!(output.status.success(), "{scene}\n{}", words(&output));
+            std::fs::read(place.path().join(name)).unwrap()
+        };
+        let one = run("0,0", "one.npy", None);
+        assert!(run("0,1", "two.npy", None) == one, "{scene}");
+        assert!(run("0,1", "host.npy", Some("none")) == one, "{scene}");
+    }
+}

@@ -196,9 +196,13 @@ impl Device {
         u32::try_from(most).unwrap_or(0)
     }
 
-    /// Lets this device and another one copy directly between their memories, where the machine can do that. Calling it again is no error.
+    /// Lets this device and another one copy directly between their memories, where the machine can do that and `RIPPLON_PEER_ACCESS` is not `none`. Calling it again is no error.
     #[allow(unsafe_code, reason = "the driver's library is C")]
     pub fn reach(&self, other: &Self) {
+        // For machines whose devices say that they reach each other and do not.
+        if std::env::var_os("RIPPLON_PEER_ACCESS").is_some_and(|word| word == "none") {
+            return;
+        }
         for (own, peer) in [(self, other), (other, self)] {
             if own.number == peer.number || own.context.bind_to_thread().is_err() {
                 continue;
