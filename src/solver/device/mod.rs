@@ -60,7 +60,7 @@ pub(super) fn check_count(grid: &Grid, numbers: u64) -> Result<(), SolverError> 
         return Ok(());
     }
     Err(SolverError::Unsupported(format!(
-        "the device counts sites in 32 bits, and {grid} has {}; take a smaller grid or backend = \"cpu\"",
+        "the device counts sites in 32 bits, and {grid} has {}; take a smaller grid, several parts where the method cuts the scene (devices = [0, 0]), or backend = \"cpu\"",
         grid.sites()
     )))
 }
