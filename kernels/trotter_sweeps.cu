@@ -479,6 +479,61 @@ extern "C" __global__ void sum_cells(const __grid_constant__ Sum p) {
     if (large && !peak) atomicOr(total_of(q, 0, k) + 1, 1ull);
 }
 
+// Rows of the field, of which the last ends where the field does: a line, which is one row, is cut into several
+struct Rows {
+    const real *re, *im;
+    size_t pitch, end;
+    int nx, count;
+    double *norms;  // one number a row
+};
+
+// The sum of |phi|^2 over every row in double precision: one warp a row, in blocks of 128, or one block a row, in blocks of 1024, for long rows. Which numbers a thread adds, and in
+// which order, depends on a row's length alone. Reads 2 numbers a site once: bound by memory.
+extern "C" __global__ void __launch_bounds__(1024) norm_rows(const Rows p) {
+    const bool is_long = blockDim.x > 128;
+    const int lanes = is_long ? blockDim.x : 32, lane = threadIdx.x % lanes, at_once = blockDim.x / lanes;
+    __shared__ double part[32];
+    for (int row = blockIdx.x * at_once + threadIdx.x / lanes; row < p.count; row += gridDim.x * at_once) {
+        const size_t base = row * p.pitch;
+        const int n = (int)min((size_t)p.nx, p.end - base), whole = n / V;
+        double norm = 0;
+#pragma unroll 2
+        for (int i = lane; i < whole; i += lanes) {
+            real r[V], s[V];
+            load(r, p.re + base + (size_t)i * V), load(s, p.im + base + (size_t)i * V);
+#pragma unroll
+            for (int c = 0; c < V; c++) norm += (double)r[c] * r[c] + (double)s[c] * s[c];
+        }
+        if (lane < n - whole * V) {
+            const size_t at = base + whole * V + lane;
+            norm += (double)p.re[at] * p.re[at] + (double)p.im[at] * p.im[at];
+        }
+        norm = sum_of_warp(norm);
+        if (is_long) {  // the same row for all threads of the block
+            __syncthreads();
+            if ((threadIdx.x & 31) == 0) part[threadIdx.x >> 5] = norm;
+            __syncthreads();
+            norm = sum_of_warp(part[threadIdx.x & 31]);
+        }
+        if (lane == 0) p.norms[row] = norm;
+    }
+}
+
+// Adds them in the order of measure_total; one block of 256
+extern "C" __global__ void norm_total(const double *norms, int count, double *out) {
+    __shared__ double part[256];
+    double sum = 0;
+#pragma unroll 8
+    for (int n = threadIdx.x; n < count; n += 256) sum += norms[n];
+    part[threadIdx.x] = sum;
+    __syncthreads();
+    for (int d = 128; d; d >>= 1) {
+        if (threadIdx.x < d) part[threadIdx.x] += part[threadIdx.x + d];
+        __syncthreads();
+    }
+    if (threadIdx.x == 0) out[NORM] = part[0];
+}
+
 // What total[NORM] of the closed imaginary-time field asks for: scale by sqrt(weight / norm)
 extern "C" __global__ void normalise(real *re, real *im, const double *total, double weight, size_t count) {
     const double norm = total[NORM];

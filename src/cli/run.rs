@@ -161,6 +161,9 @@ pub(super) fn run(args: &RunArgs) -> anyhow::Result<()> {
     let interrupt = Interrupt::listen()?;
     let mut outputs = Outputs::create(args, total, &mut engine)?;
     say!("{}", headline(&scenario, &engine));
+    if let Some(cut) = engine.report().cut() {
+        say!("{cut}");
+    }
     super::scene::print_note(&engine);
 
     let bar = progress_bar(total);

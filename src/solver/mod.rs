@@ -90,6 +90,17 @@ pub struct Report {
     pub memory: u64,
 }
 
+/// Words with which a report says how a grid is cut, before what it says of each part.
+const PARTS_ALONG: &str = " parts along ";
+
+impl Report {
+    /// How the grid is cut, and how ghost rows travel; `None` for a run in one part.
+    pub fn cut(&self) -> Option<&str> {
+        let (cut, _) = self.details.split_once("; ")?;
+        cut.contains(PARTS_ALONG).then_some(cut)
+    }
+}
+
 /// Where a run stands.
 #[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Clock {

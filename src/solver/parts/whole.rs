@@ -12,7 +12,7 @@ use crate::solver::put_in::PutIn;
 use crate::solver::row_numbers::NUMBERS;
 use crate::solver::setup::Setup;
 use crate::solver::stepper::{Parts, Plane, Stepper};
-use crate::solver::{FieldImage, ImageRequest, SolverError, Taps};
+use crate::solver::{FieldImage, ImageRequest, PARTS_ALONG, SolverError, Taps};
 use bytemuck::Pod;
 use rayon::prelude::*;
 use std::ops::Range;
@@ -171,12 +171,13 @@ impl<S: Cut> Whole<S> {
         Ok(())
     }
 
-    /// Steps that can be taken from here, at most `left`; ghost rows are copied where they are used up.
+    /// Steps that can be taken from here, at most `left`. Ghost rows that do not serve for all of them are copied first, though they may not be used up: what a period cuts short on the way, a
+    /// launch of several steps or a pass of towers, costs more than a copy.
     fn ready(&mut self, left: u64) -> Result<u64, SolverError> {
-        if self.spent >= self.plan.steps {
+        if self.spent > 0 && self.spent.saturating_add(left) > self.plan.steps {
             self.exchange()?;
         }
-        Ok(left.min(self.plan.steps - self.spent))
+        Ok(left.min(self.plan.steps))
     }
 
     /// Takes some steps in all parts, side by side. At the end of a period their ghosts are copied: where a process has more than two parts, what its neighbours need
@@ -300,7 +301,7 @@ impl<S: Cut> Stepper for Whole<S> {
         let processes = self.outside.as_ref().map_or(String::new(), Outside::describe);
         Parts {
             details: format!(
-                "{} parts along {}{processes}, {} ghost rows copied every {} steps; {}",
+                "{}{PARTS_ALONG}{}{processes}, {} ghost rows copied every {} steps; {}",
                 self.plan.parts.len(),
                 ["x", "y", "z"][self.plan.axis],
                 self.plan.ghosts,

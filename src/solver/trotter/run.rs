@@ -259,7 +259,7 @@ impl<T: Real> Trotter<T> {
     /// Σ|φ|², row sums added in order.
     pub(super) fn sum_of_squares(&self) -> f64 {
         if let Some(device) = self.stepper.device() {
-            return device.totals(&self.everywhere(false), None, &[]).norm;
+            return device.norm(&self.everywhere(false));
         }
         if let Some(weight) = self.stepper.weight() {
             return weight;

@@ -162,9 +162,14 @@ pub(super) trait OnDevice<T: Real>: Sync {
         vec![Totals::none(); rows]
     }
 
-    /// Σ|ψ|² of every row of a region.
-    fn row_norms(&self, region: &Region) -> Vec<f64> {
-        let rows = self.row_totals(region, None, &[]);
+    /// Σ|φ|²; NaN if the device failed.
+    fn norm(&self, everywhere: &Region) -> f64 {
+        self.totals(everywhere, None, &[]).norm
+    }
+
+    /// Σ|φ|² of every row, whose sum in strides is [`OnDevice::norm`].
+    fn row_norms(&self, everywhere: &Region) -> Vec<f64> {
+        let rows = self.row_totals(everywhere, None, &[]);
         rows.iter().map(|row| row.norm).collect()
     }
     /// Scales the field, whose Σ|φ|² is `now`, to Σ|φ|² = weight; asked there as well.

@@ -37,7 +37,7 @@ pub(super) fn check_room(
     let own = bonds + u64::from(medium.has(Sets::Interaction));
     let planes = 2 * (fields + tables) + 1 + u64::from(absorbs) + medium.drives().len() as u64 + own;
     let walls = u64::from(medium.has(Sets::Wall));
-    let needed = count * (planes * precision.bytes() as u64 + walls) + ny * nz * (8 * SUMS) as u64;
+    let needed = count * (planes * precision.bytes() as u64 + walls) + ny * nz * (8 * (SUMS + 1)) as u64;
     device::check_room(grid, precision, &format!("trotter {}", schedule.as_str()), needed, free)
 }
 
@@ -157,8 +157,8 @@ mod tests {
     #[test]
     fn room_is_counted_before_it_is_taken() {
         let plain = problem("[64, 32]", "");
-        // Field, its second half, phases: 2 planes each; energies; ten sums a row.
-        let needed = 64 * 32 * 4 * 7 + 32 * 80;
+        // Field, its second half, phases: 2 planes each; energies; ten sums and a norm a row.
+        let needed = 64 * 32 * 4 * 7 + 32 * 88;
         assert_eq!(said(&plain, Schedule::Fused, Precision::Single, needed), "");
         let short = said(&plain, Schedule::Fused, Precision::Single, needed - 1);
         assert!(
@@ -176,7 +176,7 @@ mod tests {
     #[test]
     fn what_differs_takes_room_and_single_sweeps() {
         let layer = |sets: &str| format!("[[layer]]\nsets = \"{sets}\"\nshape = \"everywhere\"\nvalue = 0.5\n");
-        let plain = 64 * 32 * 4 * 5 + 32 * 80;
+        let plain = 64 * 32 * 4 * 5 + 32 * 88;
         for (layers, order, planes) in [
             (layer("hopping"), 2, 2 * 6),
             (layer("hopping"), 4, 2 * 8 + 2),

@@ -5,12 +5,81 @@ use super::launch::addresses;
 use super::params::{self, SUMS, filled, unsigned, whole};
 use super::{Cuda, OnCuda, Sums};
 use crate::backend::cuda::{CudaError, Stream};
+use crate::grid::Grid;
 use crate::solver::trotter::run::{HalfPhase, Region, Totals};
 
 /// Sites of a row that a block adds instead of a warp, whose loads are too few at a time for it.
 const LONG_ROW: usize = 1 << 14;
 
+/// The rows whose norms are added: those of the grid, of a line pieces of [`LONG_ROW`] sites.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Norms {
+    /// How many there are.
+    pub count: usize,
+    /// Sites of each but the last of a line, and from one to the next.
+    sites: [usize; 2],
+    /// Where the last ends.
+    end: usize,
+}
+
+impl Norms {
+    pub(super) fn of(grid: &Grid, pitch: usize) -> Self {
+        let nx = grid.size()[0];
+        if grid.rank() == 1 {
+            return Self {
+                count: nx.div_ceil(LONG_ROW),
+                sites: [LONG_ROW; 2],
+                end: nx,
+            };
+        }
+        Self {
+            count: grid.rows(),
+            sites: [nx, pitch],
+            end: grid.rows() * pitch,
+        }
+    }
+}
+
 impl<T: OnCuda> Cuda<T> {
+    /// Σ|φ|² of every row, which stay in `sums.norms`; returns how many there are.
+    #[allow(unsafe_code, reason = "a kernel launch")]
+    pub(super) fn norms_of_rows(&self, stream: &Stream, sums: &Sums<T>) -> Result<usize, CudaError> {
+        let rows = Norms::of(&self.grid, self.pitch);
+        debug_assert!(sums.norms.bytes() >= rows.count * size_of::<f64>(), "{rows:?}");
+        debug_assert!(self.field[0].bytes() >= rows.end * size_of::<T>(), "{rows:?}");
+        let [nx, pitch] = rows.sites;
+        let parameters = params::Rows {
+            field: addresses(&self.field),
+            pitch: pitch as u64,
+            end: rows.end as u64,
+            nx: whole(nx),
+            count: whole(rows.count),
+            norms: sums.norms.address(),
+        };
+        let (threads, at_once) = if nx >= LONG_ROW { (1024, 1) } else { (128, 4) };
+        let blocks = unsigned(rows.count.div_ceil(at_once)).min(65535);
+        // SAFETY: the argument is that of the kernel; it reads sites of the field up to `end`, and at `norms` there is room for every row.
+        unsafe {
+            stream.launch(self.kernel("norm_rows"), (blocks, 1, 1), threads, |launch| {
+                launch.arg(&parameters);
+            })?;
+        }
+        Ok(rows.count)
+    }
+
+    /// Σ|φ|², as the first number of `sums.totals`.
+    #[allow(unsafe_code, reason = "a kernel launch")]
+    pub(super) fn total_norm(&self, stream: &Stream, sums: &Sums<T>) -> Result<(), CudaError> {
+        let count = whole(self.norms_of_rows(stream, sums)?);
+        let (from, to) = (sums.norms.address(), sums.totals.address());
+        // SAFETY: the arguments are those of the kernel; at `from` there are `count` numbers, and at `to` there is room for one.
+        unsafe {
+            stream.launch(self.kernel("norm_total"), (1, 1, 1), 256, |launch| {
+                launch.arg(&from).arg(&count).arg(&to);
+            })
+        }
+    }
+
     /// Arguments of sums over the rows of a region; the sums stay in `sums.rows`.
     pub(super) fn measuring(
         &self,

@@ -50,6 +50,7 @@ pub(super) use crate::solver::device::OnCuda;
 use crate::solver::device::transducers::DeviceTransducers;
 use crate::solver::{Backend, FieldImage, SolverError, Target, Variant};
 use choice::{Schedule, check_room, chosen};
+use measures::Norms;
 use num_complex::Complex;
 use params::{Lattice, SUMS};
 use rayon::prelude::*;
@@ -58,7 +59,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Entries of `trotter_sweeps.cu`.
-const ENTRIES: [&str; 12] = [
+const ENTRIES: [&str; 14] = [
     "sweep_x",
     "sweep_rows",
     "sweep_columns",
@@ -67,6 +68,8 @@ const ENTRIES: [&str; 12] = [
     "turn_field",
     "measure_rows",
     "measure_total",
+    "norm_rows",
+    "norm_total",
     "sum_cells",
     "normalise",
     "picture",
@@ -208,8 +211,8 @@ struct Sums<T: OnCuda> {
     strengths: Option<Buffer<T>>,
     lowest: f64,
     rows: Buffer<f64>,
-    /// Where the sums of rows come to the host.
-    landing: Vec<f64>,
+    /// Σ|φ|² of every row.
+    norms: Buffer<f64>,
     totals: Buffer<f64>,
     /// Sums that stay there until they are asked for.
     kept: Option<Buffer<f64>>,
@@ -277,7 +280,7 @@ impl<T: OnCuda> Cuda<T> {
                     strengths: None,
                     lowest: 0.0,
                     rows: stream.zeros("sums over rows", ny * nz * SUMS)?,
-                    landing: Vec::new(),
+                    norms: stream.zeros("norms of rows", Norms::of(&grid, pitch).count)?,
                     totals: stream.zeros("sums", SUMS)?,
                     kept: None,
                     value: None,

@@ -165,19 +165,13 @@ impl<T: OnCuda> OnDevice<T> for Cuda<T> {
     #[allow(unsafe_code, reason = "a kernel launch")]
     fn normalise(&self, weight: f64) {
         self.changed();
-        let region = Region {
-            lo: [0; 3],
-            hi: self.grid.size(),
-            across: None,
-            energy: false,
-        };
         let sums = self.sums();
         let [re, im] = addresses(&self.field);
         let (totals, count) = (sums.totals.address(), (self.pitch * self.grid.rows()) as u64);
         self.attempt(|| {
             self.before_writing(None)?;
             // The norm stays on the device: nobody waits for it here.
-            self.reduce(&self.stream, &sums, &region, (None, &[]), sums.totals.address())?;
+            self.total_norm(&self.stream, &sums)?;
             // SAFETY: the arguments are those of `normalise`; the planes have `count` numbers.
             unsafe {
                 self.stream
@@ -228,22 +222,25 @@ impl<T: OnCuda> OnDevice<T> for Cuda<T> {
         rows.map(|row| totals_of(*row)).collect()
     }
 
-    /// A grid in space has 10⁵ rows and more, and their sums are asked for whenever the norm is restored: what takes them in stays.
-    fn row_norms(&self, region: &Region) -> Vec<f64> {
-        let mut sums = self.sums();
-        let rows = (region.hi[1] - region.lo[1]) * (region.hi[2] - region.lo[2]);
-        let mut numbers = std::mem::take(&mut sums.landing);
-        numbers.resize(rows * SUMS, 0.0);
-        let taken = self.attempt(|| {
+    fn norm(&self, _everywhere: &Region) -> f64 {
+        let sums = self.sums();
+        let mut norm = [f64::NAN];
+        self.attempt(|| {
             let stream = self.readback()?;
-            self.sum_rows(stream, &sums, region, (None, &[]))?;
-            stream.download("sums", &sums.rows, &mut numbers)
+            self.total_norm(stream, &sums)?;
+            stream.download_at("the norm", &sums.totals, 0, &mut norm)
         });
-        let norms = match taken {
-            Some(()) => numbers.iter().step_by(SUMS).copied().collect(),
-            None => vec![f64::NAN; rows],
-        };
-        sums.landing = numbers;
+        norm[0]
+    }
+
+    fn row_norms(&self, _everywhere: &Region) -> Vec<f64> {
+        let sums = self.sums();
+        let mut norms = vec![f64::NAN; self.grid.rows()];
+        self.attempt(|| {
+            let stream = self.readback()?;
+            self.norms_of_rows(stream, &sums)?;
+            stream.download("norms of rows", &sums.norms, &mut norms)
+        });
         norms
     }
 

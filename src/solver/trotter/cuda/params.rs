@@ -202,6 +202,15 @@ parameters! {
         pub copied: Copied,
     }
 
+    pub(super) struct Rows {
+        pub field: [u64; 2],
+        pub pitch: u64,
+        pub end: u64,
+        pub nx: i32,
+        pub count: i32,
+        pub norms: u64,
+    }
+
     pub(super) struct Picture {
         pub field: [u64; 2],
         pub medium: Medium,
@@ -299,6 +308,7 @@ mod tests {
         }
         assert_eq!(kernels.declared("sweep_columns"), [size_of::<Columns<T>>()]);
         assert_eq!(kernels.declared("measure_rows"), [size_of::<Measure>()]);
+        assert_eq!(kernels.declared("norm_rows"), [size_of::<Rows>()]);
         assert_eq!(kernels.declared("picture")[0], size_of::<Picture>());
         assert_eq!(kernels.declared("touch_sites"), [size_of::<TouchSites>()]);
         assert_eq!(kernels.declared("sum_cells"), [size_of::<Sum>()]);
