@@ -63,7 +63,7 @@ fn held_back(checks: &Checks) -> Option<&'static str> {
             "The scene was edited: its notes and theory do not apply to it as it is now, and are not shown. Undo (Ctrl+Z) or open it again to see them.",
         ),
         (false, false) if checks.mixed => Some(
-            "The run went partly through an edited scene, was measured, or was turned by hand: its predictions are judged again once it starts anew (Reset).",
+            "The run went partly through an edited scene, was measured, or was reversed by hand: its predictions are judged again once it starts anew (Reset).",
         ),
         (false, false) => None,
     }
