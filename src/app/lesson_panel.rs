@@ -21,12 +21,8 @@ pub enum Wish {
 /// Shows the panel, with the predictions where `questions` are given.
 pub fn show(ui: &mut Ui, document: &Document, frame: &Frame, questions: Option<&Questions>) -> Option<Wish> {
     let mut wanted = steps(ui, document.preset()).map(Wish::Open);
-    let title = match document.draft.title.as_str() {
-        "" => "Untitled",
-        title => title,
-    };
     let color = theme::palette(ui).strong;
-    ui.add(egui::Label::new(egui::RichText::new(title).size(17.0).color(color)).wrap());
+    ui.add(egui::Label::new(egui::RichText::new(document.title()).size(17.0).color(color)).wrap());
     if document.draft.about.trim().is_empty() {
         hint(ui, "This scene has no text. “about” in its file is shown here.");
     } else {

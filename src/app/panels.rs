@@ -55,7 +55,7 @@ impl App {
         Panel::top("menu").frame(bar(16, 4)).resizable(false).show(ui, |ui| {
             wishes.actions.extend(menu::show(
                 ui,
-                &self.document.draft.title,
+                self.document.title(),
                 self.document.is_modified(),
                 can,
                 &[

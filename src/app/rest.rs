@@ -46,7 +46,7 @@ impl App {
         if self.resting.is_none() || covered || self.questions.waiting(frame).is_some() {
             return;
         }
-        let words = words(frame);
+        let words = words(frame, self.document.preset().is_some());
         let id = egui::Id::unique("rest");
         let size = ctx
             .memory(|memory| memory.area_rect(id))
@@ -81,13 +81,15 @@ impl App {
 }
 
 /// What is said where a run rests. How near a wave has come to where it began is measured elsewhere: many mirrors bring it back in part only, or not at all.
-fn words(frame: &Frame) -> &'static str {
+fn words(frame: &Frame, is_lesson: bool) -> &'static str {
     if frame.clock.time_step < 0.0 {
         "Back at the start."
     } else if frame.mirror.is_some() {
         "The way back was as long as the way out."
-    } else {
+    } else if is_lesson {
         "The lesson ends here."
+    } else {
+        "The scene ends here."
     }
 }
 
@@ -106,6 +108,15 @@ fn above_note(line: Rect, note: Option<Rect>) -> Rect {
 mod tests {
     use super::*;
     use egui::pos2;
+
+    #[test]
+    fn only_a_preset_is_a_lesson() {
+        let frame = Frame::default();
+        assert_eq!(
+            [true, false].map(|is_lesson| words(&frame, is_lesson)),
+            ["The lesson ends here.", "The scene ends here."]
+        );
+    }
 
     #[test]
     fn the_line_never_covers_a_note() {

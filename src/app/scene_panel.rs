@@ -16,13 +16,7 @@ use egui::Ui;
 
 /// Shows the panel; edits the document's draft, and returns what shall be heard.
 pub fn show(ui: &mut Ui, document: &mut Document, frame: &Frame) -> Option<SoundWish> {
-    let palette = theme::palette(ui);
-    let title = if document.draft.title.is_empty() {
-        "Untitled"
-    } else {
-        &document.draft.title
-    };
-    ui.add(egui::Label::new(egui::RichText::new(title).size(17.0).color(palette.strong)).wrap());
+    title(ui, &mut document.draft.title);
     if let Some(path) = document.path() {
         hint(ui, &path.display().to_string());
     }
@@ -57,6 +51,18 @@ pub fn show(ui: &mut Ui, document: &mut Document, frame: &Frame) -> Option<Sound
         theory_panel::show(ui, file);
     });
     sound
+}
+
+/// What the scene is called: under this name it stands in the gallery and in films.
+fn title(ui: &mut Ui, title: &mut String) {
+    let field = egui::TextEdit::singleline(title)
+        .font(egui::FontId::proportional(17.0))
+        .text_color(theme::palette(ui).strong)
+        .hint_text("Untitled")
+        .desired_width(f32::INFINITY);
+    ui.add(field).accessible_name("Title of the scene").explained(
+        "The scene’s title: in the gallery, in pictures and films. Edit it before you save a scene of your own.",
+    );
 }
 
 /// Whether the draft is saved and runs, on one line whatever it says: the controls below stay where they are while something is edited.
