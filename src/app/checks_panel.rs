@@ -85,7 +85,21 @@ fn live(subject: &Subject, frame: &Frame) -> Option<f64> {
                 .and_then(|(_, sums)| sums.by_name(name))
                 .or_else(refocus)
                 .or_else(|| frame.state.as_ref()?.2.by_name(name))
+                .or_else(|| on_its_way(name, frame))
         }
+    }
+}
+
+/// Where a trajectory stands: `name` is that of one of its coordinates.
+fn on_its_way(name: &str, frame: &Frame) -> Option<f64> {
+    let trajectories = frame.scenario.as_ref()?.trajectories();
+    let (trajectory, axis) = name.rsplit_once('.')?;
+    let place = trajectories.iter().position(|one| one.name == trajectory)?;
+    let [x, y] = *frame.paths.get(place)?.points.last()?;
+    match axis {
+        "x" => Some(x),
+        "y" => Some(y),
+        _ => None,
     }
 }
 
@@ -272,4 +286,28 @@ fn warnings(scenario: &Scenario, frame: &Frame, checks: &Checks, advice: Option<
         ));
     }
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::trajectories::ShownPath;
+
+    /// A trajectory is told while it goes, not only when its prediction is due.
+    #[test]
+    fn a_trajectory_is_seen_where_it_stands() {
+        let text = crate::scene::presets::find("bohm").unwrap().text;
+        let (_, scenario) = crate::solver::read_scene_text(text, None, &[]).unwrap();
+        let last = scenario.trajectories().len() - 1;
+        let name = scenario.trajectories()[last].name.clone();
+        let mut paths = vec![ShownPath::default(); last + 1];
+        paths[last].points = vec![[1.0, 2.0], [3.0, 4.0]];
+        let frame = Frame {
+            scenario: Some(Arc::new(scenario)),
+            paths: paths.into(),
+            ..Frame::default()
+        };
+        let of = |axis: &str| live(&Subject::Observable(format!("{name}.{axis}")), &frame);
+        assert_eq!([of("x"), of("y"), of("z")], [Some(3.0), Some(4.0), None]);
+    }
 }

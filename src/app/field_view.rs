@@ -178,11 +178,11 @@ pub fn show(ui: &mut Ui, view: &mut ViewState, sources: &Sources<'_>) -> Respons
     overlay::legend(&painter, room, &sources.legend);
     let along = sources.along(0);
     let name = if of_momenta { "Δkx = " } else { "" };
-    overlay::scale_bar(&painter, room, &view.camera, along.step(), (name, along.unit));
+    let scale = overlay::scale_bar(&painter, room, &view.camera, along.step(), (name, along.unit));
     name_medium(&painter, room, view, sources);
     if view.show_theory && !sources.is_plain() {
         let notes = (sources.scenario.notes(), clock.time);
-        view.note = theory_view::note(&painter, room, notes);
+        view.note = theory_view::note(&painter, (room, scale), notes);
     }
     if let Some(fields) = read_out(view, room, sources, &response) {
         view.tell(&painter, (room, Align2::RIGHT_BOTTOM), fields, sources.bare);

@@ -170,6 +170,26 @@ fn contents(ui: &mut Ui, wanted: &mut Wanted, frame: &Frame, folder: Option<&Pat
     let palette = theme::palette(ui);
     ui.heading(egui::RichText::new("Export film or picture").color(palette.strong));
     ui.add_space(8.0);
+    // In a low window what is asked is scrolled, and the buttons stay.
+    let room = (ui.ctx().content_rect().height() - AROUND).max(120.0);
+    egui::ScrollArea::vertical()
+        .max_height(room)
+        .min_scrolled_height(room)
+        .show(ui, |ui| questions(ui, wanted, frame, folder));
+    ui.add_space(8.0);
+    ui.horizontal(|ui| {
+        let goes_on = ui.button("Choose the file…").clicked();
+        let cancelled = ui.button("Cancel").clicked();
+        (goes_on, cancelled)
+    })
+    .inner
+}
+
+/// What the dialogue takes beside what it asks: its heading, its buttons, its edge and some air around it.
+const AROUND: f32 = 136.0;
+
+/// What is asked of the film.
+fn questions(ui: &mut Ui, wanted: &mut Wanted, frame: &Frame, folder: Option<&Path>) {
     row(
         ui,
         "Of",
@@ -240,13 +260,6 @@ fn contents(ui: &mut Ui, wanted: &mut Wanted, frame: &Frame, folder: Option<&Pat
         });
     }
     space(ui, wanted, folder);
-    ui.add_space(8.0);
-    ui.horizontal(|ui| {
-        let goes_on = ui.button("Choose the file…").clicked();
-        let cancelled = ui.button("Cancel").clicked();
-        (goes_on, cancelled)
-    })
-    .inner
 }
 
 fn size_row(ui: &mut Ui, wanted: &mut Wanted) {

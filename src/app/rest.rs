@@ -1,5 +1,6 @@
 //! The end of a lesson: the picture rests there, to be seen again or to go on.
 
+use super::side_run;
 use super::theme;
 use super::window::App;
 use crate::engine::{Command, Frame, Status};
@@ -51,7 +52,8 @@ impl App {
         let size = ctx
             .memory(|memory| memory.area_rect(id))
             .map_or(USUAL, |rect| rect.size());
-        let at = self.canvas_area.center_bottom() - vec2(0.0, 12.0);
+        let area = beside(self.canvas_area, &side_run::places(ctx), size.x);
+        let at = area.center_bottom() - vec2(0.0, 12.0);
         let place = above_note(Align2::CENTER_BOTTOM.anchor_size(at, size), self.view.note);
         let (mut again, mut on) = (false, false);
         egui::Area::new(id)
@@ -96,6 +98,16 @@ fn words(frame: &Frame, is_lesson: bool) -> &'static str {
 /// The size of the line before it was shown once.
 const USUAL: egui::Vec2 = vec2(320.0, 46.0);
 
+/// What panels over the right part of the picture leave of it for a line of this width; all of it where that is too little.
+fn beside(area: Rect, panels: &[Rect], width: f32) -> Rect {
+    let over = panels.iter().filter(|panel| panel.intersects(area));
+    let right = over.map(|panel| panel.left()).fold(area.right(), f32::min);
+    if right - area.left() < width + 16.0 {
+        return area;
+    }
+    Rect::from_min_max(area.min, egui::pos2(right, area.bottom()))
+}
+
 /// The place of the line, above a note where it would cover that.
 fn above_note(line: Rect, note: Option<Rect>) -> Rect {
     match note.filter(|note| note.expand(4.0).intersects(line)) {
@@ -108,6 +120,20 @@ fn above_note(line: Rect, note: Option<Rect>) -> Rect {
 mod tests {
     use super::*;
     use egui::pos2;
+
+    #[test]
+    fn the_line_stands_beside_panels() {
+        let area = Rect::from_min_max(pos2(264.0, 33.0), pos2(1280.0, 621.0));
+        let panel = Rect::from_min_max(pos2(644.0, 73.0), pos2(1264.0, 600.0));
+        assert_eq!(beside(area, &[], USUAL.x), area);
+        let free = beside(area, &[panel], USUAL.x);
+        assert!(
+            !free.intersects(panel.shrink(1.0)) && free.width() > USUAL.x,
+            "{free:?}"
+        );
+        let wide = panel.with_min_x(300.0);
+        assert_eq!(beside(area, &[wide], USUAL.x), area, "no room is left");
+    }
 
     #[test]
     fn only_a_preset_is_a_lesson() {

@@ -14,6 +14,9 @@ use crate::scene::file::{EdgesFile, GridFile, QuantumFile};
 use crate::scene::{Fault, SceneFile};
 use egui::Ui;
 
+/// The section of the layers, in quantum scenes and in those of sound.
+pub const LAYERS: [&str; 2] = ["Potential and walls", "Medium and walls"];
+
 /// Shows the panel; edits the document's draft, and returns what shall be heard.
 pub fn show(ui: &mut Ui, document: &mut Document, frame: &Frame) -> Option<SoundWish> {
     title(ui, &mut document.draft.title);
@@ -29,11 +32,7 @@ pub fn show(ui: &mut Ui, document: &mut Document, frame: &Frame) -> Option<Sound
         section(ui, Icon::Waves, "Pulses", false, |ui| sound_panel::pulses(ui, file));
         section(ui, Icon::Volume2, "Sources", false, |ui| sound_panel::sources(ui, file));
     }
-    let name = if file.acoustic.is_none() {
-        "Potential and walls"
-    } else {
-        "Medium and walls"
-    };
+    let name = LAYERS[usize::from(file.acoustic.is_some())];
     section(ui, Icon::Layers, name, true, |ui| layers_panel::show(ui, file));
     section(ui, Icon::FlipHorizontal2, "Mirror", false, |ui| {
         mirror_panel::show(ui, file, mirror_panel::turned_by_hand(frame));

@@ -2,7 +2,7 @@
 
 use super::document::Document;
 use super::plots::still;
-use super::side_run::{Reporter, SideRun, window};
+use super::side_run::{Reporter, SWEEP, SideRun, window};
 use super::theme;
 use super::widgets::{button, fault, figure, hint, row};
 use crate::app::icon::Icon;
@@ -78,7 +78,7 @@ impl SweepPanel {
             return None;
         }
         let (mut open, mut wish) = (true, None);
-        window((ctx, picture), "Sweep", [520.0, 480.0], &mut open, |ui| {
+        window((ctx, picture), SWEEP, [520.0, 480.0], &mut open, |ui| {
             Self::fields(ui, &mut document.draft, frame);
             self.controls(ui, document);
             if let Some(text) = self.run.fault() {
