@@ -108,7 +108,10 @@ impl DispersionPanel {
 
     fn picture(&mut self, ui: &mut Ui) {
         let Some(report) = &self.report else { return };
-        hint(ui, "Line: the continuum. Dashed: the steps on the lattice.");
+        hint(
+            ui,
+            &format!("Line: the continuum. Dashed: the steps on the lattice. Colours: the power, over {RANGE} dB."),
+        );
         if let Some(text) = &report.unlike {
             hint(ui, text);
         }

@@ -65,7 +65,7 @@ mod tests {
     /// What stands between two signs in a text, at each place.
     fn between<'a>(text: &'a str, first: &'a str, last: &'a [char]) -> impl Iterator<Item = &'a str> {
         let found = text.split(first).skip(1);
-        found.filter_map(|rest| rest.split(last).next())
+        found.filter_map(move |rest| rest.split(last).next())
     }
 
     /// Menus, sections and plots that a lesson sends its reader to are there, by that name.

@@ -2,7 +2,9 @@
 
 use super::side_run;
 use super::theme;
+use super::widgets::icon_button;
 use super::window::App;
+use crate::app::icon::Icon;
 use crate::engine::{Command, Frame, Status};
 use egui::{Align2, Rect, vec2};
 
@@ -16,6 +18,7 @@ impl App {
         let frame = self.worker.last_frame();
         if !frame.rests || frame.status == Status::Running {
             self.resting = None;
+            self.rest_is_hidden = false;
             return;
         }
         let now = ctx.input(|input| input.time);
@@ -44,7 +47,7 @@ impl App {
     pub(super) fn show_rest(&mut self, ctx: &egui::Context) {
         let frame = self.worker.last_frame();
         let covered = self.tour.is_some() || self.demo.is_some() || self.frame_history.at().is_some();
-        if self.resting.is_none() || covered || self.questions.waiting(frame).is_some() {
+        if self.resting.is_none() || self.rest_is_hidden || covered || self.questions.waiting(frame).is_some() {
             return;
         }
         let words = words(frame, self.document.preset().is_some());
@@ -55,7 +58,7 @@ impl App {
         let area = beside(self.canvas_area, &side_run::places(ctx), size.x);
         let at = area.center_bottom() - vec2(0.0, 12.0);
         let place = above_note(Align2::CENTER_BOTTOM.anchor_size(at, size), self.view.note);
-        let (mut again, mut on) = (false, false);
+        let (mut again, mut on, mut hide) = (false, false, false);
         egui::Area::new(id)
             .order(egui::Order::Middle)
             .pivot(Align2::CENTER_BOTTOM)
@@ -71,6 +74,7 @@ impl App {
                             .button("Go on")
                             .on_hover_text("Plays on. Run → Rest at the end turns this off.")
                             .clicked();
+                        hide = icon_button(ui, Icon::X, "Hide this line", true).clicked();
                     });
                 });
             });
@@ -79,6 +83,7 @@ impl App {
         } else if on {
             self.worker.send(Command::Play);
         }
+        self.rest_is_hidden |= hide;
     }
 }
 
@@ -96,7 +101,7 @@ fn words(frame: &Frame, is_lesson: bool) -> &'static str {
 }
 
 /// The size of the line before it was shown once.
-const USUAL: egui::Vec2 = vec2(320.0, 46.0);
+const USUAL: egui::Vec2 = vec2(352.0, 46.0);
 
 /// What panels over the right part of the picture leave of it for a line of this width; all of it where that is too little.
 fn beside(area: Rect, panels: &[Rect], width: f32) -> Rect {

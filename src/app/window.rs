@@ -106,6 +106,8 @@ pub struct App {
     pub(super) plays_presets: bool,
     /// Since when the run rests where its lesson is over, in seconds of the window's clock.
     pub(super) resting: Option<f64>,
+    /// The line that says so was put away: it hides some of the picture.
+    pub(super) rest_is_hidden: bool,
     /// The first scene was told to run and does not yet.
     pub(super) starting: bool,
     /// What the log was told of the run.
@@ -233,6 +235,7 @@ impl App {
             plays_first: true,
             plays_presets: true,
             resting: None,
+            rest_is_hidden: false,
             starting: false,
             run_log: RunLog::default(),
             noticed: 0,
