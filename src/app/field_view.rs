@@ -81,15 +81,17 @@ fn listeners(ui: &Ui, painter: &egui::Painter, (area, room): (Rect, Room), view:
     let (grid, clock) = (sources.scenario.grid(), &sources.frame.clock);
     let detectors = sources.scenario.detectors();
     let playing = (sources.scenario.sources(), clock.time);
-    marks::sources(painter, area, &view.camera, grid, playing);
+    let plane = (grid.rank() == 3).then(|| view.plane() as f64 * grid.spacing());
+    marks::sources(painter, (area, plane), &view.camera, grid, playing);
     let kept = marks::Kept {
+        plane,
         legend: overlay::legend_place(painter, room, &sources.legend),
         clock: room.clock,
     };
     marks::detectors(painter, (area, kept), &view.camera, grid, detectors);
     if view.show_charts && !sources.is_plain() {
         let place = (area, &view.camera, grid.spacing());
-        strip_chart::show(ui, painter, place, (detectors, sources.history, clock));
+        strip_chart::show(ui, painter, (place, plane), (detectors, sources.history, clock));
     }
 }
 
