@@ -4,7 +4,7 @@ use super::film::Filming;
 use super::system;
 use super::theme;
 use super::units::Units;
-use super::widgets::{Explained, choice, figure, hint, row, warning};
+use super::widgets::{Explained, card_rect, choice, figure, hint, row, warning};
 use crate::engine::Frame;
 use crate::export::{self, Format};
 use crate::units;
@@ -380,14 +380,22 @@ pub enum Wish {
     Cancel,
 }
 
-/// Shows the film under way over the lower edge of the window.
-pub fn progress(ctx: &egui::Context, filming: &Filming) -> Option<Wish> {
+/// Shows the film under way over the lower edge of the picture, so that the run can be led while it is recorded; below it while something is asked there.
+pub fn progress(ctx: &egui::Context, filming: &Filming, picture: egui::Rect) -> Option<Wish> {
     let mut wish = None;
     let rect = ctx.content_rect();
+    let is_taken = ["tour", "question", "riddle"]
+        .into_iter()
+        .any(|card| card_rect(ctx, card).is_some());
+    let at = if is_taken {
+        rect.center_bottom() - vec2(0.0, 40.0)
+    } else {
+        picture.center_bottom() - vec2(0.0, 12.0)
+    };
     egui::Area::new(egui::Id::unique("filming"))
         .order(egui::Order::Foreground)
         .pivot(Align2::CENTER_BOTTOM)
-        .fixed_pos(rect.center_bottom() - vec2(0.0, 40.0))
+        .fixed_pos(at)
         .show(ctx, |ui| {
             let palette = theme::palette(ui);
             egui::Frame::popup(ui.style()).inner_margin(12).show(ui, |ui| {

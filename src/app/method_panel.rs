@@ -51,11 +51,12 @@ pub fn running(report: &Report) -> String {
         1 => "1 thread".to_owned(),
         n => format!("{n} threads"),
     };
-    let mut text = format!(
-        "Running: {}, order {}, {threads}",
-        report.variant,
-        order_word(report.order)
-    );
+    let order = if report.order == EXACT {
+        "exact in time".to_owned()
+    } else {
+        format!("order {}", report.order)
+    };
+    let mut text = format!("Running: {}, {order}, {threads}", report.variant);
     if !report.details.is_empty() {
         text.push_str("; ");
         text.push_str(&report.details);

@@ -450,7 +450,7 @@ impl App {
             self.ask_for_film();
         }
         if let Some(filming) = &self.filming
-            && let Some(wish) = film_panel::progress(ctx, filming)
+            && let Some(wish) = film_panel::progress(ctx, filming, self.canvas_area)
         {
             self.end_film(wish);
         }

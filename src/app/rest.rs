@@ -2,7 +2,7 @@
 
 use super::side_run;
 use super::theme;
-use super::widgets::icon_button;
+use super::widgets::{above_cards, icon_button};
 use super::window::App;
 use crate::app::icon::Icon;
 use crate::engine::{Command, Frame, Status};
@@ -57,7 +57,8 @@ impl App {
             .map_or(USUAL, |rect| rect.size());
         let area = beside(self.canvas_area, &side_run::places(ctx), size.x);
         let at = area.center_bottom() - vec2(0.0, 12.0);
-        let place = above_note(Align2::CENTER_BOTTOM.anchor_size(at, size), self.view.note);
+        let free = above_cards(ctx, Align2::CENTER_BOTTOM.anchor_size(at, size));
+        let place = above_note(free, self.view.note);
         let (mut again, mut on, mut hide) = (false, false, false);
         egui::Area::new(id)
             .order(egui::Order::Middle)

@@ -54,14 +54,20 @@ pub fn show(ui: &mut Ui, document: &mut Document, frame: &Frame) -> Option<Sound
 
 /// What the scene is called: under this name it stands in the gallery and in films.
 fn title(ui: &mut Ui, title: &mut String) {
-    let field = egui::TextEdit::singleline(title)
+    // A long one is wrapped, and stays one line of text.
+    let field = egui::TextEdit::multiline(title)
         .font(egui::FontId::proportional(17.0))
         .text_color(theme::palette(ui).strong)
         .hint_text("Untitled")
+        .desired_rows(1)
+        .return_key(None)
         .desired_width(f32::INFINITY);
-    ui.add(field).accessible_name("Title of the scene").explained(
+    let response = ui.add(field).accessible_name("Title of the scene").explained(
         "The scene’s title: in the gallery, in pictures and films. Edit it before you save a scene of your own.",
     );
+    if response.changed() && title.contains(['\n', '\r']) {
+        *title = title.split_whitespace().collect::<Vec<_>>().join(" ");
+    }
 }
 
 /// Whether the draft is saved and runs, on one line whatever it says: the controls below stay where they are while something is edited.

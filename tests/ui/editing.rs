@@ -134,16 +134,10 @@ fn a_scene_gets_a_title_of_its_own() {
     let mut window = Window::open();
     window.step_to(2);
     window.click("Scene");
-    let field = window
-        .harness
-        .get_by_role_and_label(Role::TextInput, "Title of the scene");
-    field.focus();
+    window.harness.get_by_label("Title of the scene").focus();
     window.settle();
     window.keys(Modifiers::COMMAND, Key::A);
-    let field = window
-        .harness
-        .get_by_role_and_label(Role::TextInput, "Title of the scene");
-    field.type_text("Mine");
+    window.harness.get_by_label("Title of the scene").type_text("Mine");
     window.wait("the title", |app| app.document().title() == "Mine");
     window.wait("the run's title", |app| {
         let scenario = app.frame().scenario.as_ref();
