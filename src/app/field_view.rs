@@ -76,19 +76,48 @@ impl Sources<'_> {
     }
 }
 
-/// Marks sources and detectors, with what these have recorded beside them.
-fn listeners(ui: &Ui, painter: &egui::Painter, (area, room): (Rect, Room), view: &ViewState, sources: &Sources<'_>) {
-    let (grid, clock) = (sources.scenario.grid(), &sources.frame.clock);
-    let detectors = sources.scenario.detectors();
-    let playing = (sources.scenario.sources(), clock.time);
-    let plane = (grid.rank() == 3).then(|| view.plane() as f64 * grid.spacing());
-    marks::sources(painter, (area, plane), &view.camera, grid, playing);
+/// The marks of the detectors, to be drawn once what they stand over is.
+fn marked(
+    painter: &egui::Painter,
+    (area, room): (Rect, Room),
+    view: &ViewState,
+    sources: &Sources<'_>,
+) -> marks::Marked {
     let kept = marks::Kept {
-        plane,
+        plane: plane(view, sources),
         legend: overlay::legend_place(painter, room, &sources.legend),
         clock: room.clock,
     };
-    marks::detectors(painter, (area, kept), &view.camera, grid, detectors);
+    let scenario = sources.scenario;
+    marks::detectors(
+        painter,
+        (area, kept),
+        &view.camera,
+        scenario.grid(),
+        scenario.detectors(),
+    )
+}
+
+/// The plane of 3D that is shown, as a length along z.
+fn plane(view: &ViewState, sources: &Sources<'_>) -> Option<f64> {
+    let grid = sources.scenario.grid();
+    (grid.rank() == 3).then(|| view.plane() as f64 * grid.spacing())
+}
+
+/// Marks sources and detectors, with what these have recorded beside them.
+fn listeners(
+    ui: &Ui,
+    painter: &egui::Painter,
+    area: Rect,
+    marked: marks::Marked,
+    (view, sources): (&ViewState, &Sources<'_>),
+) {
+    let (grid, clock) = (sources.scenario.grid(), &sources.frame.clock);
+    let detectors = sources.scenario.detectors();
+    let playing = (sources.scenario.sources(), clock.time);
+    let plane = plane(view, sources);
+    marks::sources(painter, (area, plane), &view.camera, grid, playing);
+    marked.draw(painter);
     if view.show_charts && !sources.is_plain() {
         let place = (area, &view.camera, grid.spacing());
         strip_chart::show(ui, painter, (place, plane), (detectors, sources.history, clock));
@@ -142,10 +171,13 @@ pub fn show(ui: &mut Ui, view: &mut ViewState, sources: &Sources<'_>) -> Respons
         let spacing = sources.scenario.grid().spacing();
         flow_view::trajectories(&clip, area, &view.camera, spacing, frame);
     }
+    let is_marked = view.show_detectors && !of_momenta;
+    let marked = is_marked.then(|| marked(&painter, (area, room), view, sources));
     if view.show_theory && !of_momenta {
         let (grid, t) = (sources.scenario.grid(), sources.frame.clock.time);
         let mut taken = vec![room.clock];
         taken.extend(overlay::legend_place(&painter, room, &sources.legend));
+        taken.extend(marked.iter().flat_map(|marked| &marked.names));
         let theories = (sources.scenario.theories(), t);
         theory_view::outlines(
             &painter,
@@ -163,8 +195,8 @@ pub fn show(ui: &mut Ui, view: &mut ViewState, sources: &Sources<'_>) -> Respons
     // Names stand over the lines.
     if of_momenta {
         zero_lines(&painter, view, area, grid_rect, sites);
-    } else if view.show_detectors {
-        listeners(ui, &painter, (area, room), view, sources);
+    } else if let Some(marked) = marked {
+        listeners(ui, &painter, area, marked, (view, sources));
     }
     if let Some(mirror) = sources.frame.mirror.as_deref().filter(|_| view.show_detectors) {
         mirror_tool::marks(

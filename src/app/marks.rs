@@ -6,7 +6,7 @@ use crate::export::overlay::shortened;
 use crate::grid::Grid;
 use crate::physics::source::Place;
 use crate::physics::{Detector, Region, Source};
-use egui::{FontId, Painter, Pos2, Rect, Stroke, pos2, vec2};
+use egui::{FontId, Painter, Pos2, Rect, Shape, Stroke, pos2, vec2};
 
 const TEXT: f32 = 12.0;
 
@@ -90,13 +90,36 @@ pub struct Kept {
     pub plane: Option<f64>,
 }
 
-/// The detectors' regions with their names.
-pub fn detectors(painter: &Painter, (area, kept): (Rect, Kept), camera: &Camera, grid: &Grid, detectors: &[Detector]) {
+/// Marks that are drawn once what they stand over is.
+#[derive(Default)]
+pub struct Marked {
+    /// Where names stand.
+    pub names: Vec<Rect>,
+    shapes: Vec<Shape>,
+}
+
+impl Marked {
+    /// Draws them.
+    pub fn draw(self, painter: &Painter) {
+        painter.extend(self.shapes);
+    }
+}
+
+/// The detectors' regions with their names, for the caller to draw.
+#[must_use]
+pub fn detectors(
+    painter: &Painter,
+    (area, kept): (Rect, Kept),
+    camera: &Camera,
+    grid: &Grid,
+    detectors: &[Detector],
+) -> Marked {
     let a = grid.spacing();
     let stroke = Stroke::new(1.0, theme::marks().accent.gamma_multiply(0.8));
     // Below each line a wider one in the shade of plates, so that it is seen on every colour.
     let halo = Stroke::new(3.0, theme::shade().gamma_multiply(0.6));
     let place = |at: &[f64; 3]| in_sites(*at, a);
+    let Marked { mut names, mut shapes } = Marked::default();
     let mut taken = vec![kept.clock];
     let mut named: Vec<(Rect, Pos2, &str)> = Vec::new();
     let is_seen = |detector: &&Detector| kept.plane.is_none_or(|plane| looks_at(&detector.region, plane, a));
@@ -105,14 +128,13 @@ pub fn detectors(painter: &Painter, (area, kept): (Rect, Kept), camera: &Camera,
             Region::Everywhere => continue,
             Region::Point(at) => {
                 let point = camera.point_at(area, place(at));
-                painter.circle_stroke(point, 4.0, halo);
-                painter.circle_stroke(point, 4.0, stroke);
+                shapes.extend([halo, stroke].map(|stroke| Shape::circle_stroke(point, 4.0, stroke)));
                 (Rect::from_center_size(point, vec2(8.0, 8.0)), point + vec2(8.0, -18.0))
             }
             Region::Line { from, to } => {
                 let ends = [camera.point_at(area, place(from)), camera.point_at(area, place(to))];
-                painter.line_segment(ends, halo);
-                painter.add(egui::Shape::dashed_line(&ends, stroke, 6.0, 4.0));
+                shapes.push(Shape::line_segment(ends, halo));
+                shapes.extend(Shape::dashed_line(&ends, stroke, 6.0, 4.0));
                 (
                     Rect::from_two_pos(ends[0], ends[1]),
                     pos2(ends[0].x.max(ends[1].x) + 4.0, ends[0].y.min(ends[1].y)),
@@ -130,7 +152,7 @@ pub fn detectors(painter: &Painter, (area, kept): (Rect, Kept), camera: &Camera,
                     rect.left_bottom(),
                     rect.left_top(),
                 ];
-                painter.add(egui::Shape::dashed_line(&corners, stroke, 6.0, 4.0));
+                shapes.extend(Shape::dashed_line(&corners, stroke, 6.0, 4.0));
                 // A small region has its name beside it.
                 let small = rect.height() < 24.0 || rect.width() < 64.0;
                 let inside = rect.left_top() + vec2(4.0, 4.0);
@@ -160,9 +182,12 @@ pub fn detectors(painter: &Painter, (area, kept): (Rect, Kept), camera: &Camera,
         let label = free_place(Rect::from_min_size(at, galley.size()), rect, kept.legend, &taken);
         // Two names with no gap between them read as one.
         taken.push(label.expand2(vec2(8.0, 0.0)));
-        painter.rect_filled(label.expand2(vec2(3.0, 0.0)), 2.0, theme::shade().gamma_multiply(0.6));
-        painter.galley(label.min, galley, theme::marks().accent);
+        let plate = label.expand2(vec2(3.0, 0.0));
+        shapes.push(Shape::rect_filled(plate, 2.0, theme::shade().gamma_multiply(0.6)));
+        shapes.push(Shape::galley(label.min, galley, theme::marks().accent));
+        names.push(plate);
     }
+    Marked { names, shapes }
 }
 
 /// The same over a graph: lines across the plot at places that `x_of` gives for lengths, with the names at its upper edge.
@@ -263,7 +288,7 @@ mod tests {
                     plane: Some(plane),
                 };
                 sources(painter, (area, Some(plane)), &camera, grid, (scenario.sources(), 0.0));
-                detectors(painter, (area, kept), &camera, grid, scenario.detectors());
+                detectors(painter, (area, kept), &camera, grid, scenario.detectors()).draw(painter);
             });
             let dots = shapes
                 .iter()
@@ -296,16 +321,25 @@ mod tests {
         };
         let mut camera = Camera::default();
         camera.settle(area, [64, 64]);
+        let mut places = Vec::new();
         let shapes = theme::drawn(area, |ui| {
-            detectors(
+            let marked = detectors(
                 ui.painter(),
                 (area, kept),
                 &camera,
                 scenario.grid(),
                 scenario.detectors(),
             );
+            places.clone_from(&marked.names);
+            marked.draw(ui.painter());
         });
         let names = theme::texts(&shapes);
+        // Labels of theory keep clear of all of them.
+        let covered = |rect: &Rect| places.iter().any(|place| place.expand(1.0).contains_rect(*rect));
+        assert!(
+            places.len() == names.len() && names.iter().all(|(_, rect)| covered(rect)),
+            "{places:?}"
+        );
         let of = |name: &str| names.iter().find(|(text, _)| text == name).unwrap().1;
         let marker = of("marker");
         assert!(marker.top() > kept.clock.bottom() && marker.top() < 80.0, "{marker:?}");
