@@ -174,20 +174,8 @@ pub fn show(ui: &mut Ui, view: &mut ViewState, sources: &Sources<'_>) -> Respons
     let is_marked = view.show_detectors && !of_momenta;
     let marked = is_marked.then(|| marked(&painter, (area, room), view, sources));
     if view.show_theory && !of_momenta {
-        let (grid, t) = (sources.scenario.grid(), sources.frame.clock.time);
-        let mut taken = vec![room.clock];
-        taken.extend(overlay::legend_place(&painter, room, &sources.legend));
-        taken.extend(marked.iter().flat_map(|marked| &marked.names));
-        let theories = (sources.scenario.theories(), t);
-        theory_view::outlines(
-            &painter,
-            (area, grid_rect.intersect(area), taken),
-            &view.camera,
-            grid.spacing(),
-            theories,
-        );
-        let notes = (sources.scenario.notes(), t);
-        theory_view::ring(&painter, area, &view.camera, grid.spacing(), notes);
+        let names = marked.iter().flat_map(|marked| &marked.names);
+        theory(&painter, (area, grid_rect, room), view, sources, names);
     }
     if !sources.bare {
         draw_cut(&painter, view, area, grid_rect);
@@ -234,6 +222,30 @@ pub fn show(ui: &mut Ui, view: &mut ViewState, sources: &Sources<'_>) -> Respons
         }
     });
     response
+}
+
+/// Lines and circles of theory, whose labels keep clear of clock, legend and `names`, and what a note points at.
+fn theory<'a>(
+    painter: &egui::Painter,
+    (area, grid_rect, room): (Rect, Rect, Room),
+    view: &ViewState,
+    sources: &Sources<'_>,
+    names: impl Iterator<Item = &'a Rect>,
+) {
+    let (grid, t) = (sources.scenario.grid(), sources.frame.clock.time);
+    let mut taken = vec![room.clock];
+    taken.extend(overlay::legend_place(painter, room, &sources.legend));
+    taken.extend(names);
+    let theories = (sources.scenario.theories(), t);
+    theory_view::outlines(
+        painter,
+        (area, grid_rect.intersect(area), taken),
+        &view.camera,
+        grid.spacing(),
+        theories,
+    );
+    let notes = (sources.scenario.notes(), t);
+    theory_view::ring(painter, area, &view.camera, grid.spacing(), notes);
 }
 
 /// What the veil over the picture stands for, where that is two quantities: above the scale bar.

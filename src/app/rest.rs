@@ -11,23 +11,31 @@ use egui::{Align2, Rect, vec2};
 /// Seconds after which the mode for lecture halls begins anew.
 const LOOP: f64 = 3.0;
 
+/// How a run rests.
+#[derive(Debug, Default)]
+pub(super) struct Resting {
+    /// Since when, in seconds of the window's clock.
+    since: Option<f64>,
+    /// The line that says so was put away: it hides some of the picture.
+    is_hidden: bool,
+}
+
 impl App {
     /// Notes since when the run rests; in the mode for lecture halls it begins anew after a while, unless somebody was asked: then what was said and
     /// what was measured stand there until the lecturer goes on.
     pub(super) fn follow_rest(&mut self, ctx: &egui::Context) {
         let frame = self.worker.last_frame();
         if !frame.rests || frame.status == Status::Running {
-            self.resting = None;
-            self.rest_is_hidden = false;
+            self.resting = Resting::default();
             return;
         }
         let now = ctx.input(|input| input.time);
-        let since = *self.resting.get_or_insert(now);
+        let since = *self.resting.since.get_or_insert(now);
         if self.demo.is_none() || self.questions.was_answered() {
             return;
         }
         if now - since >= LOOP {
-            self.resting = None;
+            self.resting = Resting::default();
             self.again();
         } else {
             ctx.request_repaint_after_secs((LOOP - (now - since)) as f32);
@@ -47,7 +55,8 @@ impl App {
     pub(super) fn show_rest(&mut self, ctx: &egui::Context) {
         let frame = self.worker.last_frame();
         let covered = self.tour.is_some() || self.demo.is_some() || self.frame_history.at().is_some();
-        if self.resting.is_none() || self.rest_is_hidden || covered || self.questions.waiting(frame).is_some() {
+        let is_told = self.resting.since.is_some() && !self.resting.is_hidden;
+        if !is_told || covered || self.questions.waiting(frame).is_some() {
             return;
         }
         let words = words(frame, self.document.preset().is_some());
@@ -84,7 +93,7 @@ impl App {
         } else if on {
             self.worker.send(Command::Play);
         }
-        self.rest_is_hidden |= hide;
+        self.resting.is_hidden |= hide;
     }
 }
 
