@@ -116,7 +116,7 @@ const USUAL: egui::Vec2 = vec2(352.0, 46.0);
 /// What panels over the right part of the picture leave of it for a line of this width; all of it where that is too little.
 fn beside(area: Rect, panels: &[Rect], width: f32) -> Rect {
     let over = panels.iter().filter(|panel| panel.intersects(area));
-    let right = over.map(|panel| panel.left()).fold(area.right(), f32::min);
+    let right = over.map(Rect::left).fold(area.right(), f32::min);
     if right - area.left() < width + 16.0 {
         return area;
     }
