@@ -240,14 +240,25 @@ impl App {
     fn clear_waves(&mut self) {
         let before = self.document.draft.clone();
         let draft = &mut self.document.draft;
-        if draft.acoustic.is_some() {
+        let sound = draft.acoustic.is_some();
+        if sound && draft.sources.is_empty() {
+            // Without any of both the scene could not run.
+            self.notices
+                .say("Nothing but this wave sounds here: a new one, placed with P, takes its place");
+            return;
+        }
+        if sound {
             draft.pulses.clear();
             draft.initial = None;
         } else {
             draft.packets.truncate(1);
         }
         if *draft == before {
-            self.notices.say("The scene has no waves at t = 0 to be cleared");
+            self.notices.say(if sound {
+                "The scene has no waves at t = 0 to be cleared"
+            } else {
+                "A quantum scene needs a state at t = 0: there is nothing to be cleared beside it"
+            });
         } else {
             self.begins_anew = true;
         }

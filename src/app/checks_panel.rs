@@ -63,15 +63,15 @@ fn held_back(checks: &Checks) -> Option<&'static str> {
             "The scene was edited: its notes and theory do not apply to it as it is now, and are not shown. Undo (Ctrl+Z) or open it again to see them.",
         ),
         (false, false) if checks.mixed => Some(
-            "The run went partly through an edited scene, was measured, or was turned by hand: its predictions are judged again once it starts anew (Reset).",
+            "The run went partly through an edited scene, was measured, or was reversed by hand: its predictions are judged again once it starts anew (Reset).",
         ),
         (false, false) => None,
     }
 }
 
-/// What is measured of a subject now, before its time has come.
+/// What is measured of a subject now, before its time has come; nothing while there is nothing to measure, as no focus has a width yet.
 fn live(subject: &Subject, frame: &Frame) -> Option<f64> {
-    match subject {
+    let value = match subject {
         Subject::Detector(place) => frame.detectors.get(*place).copied(),
         Subject::Observable(name) => {
             // What a mirror is measured by says something on the way back only.
@@ -85,7 +85,28 @@ fn live(subject: &Subject, frame: &Frame) -> Option<f64> {
                 .and_then(|(_, sums)| sums.by_name(name))
                 .or_else(refocus)
                 .or_else(|| frame.state.as_ref()?.2.by_name(name))
+                .or_else(|| on_its_way(name, frame))
         }
+    };
+    value.filter(|value| value.is_finite())
+}
+
+/// How far a value is from what is predicted; one that is no number is not compared.
+fn error_of(value: Option<f64>, expectation: &Expectation) -> Option<f64> {
+    let error = value? - expectation.value;
+    error.is_finite().then_some(error)
+}
+
+/// Where a trajectory stands: `name` is that of one of its coordinates.
+fn on_its_way(name: &str, frame: &Frame) -> Option<f64> {
+    let trajectories = frame.scenario.as_ref()?.trajectories();
+    let (trajectory, axis) = name.rsplit_once('.')?;
+    let place = trajectories.iter().position(|one| one.name == trajectory)?;
+    let [x, y] = *frame.paths.get(place)?.points.last()?;
+    match axis {
+        "x" => Some(x),
+        "y" => Some(y),
+        _ => None,
     }
 }
 
@@ -158,8 +179,7 @@ fn card(
             if edited {
                 return;
             }
-            let error = value.filter(|_| !hidden).map(|value| value - expectation.value);
-            let Some(error) = error else {
+            let Some(error) = error_of(value.filter(|_| !hidden), expectation) else {
                 value_row(ui, "error", "–");
                 return;
             };
@@ -272,4 +292,47 @@ fn warnings(scenario: &Scenario, frame: &Frame, checks: &Checks, advice: Option<
         ));
     }
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::trajectories::ShownPath;
+
+    /// What cannot be measured yet is a dash, and no share of the tolerance.
+    #[test]
+    fn what_is_no_number_is_not_compared() {
+        let frame = Frame {
+            detectors: vec![f64::NAN, 0.5],
+            ..Frame::default()
+        };
+        let of = |place| live(&Subject::Detector(place), &frame);
+        assert_eq!([of(0), of(1)], [None, Some(0.5)]);
+        let text = crate::scene::presets::find("bohm").unwrap().text;
+        let (_, scenario) = crate::solver::read_scene_text(text, None, &[]).unwrap();
+        let expectation = &scenario.expectations()[0];
+        assert_eq!(error_of(Some(f64::NAN), expectation), None);
+        assert_eq!(
+            error_of(Some(expectation.value + 1.0), expectation).map(f64::round),
+            Some(1.0)
+        );
+    }
+
+    /// A trajectory is told while it goes, not only when its prediction is due.
+    #[test]
+    fn a_trajectory_is_seen_where_it_stands() {
+        let text = crate::scene::presets::find("bohm").unwrap().text;
+        let (_, scenario) = crate::solver::read_scene_text(text, None, &[]).unwrap();
+        let last = scenario.trajectories().len() - 1;
+        let name = scenario.trajectories()[last].name.clone();
+        let mut paths = vec![ShownPath::default(); last + 1];
+        paths[last].points = vec![[1.0, 2.0], [3.0, 4.0]];
+        let frame = Frame {
+            scenario: Some(Arc::new(scenario)),
+            paths: paths.into(),
+            ..Frame::default()
+        };
+        let of = |axis: &str| live(&Subject::Observable(format!("{name}.{axis}")), &frame);
+        assert_eq!([of("x"), of("y"), of("z")], [Some(3.0), Some(4.0), None]);
+    }
 }

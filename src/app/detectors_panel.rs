@@ -3,13 +3,14 @@
 use super::cards::List;
 use super::handles::straighten;
 use super::layers_panel::{PLACE, point};
+use super::names;
 use super::number::{POSITIVE, tidy};
 use super::sound::SoundWish;
 use super::widgets::{button, choice, figure, hint, row};
 use crate::app::icon::Icon;
 use crate::physics::{Measure, Reading};
 use crate::scene::SceneFile;
-use crate::scene::file::{DetectorFile, DrawnFile, RegionFile};
+use crate::scene::file::{DetectorFile, RegionFile};
 use egui::{DragValue, Ui};
 
 const LIST: List = List {
@@ -22,7 +23,7 @@ const LIST: List = List {
 pub fn show(ui: &mut Ui, file: &mut SceneFile) -> Option<SoundWish> {
     let extent: Vec<f64> = file.grid.size.iter().map(|&n| n as f64 * file.grid.spacing).collect();
     let sound = file.acoustic.is_some();
-    let before: Vec<String> = names(&file.detectors);
+    let before = names_of(&file.detectors);
     let mut wish = None;
     LIST.show(ui, &mut file.detectors, title, |ui, detector| {
         body(ui, detector, &extent, sound);
@@ -31,7 +32,7 @@ pub fn show(ui: &mut Ui, file: &mut SceneFile) -> Option<SoundWish> {
         }
     });
     unite_names(&mut file.detectors, &before);
-    follow(file, &before);
+    names::follow_detectors(file, &before);
     if file.detectors.is_empty() {
         hint(ui, "Nothing is recorded.");
     }
@@ -41,15 +42,8 @@ pub fn show(ui: &mut Ui, file: &mut SceneFile) -> Option<SoundWish> {
         .clicked()
     {
         let name = free_name(&file.detectors, "detector");
-        file.detectors.push(DetectorFile {
-            name,
-            region: RegionFile::Point(middle(&extent)),
-            measure: None,
-            every: None,
-            reading: Reading::Itself,
-            over: None,
-            direction: Vec::new(),
-        });
+        file.detectors
+            .push(DetectorFile::new(name, RegionFile::Point(middle(&extent))));
     }
     wish
 }
@@ -92,20 +86,13 @@ fn sound_rows(ui: &mut Ui, detector: &str) -> Option<SoundWish> {
     .inner
 }
 
-fn names(detectors: &[DetectorFile]) -> Vec<String> {
+fn names_of(detectors: &[DetectorFile]) -> Vec<String> {
     detectors.iter().map(|detector| detector.name.clone()).collect()
 }
 
 /// A name that no detector has: `stem`, `stem 2`, …
 fn free_name(detectors: &[DetectorFile], stem: &str) -> String {
-    let taken = |name: &str| detectors.iter().any(|detector| detector.name == name);
-    let mut name = stem.to_owned();
-    let mut n = 2;
-    while taken(&name) {
-        name = format!("{stem} {n}");
-        n += 1;
-    }
-    name
+    names::free(stem, |name| detectors.iter().any(|detector| detector.name == name))
 }
 
 /// A copy gets a name of its own.
@@ -117,38 +104,6 @@ fn unite_names(detectors: &mut [DetectorFile], before: &[String]) {
         if detectors[..n].iter().any(|other| other.name == detectors[n].name) {
             detectors[n].name = free_name(detectors, &detectors[n].name.clone());
         }
-    }
-}
-
-/// Predictions and theory follow a detector that was renamed, and go with one that was removed.
-fn follow(file: &mut SceneFile, before: &[String]) {
-    let after = names(&file.detectors);
-    if after.len() == before.len() {
-        for (old, new) in before.iter().zip(&after).filter(|(old, new)| old != new) {
-            for expectation in &mut file.expectations {
-                if expectation.detector.as_ref() == Some(old) {
-                    expectation.detector = Some(new.clone());
-                }
-            }
-            for theory in &mut file.theories {
-                if let DrawnFile::Detector { detector, .. } = &mut theory.drawn
-                    && detector == old
-                {
-                    detector.clone_from(new);
-                }
-            }
-        }
-    } else {
-        file.expectations.retain(|expectation| {
-            expectation
-                .detector
-                .as_ref()
-                .is_none_or(|name| after.contains(name) || !before.contains(name))
-        });
-        file.theories.retain(|theory| match &theory.drawn {
-            DrawnFile::Detector { detector, .. } => after.contains(detector) || !before.contains(detector),
-            _ => true,
-        });
     }
 }
 
@@ -269,7 +224,7 @@ fn body(ui: &mut Ui, detector: &mut DetectorFile, extent: &[f64], sound: bool) {
             detector.direction = vec![0.0; rank];
             detector.direction[0] = 1.0;
         }
-        let about = "Along what the velocity is taken, as a list of any length but 0.";
+        let about = "Along what the velocity is taken: a vector of any length but 0.";
         point(ui, ("Direction", ""), about, &mut detector.direction, 0.01);
     }
     reading_rows(ui, detector, sound);
@@ -326,53 +281,17 @@ fn reading_rows(ui: &mut Ui, detector: &mut DetectorFile, sound: bool) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scene::file::ExpectFile;
-
-    fn scene() -> SceneFile {
-        let detector = |name: &str| DetectorFile {
-            name: name.to_owned(),
-            region: RegionFile::Everywhere,
-            measure: None,
-            every: None,
-            reading: Reading::Itself,
-            over: None,
-            direction: Vec::new(),
-        };
-        SceneFile {
-            detectors: vec![detector("a"), detector("b")],
-            expectations: vec![ExpectFile {
-                detector: Some("b".to_owned()),
-                ..ExpectFile::default()
-            }],
-            ..SceneFile::default()
-        }
-    }
-
-    #[test]
-    fn predictions_follow_their_detector() {
-        let mut file = scene();
-        let before = names(&file.detectors);
-        "c".clone_into(&mut file.detectors[1].name);
-        follow(&mut file, &before);
-        assert_eq!(file.expectations[0].detector.as_deref(), Some("c"));
-        let before = names(&file.detectors);
-        file.detectors.remove(0);
-        follow(&mut file, &before);
-        assert_eq!(file.expectations.len(), 1, "another one was removed");
-        let before = names(&file.detectors);
-        file.detectors.remove(0);
-        follow(&mut file, &before);
-        assert!(file.expectations.is_empty());
-    }
 
     #[test]
     fn a_copy_gets_a_name_of_its_own() {
-        let mut file = scene();
-        let before = names(&file.detectors);
-        file.detectors.insert(1, file.detectors[0].clone());
-        unite_names(&mut file.detectors, &before);
-        assert_eq!(names(&file.detectors), ["a", "a 2", "b"]);
-        assert_eq!(free_name(&file.detectors, "a"), "a 3");
+        let mut all: Vec<DetectorFile> = ["a", "b"]
+            .map(|name| DetectorFile::new(name.to_owned(), RegionFile::Everywhere))
+            .into();
+        let before = names_of(&all);
+        all.insert(1, all[0].clone());
+        unite_names(&mut all, &before);
+        assert_eq!(names_of(&all), ["a", "a 2", "b"]);
+        assert_eq!(free_name(&all, "a"), "a 3");
     }
 
     #[test]

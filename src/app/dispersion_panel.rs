@@ -2,7 +2,7 @@
 
 use super::document::Document;
 use super::plots::still;
-use super::side_run::{SideRun, share, share_done, window};
+use super::side_run::{DISPERSION, SideRun, share, share_done, window};
 use super::theme;
 use super::widgets::{fault, hint};
 use crate::app::icon::Icon;
@@ -63,7 +63,7 @@ impl DispersionPanel {
             return;
         }
         let mut open = true;
-        window(place, "Dispersion", [560.0, 520.0], &mut open, |ui| {
+        window(place, DISPERSION, [560.0, 520.0], &mut open, |ui| {
             self.controls(ui, document);
             if let Some(text) = self.run.fault() {
                 fault(ui, text);
@@ -108,7 +108,10 @@ impl DispersionPanel {
 
     fn picture(&mut self, ui: &mut Ui) {
         let Some(report) = &self.report else { return };
-        hint(ui, "Line: the continuum. Dashed: the steps on the lattice.");
+        hint(
+            ui,
+            &format!("Line: the continuum. Dashed: the steps on the lattice. Colours: the power, over {RANGE} dB."),
+        );
         if let Some(text) = &report.unlike {
             hint(ui, text);
         }

@@ -13,6 +13,15 @@ use claims::RunSeen;
 /// Edits that can be taken back.
 const DEPTH: usize = 200;
 
+/// What a scene is called, also where it has no title.
+#[must_use]
+pub fn title_of(file: &SceneFile) -> &str {
+    match file.title.trim() {
+        "" => "Untitled",
+        title => title,
+    }
+}
+
 /// A scene file under edit.
 #[derive(Debug, Default)]
 pub struct Document {
@@ -66,6 +75,12 @@ impl Document {
     #[must_use]
     pub fn opened(&self) -> u64 {
         self.opened
+    }
+
+    /// What the scene is called.
+    #[must_use]
+    pub fn title(&self) -> &str {
+        title_of(&self.draft)
     }
 
     /// The draft's number.
@@ -277,6 +292,14 @@ mod tests {
         // A second time there is nothing left to do.
         document.prepare_for(Path::new("/third/scene.toml"));
         assert_eq!(document.draft.initial, Some(found));
+    }
+
+    #[test]
+    fn a_scene_without_a_title_has_a_name() {
+        let mut document = Document::default();
+        assert_eq!(document.title(), "Untitled");
+        titled(&mut document, " A box ");
+        assert_eq!(document.title(), "A box");
     }
 
     #[test]

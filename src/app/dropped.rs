@@ -41,6 +41,7 @@ pub fn add(file: &mut SceneFile, dropped: Dropped) -> String {
         Dropped::Array(path) | Dropped::Wave(path) => {
             let name = short(&path);
             file.packets.clear();
+            file.eigenstates.clear();
             file.pulses.clear();
             file.initial = Some(path);
             format!("The field now starts as {name}")

@@ -76,20 +76,51 @@ impl Sources<'_> {
     }
 }
 
-/// Marks sources and detectors, with what these have recorded beside them.
-fn listeners(ui: &Ui, painter: &egui::Painter, (area, room): (Rect, Room), view: &ViewState, sources: &Sources<'_>) {
-    let (grid, clock) = (sources.scenario.grid(), &sources.frame.clock);
-    let detectors = sources.scenario.detectors();
-    let playing = (sources.scenario.sources(), clock.time);
-    marks::sources(painter, area, &view.camera, grid, playing);
+/// The marks of the detectors, to be drawn once what they stand over is.
+fn marked(
+    painter: &egui::Painter,
+    (area, room): (Rect, Room),
+    view: &ViewState,
+    sources: &Sources<'_>,
+) -> marks::Marked {
     let kept = marks::Kept {
+        plane: plane(view, sources),
         legend: overlay::legend_place(painter, room, &sources.legend),
         clock: room.clock,
     };
-    marks::detectors(painter, (area, kept), &view.camera, grid, detectors);
+    let scenario = sources.scenario;
+    marks::detectors(
+        painter,
+        (area, kept),
+        &view.camera,
+        scenario.grid(),
+        scenario.detectors(),
+    )
+}
+
+/// The plane of 3D that is shown, as a length along z.
+fn plane(view: &ViewState, sources: &Sources<'_>) -> Option<f64> {
+    let grid = sources.scenario.grid();
+    (grid.rank() == 3).then(|| view.plane() as f64 * grid.spacing())
+}
+
+/// Marks sources and detectors, with what these have recorded beside them.
+fn listeners(
+    ui: &Ui,
+    painter: &egui::Painter,
+    area: Rect,
+    marked: marks::Marked,
+    (view, sources): (&ViewState, &Sources<'_>),
+) {
+    let (grid, clock) = (sources.scenario.grid(), &sources.frame.clock);
+    let detectors = sources.scenario.detectors();
+    let playing = (sources.scenario.sources(), clock.time);
+    let plane = plane(view, sources);
+    marks::sources(painter, (area, plane), &view.camera, grid, playing);
+    marked.draw(painter);
     if view.show_charts && !sources.is_plain() {
         let place = (area, &view.camera, grid.spacing());
-        strip_chart::show(ui, painter, place, (detectors, sources.history, clock));
+        strip_chart::show(ui, painter, (place, plane), (detectors, sources.history, clock));
     }
 }
 
@@ -140,20 +171,11 @@ pub fn show(ui: &mut Ui, view: &mut ViewState, sources: &Sources<'_>) -> Respons
         let spacing = sources.scenario.grid().spacing();
         flow_view::trajectories(&clip, area, &view.camera, spacing, frame);
     }
+    let is_marked = view.show_detectors && !of_momenta;
+    let marked = is_marked.then(|| marked(&painter, (area, room), view, sources));
     if view.show_theory && !of_momenta {
-        let (grid, t) = (sources.scenario.grid(), sources.frame.clock.time);
-        let mut taken = vec![room.clock];
-        taken.extend(overlay::legend_place(&painter, room, &sources.legend));
-        let theories = (sources.scenario.theories(), t);
-        theory_view::outlines(
-            &painter,
-            (area, grid_rect.intersect(area), taken),
-            &view.camera,
-            grid.spacing(),
-            theories,
-        );
-        let notes = (sources.scenario.notes(), t);
-        theory_view::ring(&painter, area, &view.camera, grid.spacing(), notes);
+        let names = marked.iter().flat_map(|marked| &marked.names);
+        theory(&painter, (area, grid_rect, room), view, sources, names);
     }
     if !sources.bare {
         draw_cut(&painter, view, area, grid_rect);
@@ -161,8 +183,8 @@ pub fn show(ui: &mut Ui, view: &mut ViewState, sources: &Sources<'_>) -> Respons
     // Names stand over the lines.
     if of_momenta {
         zero_lines(&painter, view, area, grid_rect, sites);
-    } else if view.show_detectors {
-        listeners(ui, &painter, (area, room), view, sources);
+    } else if let Some(marked) = marked {
+        listeners(ui, &painter, area, marked, (view, sources));
     }
     if let Some(mirror) = sources.frame.mirror.as_deref().filter(|_| view.show_detectors) {
         mirror_tool::marks(
@@ -178,11 +200,11 @@ pub fn show(ui: &mut Ui, view: &mut ViewState, sources: &Sources<'_>) -> Respons
     overlay::legend(&painter, room, &sources.legend);
     let along = sources.along(0);
     let name = if of_momenta { "Δkx = " } else { "" };
-    overlay::scale_bar(&painter, room, &view.camera, along.step(), (name, along.unit));
+    let scale = overlay::scale_bar(&painter, room, &view.camera, along.step(), (name, along.unit));
     name_medium(&painter, room, view, sources);
     if view.show_theory && !sources.is_plain() {
         let notes = (sources.scenario.notes(), clock.time);
-        view.note = theory_view::note(&painter, room, notes);
+        view.note = theory_view::note(&painter, (room, scale), notes);
     }
     if let Some(fields) = read_out(view, room, sources, &response) {
         view.tell(&painter, (room, Align2::RIGHT_BOTTOM), fields, sources.bare);
@@ -200,6 +222,30 @@ pub fn show(ui: &mut Ui, view: &mut ViewState, sources: &Sources<'_>) -> Respons
         }
     });
     response
+}
+
+/// Lines and circles of theory, whose labels keep clear of clock, legend and `names`, and what a note points at.
+fn theory<'a>(
+    painter: &egui::Painter,
+    (area, grid_rect, room): (Rect, Rect, Room),
+    view: &ViewState,
+    sources: &Sources<'_>,
+    names: impl Iterator<Item = &'a Rect>,
+) {
+    let (grid, t) = (sources.scenario.grid(), sources.frame.clock.time);
+    let mut taken = vec![room.clock];
+    taken.extend(overlay::legend_place(painter, room, &sources.legend));
+    taken.extend(names);
+    let theories = (sources.scenario.theories(), t);
+    theory_view::outlines(
+        painter,
+        (area, grid_rect.intersect(area), taken),
+        &view.camera,
+        grid.spacing(),
+        theories,
+    );
+    let notes = (sources.scenario.notes(), t);
+    theory_view::ring(painter, area, &view.camera, grid.spacing(), notes);
 }
 
 /// What the veil over the picture stands for, where that is two quantities: above the scale bar.

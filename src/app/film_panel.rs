@@ -4,7 +4,7 @@ use super::film::Filming;
 use super::system;
 use super::theme;
 use super::units::Units;
-use super::widgets::{Explained, choice, figure, hint, row, warning};
+use super::widgets::{Explained, card_rect, choice, figure, hint, row, warning};
 use crate::engine::Frame;
 use crate::export::{self, Format};
 use crate::units;
@@ -170,6 +170,26 @@ fn contents(ui: &mut Ui, wanted: &mut Wanted, frame: &Frame, folder: Option<&Pat
     let palette = theme::palette(ui);
     ui.heading(egui::RichText::new("Export film or picture").color(palette.strong));
     ui.add_space(8.0);
+    // In a low window what is asked is scrolled, and the buttons stay.
+    let room = (ui.ctx().content_rect().height() - AROUND).max(120.0);
+    egui::ScrollArea::vertical()
+        .max_height(room)
+        .min_scrolled_height(room)
+        .show(ui, |ui| questions(ui, wanted, frame, folder));
+    ui.add_space(8.0);
+    ui.horizontal(|ui| {
+        let goes_on = ui.button("Choose the file…").clicked();
+        let cancelled = ui.button("Cancel").clicked();
+        (goes_on, cancelled)
+    })
+    .inner
+}
+
+/// What the dialogue takes beside what it asks: its heading, its buttons, its edge and some air around it.
+const AROUND: f32 = 136.0;
+
+/// What is asked of the film.
+fn questions(ui: &mut Ui, wanted: &mut Wanted, frame: &Frame, folder: Option<&Path>) {
     row(
         ui,
         "Of",
@@ -240,13 +260,6 @@ fn contents(ui: &mut Ui, wanted: &mut Wanted, frame: &Frame, folder: Option<&Pat
         });
     }
     space(ui, wanted, folder);
-    ui.add_space(8.0);
-    ui.horizontal(|ui| {
-        let goes_on = ui.button("Choose the file…").clicked();
-        let cancelled = ui.button("Cancel").clicked();
-        (goes_on, cancelled)
-    })
-    .inner
 }
 
 fn size_row(ui: &mut Ui, wanted: &mut Wanted) {
@@ -367,14 +380,22 @@ pub enum Wish {
     Cancel,
 }
 
-/// Shows the film under way over the lower edge of the window.
-pub fn progress(ctx: &egui::Context, filming: &Filming) -> Option<Wish> {
+/// Shows the film under way over the lower edge of the picture, so that the run can be led while it is recorded; below it while something is asked there.
+pub fn progress(ctx: &egui::Context, filming: &Filming, picture: egui::Rect) -> Option<Wish> {
     let mut wish = None;
     let rect = ctx.content_rect();
+    let is_taken = ["tour", "question", "riddle"]
+        .into_iter()
+        .any(|card| card_rect(ctx, card).is_some());
+    let at = if is_taken {
+        rect.center_bottom() - vec2(0.0, 40.0)
+    } else {
+        picture.center_bottom() - vec2(0.0, 12.0)
+    };
     egui::Area::new(egui::Id::unique("filming"))
         .order(egui::Order::Foreground)
         .pivot(Align2::CENTER_BOTTOM)
-        .fixed_pos(rect.center_bottom() - vec2(0.0, 40.0))
+        .fixed_pos(at)
         .show(ctx, |ui| {
             let palette = theme::palette(ui);
             egui::Frame::popup(ui.style()).inner_margin(12).show(ui, |ui| {

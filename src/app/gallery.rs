@@ -178,6 +178,8 @@ struct Entry {
 /// What can be found of a scene.
 #[derive(Clone, Copy, Debug)]
 pub struct Known<'a> {
+    /// It is one of the user's own, not a preset.
+    pub own: bool,
     /// A preset's name or a file's path.
     pub name: &'a str,
     /// Its title.
@@ -230,7 +232,10 @@ impl Default for Gallery {
 impl Gallery {
     /// Every scene, for the palette.
     pub fn scenes(&self) -> impl Iterator<Item = Known<'_>> {
-        (self.own.iter().chain(&self.entries)).map(|entry| Known {
+        let own = self.own.iter().map(|entry| (entry, true));
+        let presets = self.entries.iter().map(|entry| (entry, false));
+        own.chain(presets).map(|(entry, own)| Known {
+            own,
             name: &entry.name,
             title: &entry.title,
             tags: &entry.tags,
@@ -244,7 +249,7 @@ impl Gallery {
             name: scene.path.to_string_lossy().into_owned(),
             title: scene.title,
             tags: scene.tags,
-            about: String::new(),
+            about: scene.about,
             texture: OnceCell::new(),
         };
         self.own = scenes.into_iter().map(entry).collect();

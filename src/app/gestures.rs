@@ -5,6 +5,7 @@ use super::camera::Camera;
 use super::mirror_tool;
 use super::number::tidy;
 use super::pinch;
+use super::sound_panel::loud;
 use super::theme::{self, over_picture};
 use super::tools::{Ground, Tool, Tools, Work};
 use super::view_state::ViewState;
@@ -328,7 +329,7 @@ fn placed(tool: Tool, ground: &Ground<'_>, site: [f64; 2], joins: bool) -> Work 
             let mut source = SourceFile::new(
                 SourcePlace::Point(at),
                 like.map_or(SignalFile::Sine { frequency }, |source| source.signal.clone()),
-                like.map_or(1.0, |source| source.amplitude),
+                like.map_or_else(|| loud(speed, frequency, ground.rank()), |source| source.amplitude),
             );
             if let Some(like) = like {
                 (source.pattern, source.direction) = (like.pattern, like.direction.clone());

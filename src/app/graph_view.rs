@@ -11,7 +11,7 @@ use super::tools::{Ground, Tool};
 use super::units::{Along, Units};
 use super::view_panel::no_hues;
 use super::view_state::ViewState;
-use super::widgets::{axis_label, figure, round_below};
+use super::widgets::{axis_label, figure, round_above, round_below};
 use crate::colormap::Levels;
 use crate::engine::{Frame, hues_have_room};
 use crate::render::{
@@ -247,7 +247,7 @@ fn axes(painter: &Painter, plot: Rect, view: &ViewState, sources: &Sources<'_>, 
     // Site n is drawn from n to n + 1.
     let at = |point: Pos2| along.at(view.camera.site_at(strip(plot), point)[0] - 0.5) * per;
     let (left, right) = (at(plot.left_center()), at(plot.right_center()));
-    let step = round_below((right - left) / 6.0).max(f64::MIN_POSITIVE);
+    let step = x_step([left, right], plot.width());
     let mut tick = (left / step).ceil() * step;
     while tick <= right {
         let x = x_of(view, plot, along.site(tick / per) + 0.5);
@@ -298,6 +298,18 @@ fn axes(painter: &Painter, plot: Rect, view: &ViewState, sources: &Sources<'_>, 
         FontId::proportional(12.5),
         text,
     );
+}
+
+/// From mark to mark along x: six of them or more, as far as there is room for their numbers.
+fn x_step([left, right]: [f64; 2], width: f32) -> f64 {
+    /// Points that a figure takes, and the gap between two numbers.
+    const FIGURE: f64 = 7.0;
+    const GAP: f64 = 14.0;
+    let span = right - left;
+    let usual = round_below(span / 6.0).max(f64::MIN_POSITIVE);
+    let figures = |value: f64| axis_label(value, usual, left.abs().max(right.abs())).chars().count();
+    let number = FIGURE * figures(left).max(figures(right)) as f64 + GAP;
+    usual.max(round_above(span * number / f64::from(width.max(1.0))))
 }
 
 fn potential(painter: &Painter, plot: Rect, view: &ViewState, sources: &Sources<'_>) {
@@ -466,4 +478,26 @@ fn read_out(
         Stroke::new(1.0, over_picture().gamma_multiply(0.3)),
     );
     Some(fields)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::x_step;
+
+    /// In half of a window there are fewer numbers, not numbers on each other.
+    #[test]
+    fn numbers_of_an_axis_have_room() {
+        let steps = [871.0, 470.0, 198.0].map(|width| x_step([500.0, 1400.0], width).round());
+        assert_eq!(steps, [100.0, 100.0, 200.0]);
+        for (ends, width) in [
+            ([0.0, 262_144.0], 300.0),
+            ([131_030.0, 131_120.0], 415.0),
+            ([-35.0, 35.0], 120.0),
+        ] {
+            let apart = x_step(ends, width) / (ends[1] - ends[0]) * f64::from(width);
+            // Two figures and the gap at least, five figures in thousands.
+            let least = if ends[1] > 1e3 { 50.0 } else { 28.0 };
+            assert!(apart >= least, "{ends:?}: {apart} points from mark to mark");
+        }
+    }
 }

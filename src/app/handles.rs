@@ -1,6 +1,7 @@
 //! Handles on what stands in a scene: shapes of layers, packets, pulses, sources, detectors and the mirror's transducers are taken by the
 //! hand, moved and sized over the picture, or moved by keys.
 
+use super::names::follow_detectors;
 use crate::physics::axis_across;
 use crate::scene::SceneFile;
 use crate::scene::file::{RegionFile, ShapeFile, SourcePlace, TransducersFile};
@@ -279,9 +280,9 @@ pub fn remove(file: &mut SceneFile, part: Part) {
             file.sources.remove(n);
         }
         Part::Detector(n) if within(n, file.detectors.len()) => {
-            let name = file.detectors.remove(n).name;
-            file.expectations
-                .retain(|expect| expect.detector.as_ref() != Some(&name));
+            let before: Vec<String> = file.detectors.iter().map(|one| one.name.clone()).collect();
+            file.detectors.remove(n);
+            follow_detectors(file, &before);
         }
         _ => {}
     }
@@ -317,6 +318,7 @@ fn tidy(value: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::scene::file::SweepFile;
 
     fn file() -> SceneFile {
         let text = "format = 1\n[grid]\nsize = [64, 64]\nspacing = 1.0\n[quantum]\nmass = 1.0\n[[packet]]\ncenter = [10, 20]\nwidth = [3, 3]\n\
@@ -391,7 +393,12 @@ mod tests {
         assert_eq!(file.layers.len(), 1);
         assert_eq!(name(&file, Part::Layer(0)), "layer 1: disk");
         remove(&mut file, Part::Layer(7));
+        file.sweep = Some(SweepFile {
+            measure: vec!["right@3".to_owned()],
+            ..SweepFile::default()
+        });
         remove(&mut file, Part::Detector(0));
         assert!(file.detectors.is_empty());
+        assert_eq!(file.sweep, None, "it measured what is gone");
     }
 }

@@ -213,7 +213,7 @@ mod tests {
                 .map(|(what, _)| what)
                 .collect::<Vec<_>>()
         };
-        assert_eq!(found("turn time"), ["Turn time round"]);
+        assert_eq!(found("reverse time"), ["Reverse time"]);
         assert_eq!(found("slider home"), ["a slider to its ends"]);
         assert!(found("F5").contains(&"Demo"));
         assert!(found("no such thing").is_empty());

@@ -31,15 +31,17 @@ pub fn show(ui: &mut Ui, file: &mut SceneFile) {
         hint(ui, "Nothing stands in the way of the wave.");
     }
     ui.horizontal_wrapped(|ui| {
-        let name = if quantum { "Potential" } else { "Medium" };
-        if ui
-            .add(button(Icon::Plus, name))
-            .accessible_name("Add potential")
-            .clicked()
-        {
-            let sets = if quantum { Sets::Potential } else { Sets::Speed };
-            file.layers
-                .push(new_layer(sets, &extent, if quantum { 0.5 } else { 1500.0 }));
+        let (name, read) = if quantum {
+            ("Potential", "Add potential")
+        } else {
+            ("Medium", "Add medium")
+        };
+        if ui.add(button(Icon::Plus, name)).accessible_name(read).clicked() {
+            file.layers.push(match &file.acoustic {
+                // Slower than the background: any Δt that runs there runs with it.
+                Some(acoustic) => new_layer(Sets::Speed, &extent, tidy(0.5 * acoustic.speed)),
+                None => new_layer(Sets::Potential, &extent, 0.5),
+            });
         }
         if ui.add(button(Icon::Plus, "Wall")).accessible_name("Add wall").clicked() {
             let mut wall = new_layer(Sets::Wall, &extent, 1.0);

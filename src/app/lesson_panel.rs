@@ -21,12 +21,8 @@ pub enum Wish {
 /// Shows the panel, with the predictions where `questions` are given.
 pub fn show(ui: &mut Ui, document: &Document, frame: &Frame, questions: Option<&Questions>) -> Option<Wish> {
     let mut wanted = steps(ui, document.preset()).map(Wish::Open);
-    let title = match document.draft.title.as_str() {
-        "" => "Untitled",
-        title => title,
-    };
     let color = theme::palette(ui).strong;
-    ui.add(egui::Label::new(egui::RichText::new(title).size(17.0).color(color)).wrap());
+    ui.add(egui::Label::new(egui::RichText::new(document.title()).size(17.0).color(color)).wrap());
     if document.draft.about.trim().is_empty() {
         hint(ui, "This scene has no text. “about” in its file is shown here.");
     } else {
@@ -57,4 +53,45 @@ fn steps(ui: &mut Ui, present: Option<&str>) -> Option<String> {
         });
     });
     wanted.map(|preset| preset.name.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::app::command::actions;
+    use crate::app::plots::Kind;
+    use crate::app::scene_panel::LAYERS;
+    use crate::scene::presets;
+
+    /// What stands between two signs in a text, at each place.
+    fn between<'a>(text: &'a str, first: &'a str, last: &'a [char]) -> impl Iterator<Item = &'a str> {
+        let found = text.split(first).skip(1);
+        found.filter_map(move |rest| rest.split(last).next())
+    }
+
+    /// Menus, sections and plots that a lesson sends its reader to are there, by that name.
+    #[test]
+    fn lessons_name_what_the_window_has() {
+        let mut count = 0;
+        for preset in presets::all() {
+            let (file, _) = crate::solver::read_scene(preset.name, &[]).unwrap();
+            let (text, name) = (&file.about, preset.name);
+            for entry in between(text, "*Run, ", &['*']) {
+                let known = actions().any(|action| action.title.trim_end_matches('…') == entry);
+                assert!(known, "{name}: the menu Run has no {entry}");
+                count += 1;
+            }
+            for section in between(text, "(Scene, ", &[',', ')']) {
+                let own = LAYERS[usize::from(file.acoustic.is_some())];
+                assert_eq!(section, own, "{name}");
+                count += 1;
+            }
+            for plot in between(text, "plot *", &['*']).chain(between(text, "plots *", &['*'])) {
+                let known = Kind::ALL.iter().any(|(_, title, _)| *title == plot);
+                assert!(known, "{name}: there is no plot {plot}");
+                count += 1;
+            }
+            assert!(!text.contains("logarithmic axis"), "{name}: no plot has one");
+        }
+        assert!(count > 20, "{count}");
+    }
 }

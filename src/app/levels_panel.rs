@@ -1,7 +1,7 @@
 //! The levels of a scene in the window: energies with small pictures of their states; a click makes a state the one that the scene begins with.
 
 use super::document::Document;
-use super::side_run::{SideRun, window};
+use super::side_run::{LEVELS, SideRun, window};
 use super::theme;
 use super::widgets::{Explained, fault, figure, hint, row};
 use crate::app::icon::Icon;
@@ -79,7 +79,7 @@ impl LevelsPanel {
             return;
         }
         let mut open = true;
-        window((ctx, picture), "Levels", [360.0, 480.0], &mut open, |ui| {
+        window((ctx, picture), LEVELS, [360.0, 480.0], &mut open, |ui| {
             if document.draft.quantum.is_none() {
                 hint(ui, "Only quantum scenes have levels.");
                 return;

@@ -6,7 +6,7 @@ use crate::export::overlay::shortened;
 use crate::grid::Grid;
 use crate::physics::source::Place;
 use crate::physics::{Detector, Region, Source};
-use egui::{FontId, Painter, Pos2, Rect, Stroke, pos2, vec2};
+use egui::{FontId, Painter, Pos2, Rect, Shape, Stroke, pos2, vec2};
 
 const TEXT: f32 = 12.0;
 
@@ -18,8 +18,31 @@ fn in_sites(at: [f64; 3], spacing: f64) -> [f64; 2] {
     [at[0] / spacing + 0.5, at[1] / spacing + 0.5]
 }
 
-/// Where sources stand at time t: points as dots, lines as lines. Those that move are marked where they are, and those that cross the grid's end where they come in again.
-pub fn sources(painter: &Painter, area: Rect, camera: &Camera, grid: &Grid, (sources, t): (&[Source], f64)) {
+/// Whether a detector looks at sites of a plane of 3D, at a length along z; `spacing` from plane to plane.
+pub fn looks_at(region: &Region, plane: f64, spacing: f64) -> bool {
+    match region {
+        Region::Everywhere => true,
+        Region::Point(at) => is_in(plane, at[2], at[2], spacing),
+        Region::Line { from, to } => is_in(plane, from[2], to[2], spacing),
+        // A box has the sites between its corners alone.
+        Region::Box { min, max } => is_in(plane, min[2], max[2], 1e-6 * spacing),
+    }
+}
+
+/// Whether the nearest plane to a place from one end to another, along z, is this one.
+fn is_in(plane: f64, one: f64, other: f64, spacing: f64) -> bool {
+    let half = 0.5 * spacing * (1.0 + 1e-9);
+    one.min(other) - half <= plane && plane <= one.max(other) + half
+}
+
+/// Where sources stand at time t: points as dots, lines as lines. Those that move are marked where they are, and those that cross the grid's end where they come in again. Of a plane of 3D, those in it.
+pub fn sources(
+    painter: &Painter,
+    (area, plane): (Rect, Option<f64>),
+    camera: &Camera,
+    grid: &Grid,
+    (sources, t): (&[Source], f64),
+) {
     let a = grid.spacing();
     let color = theme::marks().strong;
     let halo = theme::shade();
@@ -31,19 +54,25 @@ pub fn sources(painter: &Painter, area: Rect, camera: &Camera, grid: &Grid, (sou
                     *now = now.rem_euclid(grid.size()[axis] as f64 * a);
                 }
             }
-            camera.point_at(area, in_sites(now, a))
+            now
         };
+        let is_seen = |one: [f64; 3], other: [f64; 3]| plane.is_none_or(|plane| is_in(plane, one[2], other[2], a));
+        let on_screen = |now: [f64; 3]| camera.point_at(area, in_sites(now, a));
         match &source.place {
             Place::Points(elements) => {
-                for point in elements.iter().map(|element| moved(element.at)) {
+                let all = elements.iter().map(|element| moved(element.at));
+                for point in all.filter(|at| is_seen(*at, *at)).map(on_screen) {
                     painter.circle_filled(point, 4.0, halo);
                     painter.circle_filled(point, 2.5, color);
                 }
             }
             Place::Line { from, to } => {
                 let ends = [moved(*from), moved(*to)];
-                painter.line_segment(ends, Stroke::new(4.0, halo));
-                painter.line_segment(ends, Stroke::new(2.0, color));
+                if is_seen(ends[0], ends[1]) {
+                    let ends = ends.map(on_screen);
+                    painter.line_segment(ends, Stroke::new(4.0, halo));
+                    painter.line_segment(ends, Stroke::new(2.0, color));
+                }
             }
             Place::Disk { .. } => {}
         }
@@ -57,30 +86,55 @@ pub struct Kept {
     pub legend: Option<Rect>,
     /// Where the clock stands; nothing where it is not known.
     pub clock: Rect,
+    /// The plane of 3D that is shown, as a length along z: what does not look at it is not drawn there.
+    pub plane: Option<f64>,
 }
 
-/// The detectors' regions with their names.
-pub fn detectors(painter: &Painter, (area, kept): (Rect, Kept), camera: &Camera, grid: &Grid, detectors: &[Detector]) {
+/// Marks that are drawn once what they stand over is.
+#[derive(Default)]
+pub struct Marked {
+    /// Where names stand.
+    pub names: Vec<Rect>,
+    shapes: Vec<Shape>,
+}
+
+impl Marked {
+    /// Draws them.
+    pub fn draw(self, painter: &Painter) {
+        painter.extend(self.shapes);
+    }
+}
+
+/// The detectors' regions with their names, for the caller to draw.
+#[must_use]
+pub fn detectors(
+    painter: &Painter,
+    (area, kept): (Rect, Kept),
+    camera: &Camera,
+    grid: &Grid,
+    detectors: &[Detector],
+) -> Marked {
     let a = grid.spacing();
     let stroke = Stroke::new(1.0, theme::marks().accent.gamma_multiply(0.8));
     // Below each line a wider one in the shade of plates, so that it is seen on every colour.
     let halo = Stroke::new(3.0, theme::shade().gamma_multiply(0.6));
     let place = |at: &[f64; 3]| in_sites(*at, a);
+    let Marked { mut names, mut shapes } = Marked::default();
     let mut taken = vec![kept.clock];
     let mut named: Vec<(Rect, Pos2, &str)> = Vec::new();
-    for detector in detectors {
+    let is_seen = |detector: &&Detector| kept.plane.is_none_or(|plane| looks_at(&detector.region, plane, a));
+    for detector in detectors.iter().filter(is_seen) {
         let (rect, corner) = match &detector.region {
             Region::Everywhere => continue,
             Region::Point(at) => {
                 let point = camera.point_at(area, place(at));
-                painter.circle_stroke(point, 4.0, halo);
-                painter.circle_stroke(point, 4.0, stroke);
+                shapes.extend([halo, stroke].map(|stroke| Shape::circle_stroke(point, 4.0, stroke)));
                 (Rect::from_center_size(point, vec2(8.0, 8.0)), point + vec2(8.0, -18.0))
             }
             Region::Line { from, to } => {
                 let ends = [camera.point_at(area, place(from)), camera.point_at(area, place(to))];
-                painter.line_segment(ends, halo);
-                painter.add(egui::Shape::dashed_line(&ends, stroke, 6.0, 4.0));
+                shapes.push(Shape::line_segment(ends, halo));
+                shapes.extend(Shape::dashed_line(&ends, stroke, 6.0, 4.0));
                 (
                     Rect::from_two_pos(ends[0], ends[1]),
                     pos2(ends[0].x.max(ends[1].x) + 4.0, ends[0].y.min(ends[1].y)),
@@ -98,7 +152,7 @@ pub fn detectors(painter: &Painter, (area, kept): (Rect, Kept), camera: &Camera,
                     rect.left_bottom(),
                     rect.left_top(),
                 ];
-                painter.add(egui::Shape::dashed_line(&corners, stroke, 6.0, 4.0));
+                shapes.extend(Shape::dashed_line(&corners, stroke, 6.0, 4.0));
                 // A small region has its name beside it.
                 let small = rect.height() < 24.0 || rect.width() < 64.0;
                 let inside = rect.left_top() + vec2(4.0, 4.0);
@@ -128,9 +182,12 @@ pub fn detectors(painter: &Painter, (area, kept): (Rect, Kept), camera: &Camera,
         let label = free_place(Rect::from_min_size(at, galley.size()), rect, kept.legend, &taken);
         // Two names with no gap between them read as one.
         taken.push(label.expand2(vec2(8.0, 0.0)));
-        painter.rect_filled(label.expand2(vec2(3.0, 0.0)), 2.0, theme::shade().gamma_multiply(0.6));
-        painter.galley(label.min, galley, theme::marks().accent);
+        let plate = label.expand2(vec2(3.0, 0.0));
+        shapes.push(Shape::rect_filled(plate, 2.0, theme::shade().gamma_multiply(0.6)));
+        shapes.push(Shape::galley(label.min, galley, theme::marks().accent));
+        names.push(plate);
     }
+    Marked { names, shapes }
 }
 
 /// The same over a graph: lines across the plot at places that `x_of` gives for lengths, with the names at its upper edge.
@@ -212,6 +269,39 @@ mod tests {
         assert!(!names[0].1.intersects(names[1].1) && names.iter().all(|(_, rect)| plot.contains_rect(*rect)));
     }
 
+    /// In a plane of 3D only what is in it is drawn.
+    #[test]
+    fn what_stands_in_another_plane_is_not_drawn() {
+        let text = "format = 1\n[grid]\nsize = [64, 64, 8]\nspacing = 0.5\n[acoustic]\n[[source]]\nat = [10.0, 10.0, 1.0]\nsignal = \"sine\"\nfrequency = 40.0\n\
+                    [[detector]]\nname = \"near\"\nat = [20.0, 20.0, 1.1]\n[[detector]]\nname = \"far\"\nat = [20.0, 10.0, 3.0]\n\
+                    [[detector]]\nname = \"slab\"\nregion = { min = [5.0, 5.0, 0.0], max = [25.0, 25.0, 1.0] }\n";
+        let (_, scenario) = crate::solver::read_scene_text(text, None, &[]).unwrap();
+        let area = Rect::from_min_size(pos2(0.0, 0.0), vec2(640.0, 640.0));
+        let seen = |plane: f64| {
+            let shapes = theme::drawn(area, |ui| {
+                let mut camera = Camera::default();
+                camera.settle(area, [64, 64]);
+                let (painter, grid) = (ui.painter(), scenario.grid());
+                let kept = Kept {
+                    legend: None,
+                    clock: Rect::NOTHING,
+                    plane: Some(plane),
+                };
+                sources(painter, (area, Some(plane)), &camera, grid, (scenario.sources(), 0.0));
+                detectors(painter, (area, kept), &camera, grid, scenario.detectors()).draw(painter);
+            });
+            let dots = shapes
+                .iter()
+                .filter(|one| matches!(&one.shape, egui::Shape::Circle(dot) if dot.radius == 2.5));
+            let mut names: Vec<String> = theme::texts(&shapes).into_iter().map(|(name, _)| name).collect();
+            names.sort();
+            (dots.count(), names)
+        };
+        assert_eq!(seen(1.0), (1, vec!["near".to_owned(), "slab".to_owned()]));
+        assert_eq!(seen(3.0), (0, vec!["far".to_owned()]));
+        assert_eq!(seen(0.0), (0, vec!["slab".to_owned()]));
+    }
+
     /// A region in the upper left corner of a plane, where the clock stands, and two regions that are closer than their names are high.
     #[test]
     fn names_keep_clear_of_the_clock_and_stand_as_their_regions_do() {
@@ -227,19 +317,29 @@ mod tests {
         let kept = Kept {
             legend: None,
             clock: Rect::from_min_size(pos2(3.0, 3.0), vec2(100.0, 28.0)),
+            plane: None,
         };
         let mut camera = Camera::default();
         camera.settle(area, [64, 64]);
+        let mut places = Vec::new();
         let shapes = theme::drawn(area, |ui| {
-            detectors(
+            let marked = detectors(
                 ui.painter(),
                 (area, kept),
                 &camera,
                 scenario.grid(),
                 scenario.detectors(),
             );
+            places.clone_from(&marked.names);
+            marked.draw(ui.painter());
         });
         let names = theme::texts(&shapes);
+        // Labels of theory keep clear of all of them.
+        let covered = |rect: &Rect| places.iter().any(|place| place.expand(1.0).contains_rect(*rect));
+        assert!(
+            places.len() == names.len() && names.iter().all(|(_, rect)| covered(rect)),
+            "{places:?}"
+        );
         let of = |name: &str| names.iter().find(|(text, _)| text == name).unwrap().1;
         let marker = of("marker");
         assert!(marker.top() > kept.clock.bottom() && marker.top() < 80.0, "{marker:?}");

@@ -6,7 +6,7 @@ use crate::app::icon::Icon;
 use crate::field::Precision;
 use crate::scene::scenario::{BackendChoice, Parameter};
 use crate::scene::{Scenario, SceneFile};
-use crate::solver::{self, Kind, METHODS, Method, ParameterSpec, Report, Target, order_word};
+use crate::solver::{self, EXACT, Kind, METHODS, Method, ParameterSpec, Report, Target};
 use egui::Ui;
 
 /// Shows the section; edits `file`.
@@ -51,11 +51,12 @@ pub fn running(report: &Report) -> String {
         1 => "1 thread".to_owned(),
         n => format!("{n} threads"),
     };
-    let mut text = format!(
-        "Running: {}, order {}, {threads}",
-        report.variant,
-        order_word(report.order)
-    );
+    let order = if report.order == EXACT {
+        "exact in time".to_owned()
+    } else {
+        format!("order {}", report.order)
+    };
+    let mut text = format!("Running: {}, {order}, {threads}", report.variant);
     if !report.details.is_empty() {
         text.push_str("; ");
         text.push_str(&report.details);
@@ -267,4 +268,21 @@ fn sizes(ui: &mut Ui, key: &str, now: Option<&Parameter>, min: i64, max: i64, ra
         }
     }
     Some(Parameter::Integers(numbers))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A method without an error in Δt has no order.
+    #[test]
+    fn what_runs_has_an_order_or_is_exact() {
+        let of = |preset: &str| {
+            let (_, scenario) = solver::read_scene(preset, &[]).unwrap();
+            let method = solver::find(&scenario.solver().method).unwrap();
+            running(&(method.build)(&scenario).unwrap().report())
+        };
+        assert!(of("step").contains("exact in time,"), "{}", of("step"));
+        assert!(of("tube").contains("order 2,"), "{}", of("tube"));
+    }
 }

@@ -83,18 +83,18 @@ fn settings(
     let before = mirror.method;
     row(
         ui,
-        "Turned by",
+        "Reversed by",
         "What happens at the reversal. Another one can be chosen on the way back: the record is kept.",
         |ui| {
-            choice(ui, "How time is turned", &mut mirror.method, methods());
+            choice(ui, "How time is reversed", &mut mirror.method, methods());
         },
     );
     if before != mirror.method && mirror.method != MirrorMethod::Echo && mirror.transducers.is_none() {
         mirror.transducers = Some(TransducersFile::Edges);
     }
     let pace = (mirror.at.abs() / 200.0).max(1e-9);
-    let about = "The time at which it turns; above 0. The key T turns it at once.";
-    number_row(ui, ("Turns at", about), &mut mirror.at, (time, pace), POSITIVE);
+    let about = "The time of the reversal; above 0. The key T reverses time at once.";
+    number_row(ui, ("Reversed at", about), &mut mirror.at, (time, pace), POSITIVE);
     if let Some(turned) = turned {
         by_hand(ui, &mut mirror.at, turned, time);
     }
@@ -134,20 +134,20 @@ fn settings(
     }
 }
 
-/// Says that this run was turned by hand, and lets the scene turn then.
+/// Says that time was reversed by hand, and lets the scene do so then.
 fn by_hand(ui: &mut Ui, at: &mut f64, turned: f64, unit: &str) {
     let turned_at = format!("t = {} {unit}", figure(turned, 4));
     let turned_at = turned_at.trim_end();
     hint(
         ui,
         &format!(
-            "This run was turned by hand at {turned_at}. After a reset, in films and in the file it turns at the time above."
+            "Time was reversed by hand at {turned_at}. After a reset, in films and in the file it is reversed at the time above."
         ),
     );
     let response = ui
-        .add(button(Icon::ArrowLeftRight, "Always turn then"))
-        .accessible_name("Always turn then")
-        .on_hover_text(format!("Makes {turned_at} the time at which the scene turns."));
+        .add(button(Icon::ArrowLeftRight, "Always reverse then"))
+        .accessible_name("Always reverse then")
+        .on_hover_text(format!("Makes {turned_at} the time at which the scene reverses time."));
     if response.clicked() {
         // Without the digits that a product of steps leaves behind.
         *at = format!("{turned:.9e}").parse().unwrap_or(turned);

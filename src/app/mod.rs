@@ -59,6 +59,7 @@ pub mod mirror_panel;
 pub mod mirror_plots;
 pub mod mirror_strip;
 pub mod mirror_tool;
+mod names;
 pub mod notice;
 mod number;
 #[cfg(not(target_family = "wasm"))]

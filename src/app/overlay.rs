@@ -145,8 +145,8 @@ fn clock_decimals(time_step: f64) -> usize {
     decimals.max(usize::from(!is_whole))
 }
 
-/// A line of a round length, at the lower left; `spacing` from site to site, `name` before the number.
-pub fn scale_bar(painter: &Painter, room: Room, camera: &Camera, spacing: f64, (name, unit): (&str, Unit)) {
+/// A line of a round length, at the lower left; `spacing` from site to site, `name` before the number. Where it stands.
+pub fn scale_bar(painter: &Painter, room: Room, camera: &Camera, spacing: f64, (name, unit): (&str, Unit)) -> Rect {
     let points_per_length = f64::from(camera.scale()) / (spacing * unit.per);
     let length = round_below(140.0 / points_per_length);
     let width = (length * points_per_length) as f32;
@@ -166,6 +166,7 @@ pub fn scale_bar(painter: &Painter, room: Room, camera: &Camera, spacing: f64, (
         galley,
         over_picture(),
     );
+    rect
 }
 
 /// A plate of the upper right corner, below the clock where it would cover that; nowhere where that leaves no room.

@@ -19,10 +19,12 @@ const LIST: List = List {
 pub fn show(ui: &mut Ui, file: &mut SceneFile) {
     if let Some(path) = &file.initial {
         hint(ui, &format!("The field starts as {}.", path.display()));
+        instead(ui, file);
         return;
     }
     if !file.eigenstates.is_empty() {
         eigenstates(ui, file);
+        instead(ui, file);
         return;
     }
     let rank = file.grid.size.len().max(1);
@@ -46,17 +48,36 @@ pub fn show(ui: &mut Ui, file: &mut SceneFile) {
         .accessible_name("Add packet")
         .clicked()
     {
-        let least = extent.iter().copied().fold(f64::INFINITY, f64::min);
-        file.packets.push(PacketFile {
-            center: extent.iter().map(|length| length / 2.0).collect(),
-            width: vec![(least / 16.0).max(a); rank],
-            momentum: vec![0.0; rank],
-            weight: 1.0,
-        });
+        file.packets.push(fresh(&extent, a));
     }
 }
 
-/// The eigenstates that the field starts as; with the last one gone it needs a packet again.
+/// A packet at rest in the middle of the grid.
+fn fresh(extent: &[f64], a: f64) -> PacketFile {
+    let least = extent.iter().copied().fold(f64::INFINITY, f64::min);
+    PacketFile {
+        center: extent.iter().map(|length| length / 2.0).collect(),
+        width: vec![(least / 16.0).max(a); extent.len()],
+        momentum: vec![0.0; extent.len()],
+        weight: 1.0,
+    }
+}
+
+/// The way back to packets, where the field starts as something else.
+fn instead(ui: &mut Ui, file: &mut SceneFile) {
+    let response = ui
+        .add(button(Icon::Plus, "Packet instead"))
+        .accessible_name("Start from a packet instead")
+        .on_hover_text("The field starts as a packet at rest in the middle of the grid.");
+    if response.clicked() {
+        let extent: Vec<f64> = file.grid.size.iter().map(|&n| n as f64 * file.grid.spacing).collect();
+        file.initial = None;
+        file.eigenstates.clear();
+        file.packets = vec![fresh(&extent, file.grid.spacing)];
+    }
+}
+
+/// The eigenstates that the field starts as; the last one stays.
 fn eigenstates(ui: &mut Ui, file: &mut SceneFile) {
     hint(
         ui,

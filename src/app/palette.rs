@@ -120,7 +120,8 @@ impl CommandPalette {
                 Some((score(&self.query, entry.title)?, hit))
             });
         let scenes = gallery.scenes().filter_map(|scene| {
-            let title = format!("Preset: {}", scene.title);
+            let kind = if scene.own { "Scene" } else { "Preset" };
+            let title = format!("{kind}: {}", scene.title);
             let hit = Hit {
                 choice: Choice::Preset(scene.name.to_owned()),
                 keys: String::new(),
@@ -138,7 +139,8 @@ impl CommandPalette {
 /// How well a query fits a scene: by its title, its name, a tag or a word of its text, in this order.
 fn scene_score(query: &str, scene: &Known<'_>) -> Option<u32> {
     let query = query.trim().to_lowercase();
-    let of_kind = query.strip_prefix("preset").map_or(query.as_str(), str::trim_start);
+    let kind = if scene.own { "scene" } else { "preset" };
+    let of_kind = query.strip_prefix(kind).map_or(query.as_str(), str::trim_start);
     let named = [scene.title, scene.name]
         .into_iter()
         .filter_map(|text| score(of_kind, text));
@@ -216,6 +218,7 @@ fn score(query: &str, title: &str) -> Option<u32> {
 mod tests {
     use super::{CommandPalette, score};
     use crate::app::gallery::Gallery;
+    use crate::app::scene_library::OwnScene;
 
     #[test]
     fn better_fits_come_first() {
@@ -254,6 +257,26 @@ mod tests {
         };
         let chosen = frame(vec![egui::Event::Text("preset snell".to_owned()), enter]);
         assert_eq!(chosen, Some(super::Choice::Preset("snell".to_owned())));
+    }
+
+    #[test]
+    fn own_scenes_are_no_presets_and_are_found_by_their_text() {
+        let (mut gallery, ctx) = (Gallery::default(), egui::Context::default());
+        gallery.set_own(vec![OwnScene {
+            path: "/own/mine.toml".into(),
+            title: "Mine".to_owned(),
+            tags: Vec::new(),
+            about: "how a kettle sings".to_owned(),
+            stamp: None,
+        }]);
+        for query in ["kettle", "scene mine"] {
+            let palette = CommandPalette {
+                query: query.to_owned(),
+                ..CommandPalette::default()
+            };
+            let hits = palette.hits(&ctx, &gallery);
+            assert_eq!(hits[0].title, "Scene: Mine", "{query}");
+        }
     }
 
     #[test]

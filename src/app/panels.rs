@@ -55,7 +55,7 @@ impl App {
         Panel::top("menu").frame(bar(16, 4)).resizable(false).show(ui, |ui| {
             wishes.actions.extend(menu::show(
                 ui,
-                &self.document.draft.title,
+                self.document.title(),
                 self.document.is_modified(),
                 can,
                 &[
@@ -450,7 +450,7 @@ impl App {
             self.ask_for_film();
         }
         if let Some(filming) = &self.filming
-            && let Some(wish) = film_panel::progress(ctx, filming)
+            && let Some(wish) = film_panel::progress(ctx, filming, self.canvas_area)
         {
             self.end_film(wish);
         }

@@ -60,7 +60,10 @@ pub(super) fn lines(kind: Kind, sources: &Sources<'_>, most: usize) -> Vec<Named
         Kind::Spread => (0..*rank)
             .map(|n| (format!("σ{}", axes[n]), over_time(5 + n, units.length.per)))
             .collect(),
-        Kind::Norm => vec![("norm − 1".to_owned(), over_time(0, 1.0))],
+        Kind::Norm => {
+            let name = if sound(frame) { "energy drift" } else { "norm − 1" };
+            vec![(name.to_owned(), over_time(0, 1.0))]
+        }
         Kind::Energy => vec![("energy".to_owned(), over_time(1, 1.0))],
         Kind::Momentum => (0..*rank)
             .map(|n| (format!("mean p{}", axes[n]), of_state(&format!("p{}", axes[n]))))

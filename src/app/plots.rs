@@ -236,6 +236,7 @@ pub fn names(ui: &mut Ui, plots: &mut Chosen<'_>, frame: &Frame, open: bool) -> 
     let equation = scenario.model().equation();
     let mut chosen = false;
     let seen = if open { shown.clone() } else { Vec::new() };
+    let low = open && ui.ctx().content_rect().height() < LOW;
     // Scenes with a mirror have more of them than a narrow window has room for.
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing = vec2(2.0, 2.0);
@@ -256,12 +257,12 @@ pub fn names(ui: &mut Ui, plots: &mut Chosen<'_>, frame: &Frame, open: bool) -> 
                 }
             }
         };
-        // What is asked for rarely has a menu: all names would take the picture's room.
+        // What is asked for rarely has a menu, and in a low window all that is not chosen: all names would take the picture's room, or the plots'.
         let (rare, usual): (Vec<_>, Vec<_>) = Kind::ALL
             .into_iter()
             .map(|(kind, ..)| kind)
             .filter(|kind| offered(*kind, frame))
-            .partition(|kind| kind.is_of_state() && !seen.contains(kind));
+            .partition(|kind| (low || kind.is_of_state()) && !seen.contains(kind));
         for kind in usual {
             name(ui, kind);
         }
@@ -275,6 +276,9 @@ pub fn names(ui: &mut Ui, plots: &mut Chosen<'_>, frame: &Frame, open: bool) -> 
     });
     chosen
 }
+
+/// Below this height of the window, in points, the plots need the room that their names would take.
+const LOW: f32 = 480.0;
 
 /// Shows the plots side by side.
 pub fn show(ui: &mut Ui, plots: &mut Chosen<'_>, view: &mut ViewState, records: &mut Records<'_>, frame: &Frame) {
@@ -373,7 +377,7 @@ fn one(ui: &mut Ui, kind: Kind, title: &str, (size, cut): (egui::Vec2, Option<&m
     caption(ui, (&heading, &kind.about()), names, cut, size.x);
     let shown = lines.iter().chain(theory.iter().map(|(_, line)| line));
     let bounds = bounds(kind, shown.flat_map(|(_, points)| points), sources.view);
-    still(Plot::new(("plot", kind as u8)), size - vec2(0.0, CAPTION), palette)
+    let shown = still(Plot::new(("plot", kind as u8)), size - vec2(0.0, CAPTION), palette)
         .set_margin_fraction(vec2(0.0, 0.0))
         .show(ui, |plot| {
             for ((name, points), color) in lines.into_iter().zip(&colors) {
@@ -385,6 +389,9 @@ fn one(ui: &mut Ui, kind: Kind, title: &str, (size, cut): (egui::Vec2, Option<&m
             }
             plot.set_plot_bounds(bounds);
         });
+    let name = format!("Plot: {heading}");
+    let described = || egui::WidgetInfo::labeled(egui::Role::Image, true, &name);
+    shown.response.widget_info(described);
 }
 
 /// The title of a plot and, under it, the names of its lines in their colours (over the plot they would hide what they explain), or which way

@@ -98,7 +98,7 @@ impl App {
             scale: Some(self.view.camera.scale()),
         };
         let builder = ViewportBuilder::default()
-            .with_title(format!("{} – picture", self.document.draft.title))
+            .with_title(format!("{} – picture", self.document.title()))
             .with_inner_size([1280.0, 720.0])
             .with_min_inner_size([320.0, 180.0]);
         let (view, bar) = (&mut self.projector.view, &mut self.bar);

@@ -233,7 +233,7 @@ impl App {
                 ui.heading(egui::RichText::new(title).color(palette.strong));
                 ui.add_space(4.0);
                 if modified {
-                    let name = &self.document.draft.title;
+                    let name = self.document.title();
                     ui.add(egui::Label::new(format!("“{name}” has edits that no file has.")).wrap());
                 }
                 if films {

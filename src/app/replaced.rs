@@ -1,7 +1,7 @@
 //! The scene that another one took the place of while no file had its edits: undo brings it back.
 
 use super::background::Opened;
-use super::document::Document;
+use super::document::{Document, title_of};
 use super::window::App;
 use crate::scene::{Faults, SceneFile};
 use crate::solver;
@@ -58,7 +58,7 @@ impl App {
         };
         // A lecturer changes scenes between two pages, and goes on.
         if self.demo.is_none() {
-            let title = &replaced.draft.title;
+            let title = title_of(&replaced.draft);
             self.notices.say(format!(
                 "“{title}” had edits that no file has: Undo (Ctrl+Z) brings it back"
             ));

@@ -1,12 +1,24 @@
 //! The end of a lesson: the picture rests there, to be seen again or to go on.
 
+use super::side_run;
 use super::theme;
+use super::widgets::{above_cards, icon_button};
 use super::window::App;
+use crate::app::icon::Icon;
 use crate::engine::{Command, Frame, Status};
 use egui::{Align2, Rect, vec2};
 
 /// Seconds after which the mode for lecture halls begins anew.
 const LOOP: f64 = 3.0;
+
+/// How a run rests.
+#[derive(Debug, Default)]
+pub(super) struct Resting {
+    /// Since when, in seconds of the window's clock.
+    since: Option<f64>,
+    /// The line that says so was put away: it hides some of the picture.
+    is_hidden: bool,
+}
 
 impl App {
     /// Notes since when the run rests; in the mode for lecture halls it begins anew after a while, unless somebody was asked: then what was said and
@@ -14,16 +26,16 @@ impl App {
     pub(super) fn follow_rest(&mut self, ctx: &egui::Context) {
         let frame = self.worker.last_frame();
         if !frame.rests || frame.status == Status::Running {
-            self.resting = None;
+            self.resting = Resting::default();
             return;
         }
         let now = ctx.input(|input| input.time);
-        let since = *self.resting.get_or_insert(now);
+        let since = *self.resting.since.get_or_insert(now);
         if self.demo.is_none() || self.questions.was_answered() {
             return;
         }
         if now - since >= LOOP {
-            self.resting = None;
+            self.resting = Resting::default();
             self.again();
         } else {
             ctx.request_repaint_after_secs((LOOP - (now - since)) as f32);
@@ -43,17 +55,20 @@ impl App {
     pub(super) fn show_rest(&mut self, ctx: &egui::Context) {
         let frame = self.worker.last_frame();
         let covered = self.tour.is_some() || self.demo.is_some() || self.frame_history.at().is_some();
-        if self.resting.is_none() || covered || self.questions.waiting(frame).is_some() {
+        let is_told = self.resting.since.is_some() && !self.resting.is_hidden;
+        if !is_told || covered || self.questions.waiting(frame).is_some() {
             return;
         }
-        let words = words(frame);
+        let words = words(frame, self.document.preset().is_some());
         let id = egui::Id::unique("rest");
         let size = ctx
             .memory(|memory| memory.area_rect(id))
             .map_or(USUAL, |rect| rect.size());
-        let at = self.canvas_area.center_bottom() - vec2(0.0, 12.0);
-        let place = above_note(Align2::CENTER_BOTTOM.anchor_size(at, size), self.view.note);
-        let (mut again, mut on) = (false, false);
+        let area = beside(self.canvas_area, &side_run::places(ctx), size.x);
+        let at = area.center_bottom() - vec2(0.0, 12.0);
+        let free = above_cards(ctx, Align2::CENTER_BOTTOM.anchor_size(at, size));
+        let place = above_note(free, self.view.note);
+        let (mut again, mut on, mut hide) = (false, false, false);
         egui::Area::new(id)
             .order(egui::Order::Middle)
             .pivot(Align2::CENTER_BOTTOM)
@@ -69,6 +84,7 @@ impl App {
                             .button("Go on")
                             .on_hover_text("Plays on. Run → Rest at the end turns this off.")
                             .clicked();
+                        hide = icon_button(ui, Icon::X, "Hide this line", true).clicked();
                     });
                 });
             });
@@ -77,22 +93,35 @@ impl App {
         } else if on {
             self.worker.send(Command::Play);
         }
+        self.resting.is_hidden |= hide;
     }
 }
 
 /// What is said where a run rests. How near a wave has come to where it began is measured elsewhere: many mirrors bring it back in part only, or not at all.
-fn words(frame: &Frame) -> &'static str {
+fn words(frame: &Frame, is_lesson: bool) -> &'static str {
     if frame.clock.time_step < 0.0 {
         "Back at the start."
     } else if frame.mirror.is_some() {
         "The way back was as long as the way out."
-    } else {
+    } else if is_lesson {
         "The lesson ends here."
+    } else {
+        "The scene ends here."
     }
 }
 
 /// The size of the line before it was shown once.
-const USUAL: egui::Vec2 = vec2(320.0, 46.0);
+const USUAL: egui::Vec2 = vec2(352.0, 46.0);
+
+/// What panels over the right part of the picture leave of it for a line of this width; all of it where that is too little.
+fn beside(area: Rect, panels: &[Rect], width: f32) -> Rect {
+    let over = panels.iter().filter(|panel| panel.intersects(area));
+    let right = over.map(Rect::left).fold(area.right(), f32::min);
+    if right - area.left() < width + 16.0 {
+        return area;
+    }
+    Rect::from_min_max(area.min, egui::pos2(right, area.bottom()))
+}
 
 /// The place of the line, above a note where it would cover that.
 fn above_note(line: Rect, note: Option<Rect>) -> Rect {
@@ -106,6 +135,29 @@ fn above_note(line: Rect, note: Option<Rect>) -> Rect {
 mod tests {
     use super::*;
     use egui::pos2;
+
+    #[test]
+    fn the_line_stands_beside_panels() {
+        let area = Rect::from_min_max(pos2(264.0, 33.0), pos2(1280.0, 621.0));
+        let panel = Rect::from_min_max(pos2(644.0, 73.0), pos2(1264.0, 600.0));
+        assert_eq!(beside(area, &[], USUAL.x), area);
+        let free = beside(area, &[panel], USUAL.x);
+        assert!(
+            !free.intersects(panel.shrink(1.0)) && free.width() > USUAL.x,
+            "{free:?}"
+        );
+        let wide = panel.with_min_x(300.0);
+        assert_eq!(beside(area, &[wide], USUAL.x), area, "no room is left");
+    }
+
+    #[test]
+    fn only_a_preset_is_a_lesson() {
+        let frame = Frame::default();
+        assert_eq!(
+            [true, false].map(|is_lesson| words(&frame, is_lesson)),
+            ["The lesson ends here.", "The scene ends here."]
+        );
+    }
 
     #[test]
     fn the_line_never_covers_a_note() {

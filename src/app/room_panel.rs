@@ -2,7 +2,7 @@
 
 use super::document::Document;
 use super::plots::still;
-use super::side_run::{SideRun, share, share_done, window};
+use super::side_run::{ROOM, SideRun, share, share_done, window};
 use super::theme;
 use super::widgets::{button, choice, fault, hint, row};
 use crate::app::icon::Icon;
@@ -64,7 +64,7 @@ impl RoomPanel {
             return;
         }
         let mut open = true;
-        window(place, "Room acoustics", [620.0, 520.0], &mut open, |ui| {
+        window(place, ROOM, [620.0, 520.0], &mut open, |ui| {
             self.controls(ui, document);
             self.sound_row(ui, document);
             if let Some(said) = &self.said {

@@ -22,6 +22,8 @@ pub struct OwnScene {
     pub title: String,
     /// Its tags.
     pub tags: Vec<String>,
+    /// Its text in small letters, to be searched.
+    pub about: String,
     /// When it was written, and how long it is.
     pub(super) stamp: Stamp,
 }
@@ -62,6 +64,7 @@ pub fn own_scenes(folder: &Path, known: &[OwnScene]) -> Vec<OwnScene> {
             OwnScene {
                 title: if header.title.is_empty() { name } else { header.title },
                 tags: header.tags,
+                about: header.about.to_lowercase(),
                 path,
                 stamp,
             }

@@ -14,15 +14,12 @@ use crate::scene::file::{EdgesFile, GridFile, QuantumFile};
 use crate::scene::{Fault, SceneFile};
 use egui::Ui;
 
+/// The section of the layers, in quantum scenes and in those of sound.
+pub const LAYERS: [&str; 2] = ["Potential and walls", "Medium and walls"];
+
 /// Shows the panel; edits the document's draft, and returns what shall be heard.
 pub fn show(ui: &mut Ui, document: &mut Document, frame: &Frame) -> Option<SoundWish> {
-    let palette = theme::palette(ui);
-    let title = if document.draft.title.is_empty() {
-        "Untitled"
-    } else {
-        &document.draft.title
-    };
-    ui.add(egui::Label::new(egui::RichText::new(title).size(17.0).color(palette.strong)).wrap());
+    title(ui, &mut document.draft.title);
     if let Some(path) = document.path() {
         hint(ui, &path.display().to_string());
     }
@@ -35,11 +32,7 @@ pub fn show(ui: &mut Ui, document: &mut Document, frame: &Frame) -> Option<Sound
         section(ui, Icon::Waves, "Pulses", false, |ui| sound_panel::pulses(ui, file));
         section(ui, Icon::Volume2, "Sources", false, |ui| sound_panel::sources(ui, file));
     }
-    let name = if file.acoustic.is_none() {
-        "Potential and walls"
-    } else {
-        "Medium and walls"
-    };
+    let name = LAYERS[usize::from(file.acoustic.is_some())];
     section(ui, Icon::Layers, name, true, |ui| layers_panel::show(ui, file));
     section(ui, Icon::FlipHorizontal2, "Mirror", false, |ui| {
         mirror_panel::show(ui, file, mirror_panel::turned_by_hand(frame));
@@ -57,6 +50,24 @@ pub fn show(ui: &mut Ui, document: &mut Document, frame: &Frame) -> Option<Sound
         theory_panel::show(ui, file);
     });
     sound
+}
+
+/// What the scene is called: under this name it stands in the gallery and in films.
+fn title(ui: &mut Ui, title: &mut String) {
+    // A long one is wrapped, and stays one line of text.
+    let field = egui::TextEdit::multiline(title)
+        .font(egui::FontId::proportional(17.0))
+        .text_color(theme::palette(ui).strong)
+        .hint_text("Untitled")
+        .desired_rows(1)
+        .return_key(None)
+        .desired_width(f32::INFINITY);
+    let response = ui.add(field).accessible_name("Title of the scene").explained(
+        "The scene’s title: in the gallery, in pictures and films. Edit it before you save a scene of your own.",
+    );
+    if response.changed() && title.contains(['\n', '\r']) {
+        *title = title.split_whitespace().collect::<Vec<_>>().join(" ");
+    }
 }
 
 /// Whether the draft is saved and runs, on one line whatever it says: the controls below stay where they are while something is edited.

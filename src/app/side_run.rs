@@ -179,6 +179,38 @@ pub fn share(steps: u64, all: u64) -> f64 {
     steps as f64 / all.max(1) as f64
 }
 
+/// From the top of the picture to such a panel: clock and colours stand there.
+const TOP: f32 = 40.0;
+/// What a panel's title and edge take beside its contents.
+const AROUND: f32 = 80.0;
+/// Contents are never lower by themselves.
+const LEAST: f32 = 240.0;
+
+/// The titles of the panels.
+pub const SWEEP: &str = "Sweep";
+pub const LEVELS: &str = "Levels";
+pub const ROOM: &str = "Room acoustics";
+pub const DISPERSION: &str = "Dispersion";
+
+fn id(title: &str) -> egui::Id {
+    egui::Id::unique(("run aside", title))
+}
+
+/// Where such panels stood in the frame before.
+pub fn places(ctx: &egui::Context) -> Vec<Rect> {
+    let place = |title| {
+        ctx.memory(|memory| {
+            let layer = egui::LayerId::new(egui::Order::Middle, id(title));
+            let is_seen = memory.areas().visible_last_frame(&layer);
+            memory.area_rect(id(title)).filter(|_| is_seen)
+        })
+    };
+    [SWEEP, LEVELS, ROOM, DISPERSION]
+        .into_iter()
+        .filter_map(place)
+        .collect()
+}
+
 /// A panel over the right part of the `picture` that can be closed, also by Escape; as large as wanted, where there is room.
 pub fn window(
     (ctx, picture): (&egui::Context, Rect),
@@ -193,13 +225,16 @@ pub fn window(
         return;
     }
     let room = ctx.content_rect();
-    let size = vec2(width.min(room.width() - 32.0), height.min(room.height() - 112.0));
+    // The buttons below the picture stay free, unless the picture is low.
+    let free = (picture.height() - TOP - AROUND).max(LEAST).min(room.height() - 112.0);
+    let size = vec2(width.min(room.width() - 32.0), height.min(free));
     // Beside the lesson, and below what stands over the picture; over some of the lesson where the picture is narrower.
     let left = (picture.right() - 16.0 - size.x).max(room.left() + 16.0);
     egui::Window::new(title)
+        .id(id(title))
         .open(open)
         .frame(theme::modal(ctx))
-        .default_pos(pos2(left, picture.top() + 40.0))
+        .default_pos(pos2(left, picture.top() + TOP))
         .default_size(size)
         .show(ctx, contents);
 }

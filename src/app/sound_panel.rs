@@ -41,6 +41,15 @@ fn pace(extent: &[f64]) -> f64 {
 pub fn pulses(ui: &mut Ui, file: &mut SceneFile) {
     if let Some(path) = &file.initial {
         hint(ui, &format!("The pressure starts as {}.", path.display()));
+        let response = ui
+            .add(button(Icon::Plus, "Pulse instead"))
+            .accessible_name("Start from a pulse instead")
+            .on_hover_text("The pressure starts as a pulse in the middle of the grid.");
+        if response.clicked() {
+            let pulse = fresh(&extent(file), file.grid.spacing);
+            file.initial = None;
+            file.pulses = vec![pulse];
+        }
         return;
     }
     let extent = extent(file);
@@ -70,12 +79,17 @@ pub fn pulses(ui: &mut Ui, file: &mut SceneFile) {
         .accessible_name("Add pulse")
         .clicked()
     {
-        let least = extent.iter().copied().fold(f64::INFINITY, f64::min);
-        file.pulses.push(PulseFile {
-            center: middle(&extent),
-            width: tidy((least / 32.0).max(4.0 * file.grid.spacing)),
-            amplitude: 1.0,
-        });
+        file.pulses.push(fresh(&extent, file.grid.spacing));
+    }
+}
+
+/// A pulse in the middle of the grid.
+fn fresh(extent: &[f64], spacing: f64) -> PulseFile {
+    let least = extent.iter().copied().fold(f64::INFINITY, f64::min);
+    PulseFile {
+        center: middle(extent),
+        width: tidy((least / 32.0).max(4.0 * spacing)),
+        amplitude: 1.0,
     }
 }
 
@@ -132,7 +146,7 @@ pub fn sources(ui: &mut Ui, file: &mut SceneFile) {
 }
 
 /// An amplitude that gives about 1 Pa a wavelength away: of the order of ω c in 1D, c² in 2D and 4π c² λ in 3D.
-fn loud(speed: f64, frequency: f64, rank: usize) -> f64 {
+pub(super) fn loud(speed: f64, frequency: f64, rank: usize) -> f64 {
     let tau = std::f64::consts::TAU;
     tidy(match rank {
         1 => tau * frequency * speed,
@@ -247,7 +261,7 @@ fn pattern_rows(ui: &mut Ui, source: &mut SourceFile, rank: usize) {
         source.direction[along] = 1.0;
     }
     if rank > 1 && !source.direction.is_empty() {
-        let about = "Along what it sends, as a list of any length but 0.";
+        let about = "Along what it sends: a vector of any length but 0.";
         point(ui, ("Direction", ""), about, &mut source.direction, 0.01);
     }
 }

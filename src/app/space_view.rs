@@ -74,8 +74,12 @@ pub fn show(ui: &mut Ui, view: &mut ViewState, pictures: Option<&mut Pictures>, 
         slices(&painter, area, &shape, &camera, view, handle);
     }
     lines(&painter, area, &shape, &camera, true);
-    axes(&painter, area, &shape, &camera, sources.units);
-    plates(&painter, area, sources, view.show_theory);
+    let clock = &sources.frame.clock;
+    let room = Room::free(area).with_clock(&painter, clock.time, clock.time_step, sources.units.time);
+    let legend = overlay::legend_place(&painter, room, &sources.legend);
+    let taken: Vec<Rect> = legend.into_iter().chain([room.clock]).collect();
+    axes(&painter, (area, &taken), &shape, &camera, sources.units);
+    plates(&painter, room, sources, view.show_theory);
     if let (Mode::Slices, Some(field)) = (sources.mode, field)
         && let Some(fields) = read_out(&painter, area, view, &shape, field, sources, &response)
     {
@@ -292,8 +296,13 @@ fn slices(painter: &Painter, area: Rect, shape: &Shape, camera: &Camera, view: &
     }
 }
 
-/// Round lengths along three edges, with the names of the axes.
-fn axes(painter: &Painter, area: Rect, shape: &Shape, camera: &Camera, units: Units) {
+/// Whether a number or a name has its place for itself: one that is cut would be another one.
+fn is_free(words: Rect, area: Rect, taken: &[Rect]) -> bool {
+    area.contains_rect(words) && taken.iter().all(|other| !other.intersects(words))
+}
+
+/// Round lengths along three edges, with the names of the axes, clear of what is `taken`.
+fn axes(painter: &Painter, (area, taken): (Rect, &[Rect]), shape: &Shape, camera: &Camera, units: Units) {
     let stroke = Stroke::new(1.0, over_picture().gamma_multiply(0.5));
     let color = over_picture().gamma_multiply(0.75);
     for scale in scales(shape, camera, units.length.per, GAP) {
@@ -310,21 +319,24 @@ fn axes(painter: &Painter, area: Rect, shape: &Shape, camera: &Camera, units: Un
             let galley = painter.layout_no_wrap(figure(value, 4), FontId::proportional(11.0), color);
             let rect = beside(at, galley.size(), 7.0);
             widest = widest.max(outward.x.abs() * galley.size().x + outward.y.abs() * galley.size().y);
-            painter.galley(rect.min, galley, color);
+            if is_free(rect, area, taken) {
+                painter.galley(rect.min, galley, color);
+            }
         }
         let title = units.length.after(AXES[scale.axis]);
         let galley = painter.layout_no_wrap(title, FontId::proportional(12.5), color);
         let rect = beside(area.min + Vec2::from(scale.middle), galley.size(), 12.0 + widest);
-        painter.galley(rect.min, galley, color);
+        if is_free(rect, area, taken) {
+            painter.galley(rect.min, galley, color);
+        }
     }
 }
 
 /// Below this height, in points, a picture is low.
 const LOW: f32 = 340.0;
 
-fn plates(painter: &Painter, area: Rect, sources: &Sources<'_>, notes: bool) {
-    let clock = &sources.frame.clock;
-    let room = Room::free(area).with_clock(painter, clock.time, clock.time_step, sources.units.time);
+fn plates(painter: &Painter, room: Room, sources: &Sources<'_>, notes: bool) {
+    let (clock, area) = (&sources.frame.clock, room.area);
     overlay::clock(painter, room, clock.time, clock.time_step, sources.units.time);
     overlay::legend(painter, room, &sources.legend);
     if notes {
@@ -395,4 +407,23 @@ fn read_out(
         Stroke::new(1.0, over_picture().gamma_multiply(0.5)),
     );
     Some(fields)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use egui::vec2;
+
+    #[test]
+    fn a_number_that_would_be_cut_is_left_out() {
+        let area = Rect::from_min_size(pos2(0.0, 0.0), vec2(600.0, 400.0));
+        let legend = Rect::from_min_size(pos2(500.0, 10.0), vec2(90.0, 200.0));
+        let number = |x: f32, y: f32| Rect::from_min_size(pos2(x, y), vec2(24.0, 14.0));
+        assert!(is_free(number(300.0, 200.0), area, &[legend]));
+        assert!(
+            !is_free(number(490.0, 150.0), area, &[legend]),
+            "it is under the legend"
+        );
+        assert!(!is_free(number(300.0, 392.0), area, &[legend]), "it leaves the picture");
+    }
 }

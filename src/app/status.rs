@@ -265,14 +265,11 @@ fn change(frame: &Frame) -> (&'static str, String, &'static str) {
             let unit = Measure::Energy.unit(Equation::Acoustic, grid.rank());
             return ("energy", format!("{} {unit}", figure(energy, 3)), about);
         }
-        if drift.is_nan() {
-            return ("injected", NOT_SUMMED.to_owned(), WHY_NOT_SUMMED);
-        }
-        return ("injected", percent(drift), about);
+        return balance(drift, about);
     }
     if scenario.listens() {
         let about = "Norm (sound: energy) over its value at t = 0, minus 1: what a mirror’s transducers injected on the way back, less what is taken out and absorbed.";
-        return ("injected", percent(drift), about);
+        return balance(drift, about);
     }
     match (absorbs, sound) {
         (false, _) => ("drift", signed(drift), DRIFT),
@@ -292,6 +289,17 @@ fn change(frame: &Frame) -> (&'static str, String, &'static str) {
             taken(drift),
             "What the absorbing edges and media have taken, of the norm at t = 0.",
         ),
+    }
+}
+
+/// What was injected less what was absorbed, by the name of the larger of both.
+fn balance(drift: f64, about: &'static str) -> (&'static str, String, &'static str) {
+    if drift.is_nan() {
+        ("injected", NOT_SUMMED.to_owned(), WHY_NOT_SUMMED)
+    } else if drift < 0.0 {
+        ("absorbed", percent(-drift), about)
+    } else {
+        ("injected", percent(drift), about)
     }
 }
 
@@ -390,6 +398,11 @@ mod tests {
         assert_eq!(told("absorb", pulse, 6.81e-6, 0.0), "absorbed 0 %");
         let source = "[[source]]\nat = [30.0]\nsignal = \"sine\"\nfrequency = 20.0\n";
         assert_eq!(told("absorb", &format!("{pulse}{source}"), 0.25, 0.0), "injected 25 %");
+        assert_eq!(told("absorb", &format!("{pulse}{source}"), -0.2, 0.0), "absorbed 20 %");
+        // What has left before a mirror plays was not injected.
+        let mirror = "[mirror]\nmethod = \"reversal\"\nat = 0.1\ntransducers = { shape = \"edges\" }\n";
+        assert_eq!(told("absorb", &format!("{pulse}{mirror}"), -1.0, 0.0), "absorbed 100 %");
+        assert_eq!(told("absorb", &format!("{pulse}{mirror}"), 0.5, 0.0), "injected 50 %");
         // From silence there is no share of anything.
         assert!(told("absorb", &format!("[acoustic]\n{source}"), 0.0, 0.0125).starts_with("energy 0.0125 J"));
         assert_eq!(

@@ -2,6 +2,7 @@
 
 use super::camera::Camera;
 use super::history::History;
+use super::marks;
 use super::theme::{self, over_picture};
 use super::widgets::figure;
 use crate::physics::{Detector, Region};
@@ -26,16 +27,19 @@ pub fn has_probes(detectors: &[Detector]) -> bool {
         .any(|detector| matches!(detector.region, Region::Point(_)))
 }
 
-/// Draws the charts over `area`; `spacing` from site to site.
+/// Draws the charts over `area`; `spacing` from site to site. Of a `plane` of 3D, those of the probes in it.
 pub fn show(
     ui: &Ui,
     painter: &Painter,
-    (area, camera, spacing): (Rect, &Camera, f64),
+    ((area, camera, spacing), plane): ((Rect, &Camera, f64), Option<f64>),
     (detectors, history, clock): (&[Detector], &History, &Clock),
 ) {
     let mut taken: Vec<Rect> = Vec::new();
     for (n, detector) in detectors.iter().enumerate() {
         let Region::Point(at) = &detector.region else { continue };
+        if plane.is_some_and(|plane| !marks::looks_at(&detector.region, plane, spacing)) {
+            continue;
+        }
         let records = history.recent(n, clock, RECORDS);
         let Some([_, last]) = records.last() else { continue };
         // A length to a place in sites: site n stands in the middle of n..n+1.

@@ -2,7 +2,7 @@
 
 use super::document::Document;
 use super::plots::still;
-use super::side_run::{Reporter, SideRun, window};
+use super::side_run::{Reporter, SWEEP, SideRun, window};
 use super::theme;
 use super::widgets::{button, fault, figure, hint, row};
 use crate::app::icon::Icon;
@@ -78,7 +78,7 @@ impl SweepPanel {
             return None;
         }
         let (mut open, mut wish) = (true, None);
-        window((ctx, picture), "Sweep", [520.0, 480.0], &mut open, |ui| {
+        window((ctx, picture), SWEEP, [520.0, 480.0], &mut open, |ui| {
             Self::fields(ui, &mut document.draft, frame);
             self.controls(ui, document);
             if let Some(text) = self.run.fault() {
@@ -155,12 +155,7 @@ impl SweepPanel {
             let done = self.points.len();
             if self.run.is_running() {
                 let seconds = self.since.map_or(0.0, |since| since.elapsed().as_secs_f64());
-                let left = if done > 0 {
-                    seconds * runs.saturating_sub(done) as f64 / done as f64
-                } else {
-                    0.0
-                };
-                ui.label(format!("{done} of {runs} runs, {left:.0} s left"));
+                ui.label(under_way(done, runs, seconds));
             } else if done > 0 {
                 if ui.button("Copy table").on_hover_text("As CSV, a row a run.").clicked() {
                     ui.ctx().copy_text(self.table());
@@ -310,6 +305,19 @@ impl SweepPanel {
     }
 }
 
+/// How far a sweep is after so many seconds; how long it still takes is known from its first run on.
+fn under_way(done: usize, runs: usize, seconds: f64) -> String {
+    if runs == 0 {
+        return "being read".to_owned();
+    }
+    let counted = format!("{done} of {runs} runs");
+    if done == 0 {
+        return counted;
+    }
+    let left = seconds * runs.saturating_sub(done) as f64 / done as f64;
+    format!("{counted}, {:.0} s left", left.ceil())
+}
+
 /// What stands below the plot: a row of controls, and the result.
 const BELOW: f32 = 44.0 + RESULT;
 
@@ -395,6 +403,13 @@ fn run(plan: &SweepPlan, reporter: &Reporter<Progress, ()>) -> Result<(), SweepE
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_not_known_yet_is_not_told() {
+        assert_eq!(under_way(0, 0, 3.0), "being read");
+        assert_eq!(under_way(0, 60, 3.0), "0 of 60 runs");
+        assert_eq!(under_way(20, 60, 5.0), "20 of 60 runs, 10 s left");
+    }
 
     #[test]
     fn keys_have_the_names_of_the_panels() {

@@ -124,16 +124,21 @@ fn put(painter: &Painter, rect: Rect, galley: Arc<Galley>) -> Rect {
     rect
 }
 
-/// The note of time t on a plate at the lower edge of a picture; where it stands.
-pub fn note(painter: &Painter, room: Room, notes: (&[Note], f64)) -> Option<Rect> {
+/// The note of time t on a plate at the lower edge of a picture with a scale bar; where it stands.
+pub fn note(painter: &Painter, (room, scale): (Room, Rect), notes: (&[Note], f64)) -> Option<Rect> {
     let letters = LETTERS[usize::from(room.area.width() < SCARCE)];
     let galley = words(painter, (usual_width(room), letters), notes)?;
-    let mut rect = room.corner(Align2::CENTER_BOTTOM, galley.size() + AROUND);
-    // Above the scale bar, which stands in the corner.
-    if rect.bottom() > room.area.bottom() - 44.0 && rect.width() > room.area.width() - 320.0 {
-        rect = rect.translate(vec2(0.0, -40.0));
-    }
+    let rect = above_scale(room.corner(Align2::CENTER_BOTTOM, galley.size() + AROUND), scale);
     Some(put(painter, above_cards(painter.ctx(), rect), galley))
+}
+
+/// The place of a note, above the scale bar where it would cover that.
+fn above_scale(note: Rect, scale: Rect) -> Rect {
+    if note.intersects(scale) {
+        note.translate(vec2(0.0, scale.top() - 2.0 - note.bottom()))
+    } else {
+        note
+    }
 }
 
 /// The same at the upper edge of a picture in space, between the clock and the legend where it would cover one of them, or below the clock.
@@ -249,6 +254,18 @@ fn marked(notes: &[Note], t: f64) -> Option<(Vec<f64>, f64)> {
 mod tests {
     use super::*;
     use crate::app::graph_view::plot_area;
+
+    /// Also where the picture ends above the lower edge of its room.
+    #[test]
+    fn a_note_stands_above_the_scale_bar_that_it_would_cover() {
+        let scale = Rect::from_min_max(pos2(10.0, 470.0), pos2(130.0, 506.0));
+        let wide = Rect::from_min_max(pos2(100.0, 475.0), pos2(500.0, 503.0));
+        let lifted = above_scale(wide, scale);
+        assert!(!lifted.intersects(scale) && lifted.size() == wide.size(), "{lifted:?}");
+        assert!(scale.top() - lifted.bottom() < 4.0);
+        let narrow = wide.with_min_x(140.0);
+        assert_eq!(above_scale(narrow, scale), narrow);
+    }
 
     /// A ring that has left the grid is not drawn beside it.
     #[test]

@@ -8,7 +8,7 @@ use super::handles::{self, Handle, Part};
 use super::mirror_tool::{self, Placing};
 use super::units::Unit;
 use crate::app::icon::Icon;
-use crate::physics::{Equation, Measure, Reading, Sets};
+use crate::physics::{Equation, Measure, Sets};
 use crate::scene::SceneFile;
 use crate::scene::file::{
     DetectorFile, LayerFile, PacketFile, PulseFile, RegionFile, ShapeFile, SourceFile, TransducersFile, ValueFile,
@@ -273,6 +273,7 @@ pub fn apply(file: &mut SceneFile, work: Work, returning: bool) {
         }
         Work::Packet(packet, joins) => {
             file.initial = None;
+            file.eigenstates.clear();
             if !joins {
                 file.packets.clear();
             }
@@ -290,13 +291,8 @@ pub fn apply(file: &mut SceneFile, work: Work, returning: bool) {
         Work::Probe(at) => {
             let name = free_name(file, "probe");
             file.detectors.push(DetectorFile {
-                name,
-                region: RegionFile::Point(at),
                 measure: Some(Measure::Value),
-                every: None,
-                reading: Reading::Itself,
-                over: None,
-                direction: Vec::new(),
+                ..DetectorFile::new(name, RegionFile::Point(at))
             });
         }
         Work::Region(min, max) => {
@@ -306,15 +302,8 @@ pub fn apply(file: &mut SceneFile, work: Work, returning: bool) {
                 min.push(0.0);
                 max.push(planes.saturating_sub(1) as f64 * file.grid.spacing);
             }
-            file.detectors.push(DetectorFile {
-                name,
-                region: RegionFile::Box { min, max },
-                measure: None,
-                every: None,
-                reading: Reading::Itself,
-                over: None,
-                direction: Vec::new(),
-            });
+            file.detectors
+                .push(DetectorFile::new(name, RegionFile::Box { min, max }));
         }
         Work::Bring(handle, to) => handles::bring(file, &handle, to),
         Work::Shift(part, by) => handles::shift(file, part, by),

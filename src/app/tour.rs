@@ -38,7 +38,7 @@ const STEPS: [Step; 5] = [
         done: |then, now| (then.runs != now.runs && !now.waits) || (!now.runs && then.steps + 1 == now.steps),
     },
     Step {
-        title: "Turn time round",
+        title: "Reverse time",
         text: "Press T. Every step is undone: the wave goes back to where it came from, except for what absorbing edges have swallowed. R restarts.",
         done: |then, now| then.backwards != now.backwards,
     },

@@ -2,6 +2,7 @@
 
 use super::cards::List;
 use super::layers_panel::{PLACE, point};
+use super::names;
 use super::number::{NOT_NEGATIVE, number_row, tidy};
 use super::widgets::{button, hint, row};
 use crate::app::icon::Icon;
@@ -20,10 +21,14 @@ pub fn show(ui: &mut Ui, file: &mut SceneFile) {
     let extent: Vec<f64> = file.grid.size.iter().map(|&n| n as f64 * file.grid.spacing).collect();
     let speed = extent.iter().copied().fold(0.0, f64::max) / 400.0;
     let end = file.time.end.unwrap_or(100.0);
-    let before = names(file);
+    let before = all_names(file);
+    let count = file.trajectories.len();
     LIST.show(ui, &mut file.trajectories, title, |ui, one| {
         body(ui, one, &extent, speed, end);
     });
+    if file.trajectories.len() > count {
+        name_copies(&mut file.trajectories);
+    }
     if file.trajectories.is_empty() {
         hint(
             ui,
@@ -35,46 +40,47 @@ pub fn show(ui: &mut Ui, file: &mut SceneFile) {
         .accessible_name("Add trajectory")
         .clicked()
     {
-        let taken = |name: &String| file.trajectories.iter().any(|one| one.names().contains(name));
-        let most = file.trajectories.len() + 1;
-        let name = (1..=most).map(|n| format!("path {n}")).find(|name| !taken(name));
+        let name = free_name(&file.trajectories, "path");
         // Where the first packet stands there is something to follow.
         let packet = file.packets.first().map(|packet| packet.center.clone());
         file.trajectories.push(TrajectoryFile {
-            name: name.unwrap_or_default(),
+            name,
             from: packet.unwrap_or_else(|| extent.iter().map(|length| tidy(length / 2.0)).collect()),
             ..TrajectoryFile::default()
         });
     }
-    follow(file, &before);
+    let after = all_names(file);
+    names::follow_trajectories(file, &before, &after);
 }
 
 /// The names of all of them.
-fn names(file: &SceneFile) -> Vec<String> {
+fn all_names(file: &SceneFile) -> Vec<String> {
     file.trajectories.iter().flat_map(TrajectoryFile::names).collect()
 }
 
-/// Predictions follow a trajectory that was renamed, and go with one that was removed.
-fn follow(file: &mut SceneFile, before: &[String]) {
-    let after = names(file);
-    if after == before {
-        return;
-    }
-    let renamed = after.len() == before.len();
-    file.expectations.retain_mut(|expectation| {
-        let Some((name, axis)) = expectation.observable.as_ref().and_then(|known| known.rsplit_once('.')) else {
-            return true;
-        };
-        let Some(place) = before.iter().position(|old| old == name) else {
-            return true;
-        };
-        let stays = renamed || after.iter().any(|new| new == name);
-        if renamed {
-            let new = format!("{}.{axis}", after[place]);
-            expectation.observable = Some(new);
+/// A name with which a trajectory, or each of several, has one of its own.
+fn free_name(all: &[TrajectoryFile], stem: &str) -> String {
+    names::free(stem, |name| {
+        let taken = |known: &String| known == name || known.strip_prefix(name).is_some_and(is_numbered);
+        all.iter().flat_map(TrajectoryFile::names).any(|known| taken(&known))
+    })
+}
+
+/// Whether a name goes on as those of several do.
+fn is_numbered(rest: &str) -> bool {
+    rest.strip_prefix(' ')
+        .is_some_and(|number| number.parse::<usize>().is_ok())
+}
+
+/// A copy gets a name of its own.
+fn name_copies(all: &mut [TrajectoryFile]) {
+    for n in 1..all.len() {
+        let (before, rest) = all.split_at_mut(n);
+        let one = &mut rest[0];
+        if before.iter().any(|other| other.name == one.name) {
+            one.name = free_name(before, &one.name);
         }
-        stays
-    });
+    }
 }
 
 fn title(one: &TrajectoryFile) -> String {
@@ -126,36 +132,30 @@ fn body(ui: &mut Ui, one: &mut TrajectoryFile, extent: &[f64], speed: f64, end: 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scene::file::ExpectFile;
 
     #[test]
-    fn predictions_follow_their_trajectories() {
+    fn a_copy_gets_a_name_of_its_own() {
         let one = |name: &str| TrajectoryFile {
             name: name.to_owned(),
             ..TrajectoryFile::default()
         };
-        let about = |observable: &str| ExpectFile {
-            observable: Some(observable.to_owned()),
-            ..ExpectFile::default()
+        let row = |name: &str| TrajectoryFile {
+            to: Some(vec![1.0]),
+            count: Some(3),
+            ..one(name)
         };
         let mut file = SceneFile {
-            trajectories: vec![one("a"), one("b")],
-            expectations: vec![about("a.x"), about("b.y"), about("norm")],
+            trajectories: vec![one("a"), one("a"), row("b"), row("b"), one("c")],
             ..SceneFile::default()
         };
-        let left = |file: &SceneFile| -> Vec<String> {
-            file.expectations
-                .iter()
-                .filter_map(|expect| expect.observable.clone())
-                .collect()
-        };
-        let before = names(&file);
-        file.trajectories[0].name = "c".to_owned();
-        follow(&mut file, &before);
-        assert_eq!(left(&file), ["c.x", "b.y", "norm"]);
-        let before = names(&file);
-        file.trajectories.remove(1);
-        follow(&mut file, &before);
-        assert_eq!(left(&file), ["c.x", "norm"]);
+        name_copies(&mut file.trajectories);
+        let names: Vec<&str> = file.trajectories.iter().map(|one| &one.name[..]).collect();
+        assert_eq!((names[0], names[2], names[4]), ("a", "b", "c"));
+        let mut every = all_names(&file);
+        let count = every.len();
+        every.sort();
+        every.dedup();
+        assert_eq!(every.len(), count, "{every:?}");
+        assert!(!all_names(&file).contains(&free_name(&file.trajectories, "path")));
     }
 }

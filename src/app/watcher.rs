@@ -113,7 +113,7 @@ pub fn stamp(path: &Path) -> Stamp {
 mod tests {
     use super::*;
 
-    const SCENE: &str = "format = 1\ntitle = \"One\"\ntags = [\"a\"]\n[grid]\nsize = [16]\nspacing = 1.0\n[quantum]\nmass = 1.0\n\
+    const SCENE: &str = "format = 1\ntitle = \"One\"\ntags = [\"a\"]\nabout = \"Of Kettles\"\n[grid]\nsize = [16]\nspacing = 1.0\n[quantum]\nmass = 1.0\n\
                          [[packet]]\ncenter = [8.0]\nwidth = [2.0]\n";
 
     #[test]
@@ -132,6 +132,7 @@ mod tests {
             panic!("the shelf comes first")
         };
         assert_eq!((shelf[0].title.as_str(), &shelf[0].tags[0][..]), ("One", "a"));
+        assert_eq!(shelf[0].about, "of kettles");
         std::fs::write(&path, SCENE.replace("One", "Another")).unwrap();
         let Outcome::Rewritten(of, Ok(file)) = next() else {
             panic!("the file changed")

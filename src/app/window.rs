@@ -29,6 +29,7 @@ use super::question::Questions;
 use super::recovery::Recovery;
 use super::refine::Refinement;
 use super::replaced::Replaced;
+use super::rest::Resting;
 use super::room_panel::RoomPanel;
 use super::run_log::RunLog;
 use super::settings::{KEY, Settings};
@@ -104,8 +105,8 @@ pub struct App {
     pub(super) plays_first: bool,
     /// Runs every preset that is opened.
     pub(super) plays_presets: bool,
-    /// Since when the run rests where its lesson is over, in seconds of the window's clock.
-    pub(super) resting: Option<f64>,
+    /// How the run rests where its lesson is over.
+    pub(super) resting: Resting,
     /// The first scene was told to run and does not yet.
     pub(super) starting: bool,
     /// What the log was told of the run.
@@ -232,7 +233,7 @@ impl App {
             asked_for_state: false,
             plays_first: true,
             plays_presets: true,
-            resting: None,
+            resting: Resting::default(),
             starting: false,
             run_log: RunLog::default(),
             noticed: 0,

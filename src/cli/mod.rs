@@ -23,6 +23,7 @@ mod measure;
 mod named;
 mod outputs;
 mod phase_space;
+mod quiet;
 mod render;
 mod room;
 mod run;
@@ -129,6 +130,7 @@ pub struct InputError(pub String);
 /// Runs the program.
 #[must_use]
 pub fn main() -> ExitCode {
+    quiet::graphics();
     let matches = with_negative_numbers(Cli::command()).get_matches();
     let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     terminal::ignore_file_size_signal();

@@ -188,8 +188,6 @@ fn held<T: Clone>(list: &[T], holds: &[bool]) -> Vec<T> {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scenario {
     pub(super) title: String,
-    pub(super) about: String,
-    pub(super) tags: Vec<String>,
     pub(super) grid: Grid,
     pub(super) model: Model,
     pub(super) time: TimeSpec,
@@ -306,16 +304,6 @@ impl Scenario {
     #[must_use]
     pub fn title(&self) -> &str {
         &self.title
-    }
-    /// The explanation, Markdown.
-    #[must_use]
-    pub fn about(&self) -> &str {
-        &self.about
-    }
-    /// The tags.
-    #[must_use]
-    pub fn tags(&self) -> &[String] {
-        &self.tags
     }
     /// The lattice.
     #[must_use]

@@ -426,3 +426,20 @@ fn a_torus_is_stepped_as_a_whole() {
     let refused = crate::try_scene(&sample.text("tiled", "")).unwrap_err();
     assert!(refused.contains("works in 2 dimensions"), "{refused}");
 }
+
+/// A line is one row.
+#[test]
+fn what_runs_is_told_with_the_right_plural() {
+    let details = |size: &[usize]| {
+        let sample = Sample {
+            size,
+            edges: "\"wall\"",
+            order: 2,
+            precision: "single",
+            more: String::new(),
+        };
+        build(&scene(&sample.text("stepwise", ""))).report().details
+    };
+    assert!(details(&[64]).contains("blocks of 1 row,"), "{}", details(&[64]));
+    assert!(details(&[64, 64]).contains(" rows,"), "{}", details(&[64, 64]));
+}

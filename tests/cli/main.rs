@@ -498,6 +498,18 @@ fn info_names_processor_memory_and_devices() {
         .expect(0, &["ripplon 0.", "processor", "vectors", "CUDA", "graphics"]);
 }
 
+/// Mesa's Vulkan asks for a Wayland display where there is no session, and its library complains of it.
+#[cfg(all(feature = "gui", target_os = "linux"))]
+#[test]
+fn adapters_are_listed_without_complaints_of_a_driver() {
+    let place = Place::new();
+    let mut command = place.command(["info"]);
+    command.env_remove("XDG_RUNTIME_DIR").env_remove("NODEVICE_SELECT");
+    let listed = Run(command.output().unwrap());
+    assert!(listed.out().contains("graphics"));
+    assert!(!listed.err().contains("XDG_RUNTIME_DIR"), "{}", listed.err());
+}
+
 #[cfg(all(feature = "gui", target_os = "linux"))]
 #[test]
 fn without_a_display_the_window_names_the_way_out() {

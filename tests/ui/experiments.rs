@@ -210,4 +210,9 @@ fn a_dispersion_is_recorded() {
         assert!((omega - exact).abs() < 0.06 * bin, "{omega} at {k}, not {exact}");
     }
     window.harness.get_by_label("Frequency over wave number");
+    window.harness.get_by_label_contains("Colours: the power, over 50 dB");
+    // The panel leaves the buttons of the run free.
+    let plot = window.harness.get_by_label("Frequency over wave number").rect();
+    let (_, area) = window.app().picture();
+    assert!(plot.bottom() < area.bottom(), "{plot:?} {area:?}");
 }

@@ -129,6 +129,10 @@ fn the_run_is_recorded_until_the_film_is_ended() {
         window.key(Key::Period);
         window.wait("a step", |app| app.frame().clock.steps == step);
     }
+    // The run is led by its buttons meanwhile.
+    let end = window.harness.get_by_label("End film").rect();
+    let play = window.harness.get_by_role_and_label(Role::Button, "Play").rect();
+    assert!(end.bottom() < play.top(), "{end:?} {play:?}");
     window.click("End film");
     window.written("the pictures");
     let count = std::fs::read_dir(&folder).unwrap().count();

@@ -86,6 +86,18 @@ fn a_lesson_rests_at_its_end() {
     window.settle();
     window.click("Again");
     window.wait("from the start", |app| (1..150).contains(&app.frame().clock.steps));
+    // What the line covers can be seen as well; the next end is told again.
+    window.wait("the end once more", |app| app.frame().rests);
+    window.settle();
+    window.click("Hide this line");
+    assert!(window.harness.query_by_label("Go on").is_none());
+    assert!(window.app().frame().rests);
+    window.click("Reset");
+    window.wait("the start", |app| !app.frame().rests);
+    window.click("Play");
+    window.wait("its end", |app| app.frame().rests);
+    window.settle();
+    assert!(window.harness.query_by_label("Go on").is_some());
 }
 
 #[test]

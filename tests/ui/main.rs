@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may fail where it stands")]
 
 mod access;
+mod editing;
 mod experiments;
 mod files;
 mod films;

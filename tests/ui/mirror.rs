@@ -85,10 +85,10 @@ fn a_ring_is_placed_by_hand_and_time_is_turned_by_a_key() {
     window.wait("the second turn", |app| phase(app) == Some(Phase::Replay));
     window.click("Scene");
     window.press(egui::accesskit::Role::DisclosureTriangle, "Mirror");
-    window.harness.get_by_label_contains("turned by hand at t = 0.1.");
+    window.harness.get_by_label_contains("reversed by hand at t = 0.1.");
     assert_eq!(window.app().document().draft.mirror.as_ref().unwrap().at, 2.0);
-    window.reveal(egui::accesskit::Role::Button, "Always turn then");
-    window.press(egui::accesskit::Role::Button, "Always turn then");
+    window.reveal(egui::accesskit::Role::Button, "Always reverse then");
+    window.press(egui::accesskit::Role::Button, "Always reverse then");
     window.wait("the edit", |app| {
         let scenario = app.frame().scenario.as_ref().and_then(|scenario| scenario.mirror());
         scenario.is_some_and(|mirror| mirror.at == 0.1)
@@ -98,7 +98,7 @@ fn a_ring_is_placed_by_hand_and_time_is_turned_by_a_key() {
         (5, Some(Phase::Replay)),
         "the run goes on"
     );
-    assert!(window.harness.query_by_label("Always turn then").is_none());
+    assert!(window.harness.query_by_label("Always reverse then").is_none());
     window.keys(Modifiers::COMMAND, Key::Z);
     // The edit of the mirror is one that can be taken back.
     window.keys(Modifiers::COMMAND, Key::Z);
@@ -136,8 +136,8 @@ fn the_way_back_is_taken_again_with_another_method() {
     assert!(plain.scaled_error > 1e-3, "{plain:?}");
     window.click("Scene");
     window.click("Mirror");
-    window.reveal(egui::accesskit::Role::ComboBox, "Turned by");
-    window.press(egui::accesskit::Role::ComboBox, "Turned by");
+    window.reveal(egui::accesskit::Role::ComboBox, "Reversed by");
+    window.press(egui::accesskit::Role::ComboBox, "Reversed by");
     window.click("perfect inverse filter");
     window.wait("the moment of the turn", |app| {
         app.frame().clock.steps == 16 && phase(app) == Some(Phase::Record)

@@ -313,6 +313,17 @@ fn the_least_window_has_everything_within_reach() {
         picture.height() > 110.0,
         "the picture beside everything else: {picture:?}"
     );
+    // Plots end above the status line, with the numbers of their axes below them.
+    let plot = window.harness.get_by_label_contains("Plot: Line cut").rect();
+    assert!(
+        plot.height() > 20.0 && plot.bottom() < size[1] - 24.0 - 14.0,
+        "{plot:?}"
+    );
+    window.press(Role::Button, "More");
+    window.press(Role::Button, "Norm");
+    window.settle();
+    assert!(window.harness.query_by_label_contains("Plot: Norm").is_some());
+    window.press(Role::Button, "Norm");
     window.keys(Modifiers::COMMAND, Key::Num3);
     all.look(&mut window, "no-plots");
     window.keys(Modifiers::COMMAND, Key::Num2);

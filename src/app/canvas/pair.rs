@@ -62,7 +62,7 @@ pub(super) fn pair(
             let rect = Rect::from_min_size(area.min + vec2(column as f32 * (half.x + GAP), 0.0), half);
             wanted = pane(ui, rect, canvas, view, pictures, (frame, legend, n), quantity).or(wanted);
             if second.riddle {
-                let below = Rect::from_min_max(rect.min + vec2(0.0, 36.0), rect.max);
+                let (_, below) = parts(rect, canvas.rank());
                 let (painter, font) = (ui.painter_at(rect), egui::FontId::proportional(20.0));
                 let name = ["A", "B"][column].to_owned();
                 overlay::plate(&painter, Room::free(below), Align2::LEFT_TOP, name, font);
@@ -90,6 +90,23 @@ pub(super) fn pair(
 /// Points between two panes.
 const GAP: f32 = 4.0;
 
+/// Room above a graph for what runs in it: the place under the clock is that of its title and its axis.
+const ABOVE_GRAPH: f32 = 28.0;
+
+/// What is under the clock of a pane.
+fn below(all: Rect) -> Rect {
+    Rect::from_min_max(all.min + vec2(0.0, 36.0), all.max)
+}
+
+/// Where the picture of a pane stands, and where the words about it begin: above a graph, under the clock of other pictures.
+fn parts(rect: Rect, rank: usize) -> (Rect, Rect) {
+    if rank == 1 {
+        (rect.with_min_y(rect.top() + ABOVE_GRAPH), rect)
+    } else {
+        (rect, below(rect))
+    }
+}
+
 /// One picture of two, the first or the second; returns what the worker shall show for it.
 fn pane(
     ui: &mut Ui,
@@ -108,7 +125,8 @@ fn pane(
     let difference = apart.then_some(quantity);
     let told = !canvas.second.is_some_and(|second| second.riddle);
     let second = pictures.and_then(|pictures| pictures.second.as_deref());
-    let mut pane = ui.new_child(egui::UiBuilder::new().id_salt(("pane", n)).max_rect(rect));
+    let (inner, words) = parts(rect, canvas.rank());
+    let mut pane = ui.new_child(egui::UiBuilder::new().id_salt(("pane", n)).max_rect(inner));
     pane.set_clip_rect(rect.intersect(ui.clip_rect()));
     let request = if canvas.rank() == 1 {
         let curve = pictures.and_then(|pictures| {
@@ -133,7 +151,7 @@ fn pane(
             difference,
         };
         graph_view::show(&mut pane, view, &sources);
-        let strip = graph_view::strip(graph_view::plot_area(rect));
+        let strip = graph_view::strip(graph_view::plot_area(inner));
         view.camera.request(strip, scale, [size[0], 1], 0, quantity)
     } else {
         let field = pictures.and_then(|pictures| {
@@ -155,9 +173,7 @@ fn pane(
         view.camera.request(rect, scale, [size[0], size[1]], plane, quantity)
     };
     if let Some(report) = frame.report.as_ref().filter(|_| told) {
-        // Under the clock, with its distance from the edge.
-        let below = |all: Rect| Rect::from_min_max(all.min + vec2(0.0, 36.0), all.max);
-        let mut room = Room::free(below(rect));
+        let mut room = Room::free(words);
         if canvas.rank() > 1 {
             room.picture = below(view.camera.rect(rect, [0.0, 0.0], [size[0] as f64, size[1] as f64]));
         }
@@ -166,4 +182,24 @@ fn pane(
         overlay::plate(&painter, room, Align2::LEFT_TOP, text, egui::FontId::proportional(12.0));
     }
     Some(request)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use egui::pos2;
+
+    #[test]
+    fn what_runs_stands_above_a_graph_and_under_the_clock_of_a_picture() {
+        let rect = Rect::from_min_size(pos2(264.0, 33.0), vec2(344.0, 588.0));
+        let plate = |words: Rect| Room::free(words).corner(Align2::LEFT_TOP, vec2(250.0, 23.0));
+        let clock = |inner: Rect| Room::free(inner).corner(Align2::LEFT_TOP, vec2(90.0, 28.0));
+        let (inner, words) = parts(rect, 1);
+        assert!(plate(words).bottom() <= clock(inner).top(), "{:?}", plate(words));
+        // The title of the graph stands on its plot.
+        assert!(plate(words).bottom() < graph_view::plot_area(inner).top() - 24.0);
+        let (inner, words) = parts(rect, 2);
+        assert_eq!(inner, rect);
+        assert!(plate(words).top() >= clock(inner).bottom());
+    }
 }

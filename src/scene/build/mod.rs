@@ -138,8 +138,6 @@ impl<'a> Builder<'a> {
         }
         let scenario = Scenario {
             title: file.title.clone(),
-            about: file.about.clone(),
-            tags: file.tags.clone(),
             medium,
             grid,
             model,

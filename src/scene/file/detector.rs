@@ -115,6 +115,22 @@ section! {
     }
 }
 
+impl DetectorFile {
+    /// A detector that records at every step what fits its place.
+    #[must_use]
+    pub fn new(name: String, region: RegionFile) -> Self {
+        Self {
+            name,
+            region,
+            measure: None,
+            every: None,
+            reading: Reading::Itself,
+            over: None,
+            direction: Vec::new(),
+        }
+    }
+}
+
 /// A key of a place.
 fn stray(_: &Section<'_>, key: &str) -> Option<(String, String)> {
     match key {

@@ -16,6 +16,7 @@ use crate::solver::row_numbers::NUMBERS;
 use crate::solver::setup::Setup;
 use crate::solver::stepper::{Parts, Plane, Stepper};
 use crate::solver::{FieldImage, ImageRequest, SolverError, Taps};
+use crate::units::counted;
 use std::ops::Range;
 
 /// Names of the saved arrays.
@@ -47,9 +48,9 @@ impl<T: Vectors> Stepper for Fdtd<T> {
             Way::Stepwise => (
                 "stepwise",
                 format!(
-                    "order {} in space, blocks of {} rows, {simd}",
+                    "order {} in space, blocks of {}, {simd}",
                     2 * half,
-                    self.sweep.block_rows()
+                    counted(self.sweep.block_rows() as u64, "row")
                 ),
                 1,
             ),
