@@ -119,6 +119,14 @@ pub fn record_bytes(detectors: u64, records: u64) -> u64 {
     records.saturating_mul(8).saturating_mul(detectors + 1)
 }
 
+/// Bytes of the places of so many trajectories at so many times, and the times.
+pub fn path_bytes(trajectories: u64, times: u64) -> u64 {
+    if trajectories == 0 {
+        return 0;
+    }
+    times.saturating_mul(trajectories.saturating_mul(24).saturating_add(8))
+}
+
 /// Steps of Δt from one time to the step nearest to another; 0 where that lies behind.
 #[expect(
     clippy::cast_possible_truncation,

@@ -424,6 +424,7 @@ impl Engine {
             steps: clock.steps,
             time: clock.time,
             times,
+            remedy: undriven::remedy(&self.scenario, clock.time_step),
         };
         self.failure = Some(error.clone());
         error

@@ -42,7 +42,7 @@ use super::method::{
     Backend, DEVICES_PARAMETER, Kind, Method, PARTS_PARAMETER, Paper, ParameterSpec, StepAdvice, Target, Variant, Work,
 };
 use super::placed;
-use super::quantum::{bonds_objection, components_objection, interaction_objection};
+use super::quantum::{bonds_objection, components_objection, interaction_objection, potential_range, step_by};
 use super::run::Run;
 use super::setup::{Choice, Number, Setup};
 use super::{Solver, SolverError};
@@ -150,21 +150,13 @@ fn large<T: crate::field::Real>(len: usize, lines: usize) -> crate::backend::sim
 }
 
 fn step_advice(scenario: &Scenario) -> StepAdvice {
-    let hopping = scenario
-        .model()
-        .quantum()
-        .map_or(1.0, |q| q.hopping.abs())
-        .max(f64::MIN_POSITIVE);
+    let hopping = scenario.model().quantum().map_or(1.0, |q| q.hopping.abs());
     // ε_max Δt ≲ 0.5 keeps the fastest components accurate, ε_max = 4J an axis. A ground state with an interaction is off by (4JΔt)²/100 in μ, which a quarter of
     // that step makes less than 1e-4.
     let relaxes = scenario.time().imaginary && scenario.model().quantum().is_some_and(|q| q.interaction != 0.0);
     // What a potential adds to ε counts as well: the phase of a step is off by (εΔt)³/12.
-    let (lowest, highest) = crate::solver::quantum::potential_range(scenario.medium());
-    let limit = |angle: f64, phase: f64| {
-        let range = highest - lowest;
-        let by_potential = if range > 0.0 { phase / range } else { f64::INFINITY };
-        (angle / hopping).min(by_potential).min(1e6)
-    };
+    let (lowest, highest) = potential_range(scenario.medium());
+    let limit = |angle: f64, phase: f64| step_by(scenario, [(angle, hopping), (phase, highest - lowest)]);
     StepAdvice {
         auto: limit(if relaxes { 0.031 } else { 0.125 }, 0.5),
         sensible: limit(0.5, std::f64::consts::FRAC_PI_2),

@@ -165,6 +165,19 @@ pub fn largest_hopping(quantum: &Quantum, medium: &Medium) -> f64 {
     quantum.hopping.abs() * factor
 }
 
+/// The largest Δt in which no energy turns a phase by more than its angle, of pairs (angle, energy); where none turns, nothing moves, and the scene's end is as good as any (1 without one).
+pub fn step_by<const N: usize>(scenario: &Scenario, turns: [(f64, f64); N]) -> f64 {
+    let turning = turns.into_iter().filter(|(_, energy)| *energy > 0.0);
+    let least = turning
+        .map(|(angle, energy)| angle / energy)
+        .fold(f64::INFINITY, f64::min);
+    if least.is_finite() {
+        least
+    } else {
+        scenario.time().end.unwrap_or(1.0)
+    }
+}
+
 /// Objections to a magnetic flux on this grid.
 pub fn flux_objection(quantum: &Quantum, medium: &Medium) -> Option<Objection> {
     let grid = medium.grid();
