@@ -2,7 +2,10 @@
 
 pub(super) mod kick;
 pub(super) mod on_host;
+mod span;
 mod sums;
+
+pub(super) use span::potential_span;
 
 use super::SolverError;
 use super::clock::RunClock;
