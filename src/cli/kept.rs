@@ -4,7 +4,7 @@ use super::outputs::Outputs;
 use super::run::RunArgs;
 use super::terminal::tell;
 use crate::engine::log::Row;
-use crate::engine::{Engine, path_bytes, record_bytes};
+use crate::engine::{Engine, path_bytes, record_bytes, records_of};
 use crate::{solver, units};
 
 /// Warns of tables that memory cannot hold to the end; what no checkpoint, spectrum or sound needs goes to the disk as it comes.
@@ -29,9 +29,10 @@ pub(super) fn note(args: &RunArgs, engine: &Engine, total: u64) {
 fn tables(args: &RunArgs, engine: &Engine, total: u64) -> Vec<(&'static str, u64)> {
     let scenario = engine.scenario();
     let rows_of = |known: usize, every: u64| (known as u64).saturating_add(total / every);
-    let records = rows_of(engine.taps().times().len(), 1);
     let detectors = if Outputs::keeps_records(args) {
-        record_bytes(scenario.detectors().len() as u64, records)
+        let all = scenario.detectors();
+        let records = (engine.taps().times().len() as u64).saturating_add(records_of(all, total));
+        record_bytes(all.len() as u64, records)
     } else {
         0
     };
@@ -65,13 +66,13 @@ mod tests {
     use clap::Parser;
     use std::sync::Arc;
 
-    /// Two detectors, three trajectories and rows of every tenth of 10⁹ steps, beside those of t = 0: what a checkpoint, a spectrum and a sound keep, and nothing else.
+    /// Two detectors, which record at every fourth and every fifth step, three trajectories and rows of every tenth of 10⁹ steps, beside those of t = 0: what a checkpoint, a spectrum and a sound keep, and nothing else.
     #[test]
     fn checkpoints_keep_all_tables_in_memory() {
-        let text = "format = 1\n[grid]\nsize = [8]\nspacing = 1.0\n[quantum]\n[time]\nstep = 0.1\n[[packet]]\ncenter = [3.0]\nwidth = 1.0\n[[detector]]\nname = \"a\"\n[[detector]]\nname = \"b\"\n\
+        let text = "format = 1\n[grid]\nsize = [8]\nspacing = 1.0\n[quantum]\n[time]\nstep = 0.1\n[[packet]]\ncenter = [3.0]\nwidth = 1.0\n[[detector]]\nname = \"a\"\nevery = 4\n[[detector]]\nname = \"b\"\nevery = 5\n\
             [[trajectory]]\nname = \"p\"\nfrom = [2.0]\nto = [4.0]\ncount = 3\n";
         let steps = 1_000_000_000;
-        let records = ("records of detectors", 3 * 8 * (steps + 1));
+        let records = ("records of detectors", 3 * 8 * (steps / 4 + steps / 5 + 1));
         let paths = ("trajectories", (3 * 3 + 1) * 8 * (steps + 1));
         let rows = ("observables", (steps / 10 + 1) * size_of::<Row>() as u64);
         for (options, expected) in [
