@@ -7,9 +7,10 @@ mod common;
 use common::{Feature, cases, sound};
 use num_complex::Complex64;
 use ripplon::field::Precision;
+use ripplon::physics::Equation;
 use ripplon::physics::reference::distance;
 use ripplon::scene::Scenario;
-use ripplon::solver::{EXACT, Edit, Taps};
+use ripplon::solver::{EXACT, Edit, METHODS, Taps};
 
 /// Within 0.1 of the declared order for every feature. JΔt is small enough for the leading term to rule (the next is Δt or Δt² of
 /// it: under 5 %, 0.07 in the logarithm) and large enough to stay far above rounding (1e-13).
@@ -226,6 +227,36 @@ fn observed_orders_of_acoustic_rows_are_the_declared_ones() {
                 wrong.push(format!(
                     "{case} {feature:?}: order {found:.3} (errors {error:.2e}, {half:.2e})"
                 ));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
+}
+
+/// The same scene in units of length that are a million times smaller, and of time 10¹² times: an automatic step is as large a part of the run, and a potential or a drive changes nothing about that.
+#[test]
+fn automatic_steps_do_not_depend_on_the_units() {
+    let mut wrong = Vec::new();
+    for method in METHODS.iter().filter(|method| method.equation == Equation::Schrodinger) {
+        for driven in [false, true] {
+            let steps = [1.0, 1e6].map(|unit: f64| {
+                let time = unit * unit;
+                let drive = if driven { format!("drive = \"cos(2*t/{time:e})\"") } else { String::new() };
+                let text = format!(
+                    "format = 1\n[grid]\nsize = [64]\nspacing = {unit:e}\n[quantum]\nmass = 1.0\n[time]\nend = {end:e}\n[solver]\nmethod = \"{id}\"\n[[packet]]\ncenter = [{center:e}]\nwidth = {width:e}\n\
+                    [[layer]]\nsets = \"potential\"\nvalue = {value:e}\n{drive}\n",
+                    end = 200.0 * time,
+                    id = method.id,
+                    center = 32.0 * unit,
+                    width = 6.0 * unit,
+                    value = 0.01 / time,
+                );
+                let scenario = common::read(&text).ok()?;
+                Some((200.0 * time / method.time_step(&scenario)).round())
+            });
+            // Chebyshev has no drives.
+            if steps[0] != steps[1] || steps[0].is_none() && !driven {
+                wrong.push(format!("{} driven {driven}: {steps:?}", method.id));
             }
         }
     }

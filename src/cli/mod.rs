@@ -17,6 +17,7 @@ mod failing;
 mod gains;
 mod info;
 mod interrupt;
+mod kept;
 mod lecture;
 mod list;
 mod measure;

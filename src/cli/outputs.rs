@@ -7,9 +7,11 @@ use super::run::RunArgs;
 use super::series::Series;
 use super::terminal::tell;
 use crate::engine::Engine;
+use crate::engine::log::Row;
 use crate::export::csv::CsvWriter;
 use crate::export::npy;
 use crate::physics::{Equation, Observables, Refocus, Spectrum, StateMeasures};
+use crate::scene::Scenario;
 use crate::solver::Taps;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -206,33 +208,27 @@ impl Outputs {
         Ok(())
     }
 
-    #[expect(clippy::cast_precision_loss, reason = "step numbers are far below 2^53")]
     fn observables(&mut self, engine: &Engine) -> anyhow::Result<()> {
         let (Some(csv), Some(log)) = (&mut self.observables, engine.log()) else {
             return Ok(());
         };
-        let rank = engine.scenario().grid().rank();
         for row in &log.rows[self.written..] {
-            let mut values = vec![row.step as f64, row.time];
-            values.extend(row.observables.values(rank));
-            // Rows of a checkpoint do not have them.
-            if engine.scenario().mirror().is_some() {
-                let cells = |refocus: Refocus| {
-                    let absent = |name| name == "focus_width" && refocus.width.is_none();
-                    let columns = Refocus::COLUMNS.iter().zip(refocus.values());
-                    columns
-                        .map(|(name, value)| if absent(*name) { Taps::ABSENT } else { value })
-                        .collect()
-                };
-                values.extend(row.refocus.map_or_else(|| vec![Taps::ABSENT; 6], cells));
-            }
-            if self.with_state {
-                let absent = || vec![Taps::ABSENT; StateMeasures::columns(rank).len()];
-                values.extend(row.state.map_or_else(absent, |state| state.values(rank)));
-            }
-            csv.row(&values)?;
+            csv.row(&cells(row, engine.scenario(), self.with_state))?;
         }
         self.written = log.rows.len();
+        Ok(())
+    }
+
+    /// The row of the step at which a run ends, where no multiple of the sampling leads to it.
+    fn closing_row(&mut self, engine: &mut Engine) -> anyhow::Result<()> {
+        // Every process of a run takes part in its sums, whether it writes or not.
+        let Some(row) = engine.closing_row()? else {
+            return Ok(());
+        };
+        self.observables(engine)?;
+        if let Some(csv) = &mut self.observables {
+            csv.row(&cells(&row, engine.scenario(), self.with_state))?;
+        }
         Ok(())
     }
 
@@ -284,7 +280,9 @@ impl Outputs {
 
     /// Completes everything, each file whatever becomes of the others; what failed.
     pub(super) fn finish(&mut self, engine: &mut Engine) -> Vec<anyhow::Error> {
+        let closed = self.closing_row(engine);
         let mut failed = self.finish_records(engine);
+        failed.extend(closed.err());
         if let Some(path) = &self.field {
             let mut save = || -> anyhow::Result<()> {
                 let field = engine.field()?;
@@ -294,6 +292,30 @@ impl Outputs {
         }
         failed
     }
+}
+
+/// The cells of a row of observables.
+#[expect(clippy::cast_precision_loss, reason = "step numbers are far below 2^53")]
+fn cells(row: &Row, scenario: &Scenario, with_state: bool) -> Vec<f64> {
+    let rank = scenario.grid().rank();
+    let mut values = vec![row.step as f64, row.time];
+    values.extend(row.observables.values(rank));
+    // Rows of a checkpoint do not have them.
+    if scenario.mirror().is_some() {
+        let of = |refocus: Refocus| {
+            let absent = |name| name == "focus_width" && refocus.width.is_none();
+            let columns = Refocus::COLUMNS.iter().zip(refocus.values());
+            columns
+                .map(|(name, value)| if absent(*name) { Taps::ABSENT } else { value })
+                .collect()
+        };
+        values.extend(row.refocus.map_or_else(|| vec![Taps::ABSENT; 6], of));
+    }
+    if with_state {
+        let absent = || vec![Taps::ABSENT; StateMeasures::columns(rank).len()];
+        values.extend(row.state.map_or_else(absent, |state| state.values(rank)));
+    }
+    values
 }
 
 /// One row a frequency, one column a detector, empty where the detector's own spectrum has no such frequency: one that records every n-th step has fewer, and one that recorded too little none, with a warning.

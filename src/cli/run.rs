@@ -6,7 +6,7 @@ use super::phase_space::PhaseSpaceArgs;
 use super::series::SeriesArgs;
 use super::sound::{self, SoundArgs, Sounds};
 use super::terminal::{all_told, say, tell};
-use super::{InputError, Interrupt, SceneArgs, gains, named, scene};
+use super::{InputError, Interrupt, SceneArgs, gains, kept, named, scene};
 use crate::backend::ranks;
 use crate::engine::{Engine, Phase, RunEnd, Verdict};
 use crate::grid::Edge;
@@ -44,7 +44,7 @@ pub struct RunArgs {
     /// Write where Bohm's trajectories stand at every step as CSV
     #[arg(long, value_name = "F.csv")]
     pub(super) trajectories: Option<PathBuf>,
-    /// Steps from row to row of --observables (default: about 1000 rows)
+    /// Steps from row to row of --observables, which ends with a row of the last step (default: about 1000 rows)
     #[arg(long, value_name = "N", requires = "observables", value_parser = clap::value_parser!(u64).range(1..))]
     sample: Option<u64>,
     /// With --observables: momentum, its spread, Δx·Δp, angular momentum, overlap with the start and participation as well (reads the whole field for each row)
@@ -156,7 +156,7 @@ pub(super) fn run(args: &RunArgs) -> anyhow::Result<()> {
     let mut engine = begun(args, &scenario)?;
     let total = steps_to_take(args, &scenario, &engine)?;
     keep_records(args, &mut engine, total)?;
-    note_records(args, &scenario, &engine, total);
+    kept::note(args, &engine, total);
     // From the first file on nothing ends the run without writing what was asked for.
     let interrupt = Interrupt::listen()?;
     let mut outputs = Outputs::create(args, total, &mut engine)?;
@@ -250,22 +250,6 @@ fn check_files(args: &RunArgs, sounds: &Sounds, scenario: &Scenario) -> Result<(
         .filter(|(option, _)| *option != "--checkpoint")
         .collect();
     named::check(&others, args.resume.as_slice())
-}
-
-/// Warns of records that memory cannot hold to the end; without `--checkpoint`, `--spectra` and `--wav` they go to the disk as they come.
-fn note_records(args: &RunArgs, scenario: &Scenario, engine: &Engine, total: u64) {
-    let detectors = scenario.detectors().len() as u64;
-    let records = engine.taps().times().len() as u64;
-    let needed = crate::engine::record_bytes(detectors, records.saturating_add(total));
-    let Some(free) = solver::free_memory().filter(|free| needed > *free && Outputs::keeps_records(args)) else {
-        return;
-    };
-    tell!(
-        "note: {total} steps of {detectors} detectors make {} of records, and {} are free; without --checkpoint, --spectra and --wav they need not \
-         stay in memory",
-        units::bytes(needed),
-        units::bytes(free)
-    );
 }
 
 /// How many steps were asked for.

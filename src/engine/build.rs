@@ -1,8 +1,8 @@
 //! From a scenario to a solver: what the table allows, what a run will need.
 
 use super::EngineError;
-use crate::physics::MirrorMethod;
 use crate::physics::mirror::Drive;
+use crate::physics::{Detector, MirrorMethod};
 use crate::platform::Instant;
 use crate::scene::Scenario;
 use crate::solver::placement::MirrorSites;
@@ -96,7 +96,10 @@ pub fn estimate(scenario: &Scenario, probe: Option<Duration>) -> Result<Estimate
         advice: (method.step_advice)(scenario),
         steps,
         responses: responses(method, scenario, time_step),
-        records: record_bytes(scenario.detectors().len() as u64, steps.unwrap_or(0)),
+        records: record_bytes(
+            scenario.detectors().len() as u64,
+            records_of(scenario.detectors(), steps.unwrap_or(0)),
+        ),
         measured,
     })
 }
@@ -111,12 +114,26 @@ fn responses(method: &Method, scenario: &Scenario, time_step: f64) -> Option<(us
     Some((sites.playing(mirror).len(), steps_between(0.0, mirror.at, time_step)))
 }
 
+/// How many of `steps` steps have a record, about: those at which a detector records.
+pub fn records_of(detectors: &[Detector], steps: u64) -> u64 {
+    let each = detectors.iter().map(|detector| steps / detector.every.max(1));
+    each.fold(0, u64::saturating_add).min(steps)
+}
+
 /// Bytes of so many records of so many detectors: a value each, and the time.
 pub fn record_bytes(detectors: u64, records: u64) -> u64 {
     if detectors == 0 {
         return 0;
     }
     records.saturating_mul(8).saturating_mul(detectors + 1)
+}
+
+/// Bytes of the places of so many trajectories at so many times, and the times.
+pub fn path_bytes(trajectories: u64, times: u64) -> u64 {
+    if trajectories == 0 {
+        return 0;
+    }
+    times.saturating_mul(trajectories.saturating_mul(24).saturating_add(8))
 }
 
 /// Steps of Δt from one time to the step nearest to another; 0 where that lies behind.

@@ -25,6 +25,11 @@ pub fn levels(
         });
     };
     let hamiltonian = Hamiltonian::new(scenario.grid(), &quantum, scenario.medium())?;
+    let exchange = scenario.file().quantum.as_ref().and_then(|own| own.exchange);
+    let hamiltonian = match exchange {
+        Some(exchange) => hamiltonian.with_exchange(exchange),
+        None => hamiltonian,
+    };
     eigen::lowest(&hamiltonian, wanted, watch)
 }
 

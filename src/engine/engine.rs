@@ -2,6 +2,7 @@
 
 mod edit;
 pub(super) use edit::differ_in_parts_only;
+mod exchanged;
 mod observables;
 mod pictures;
 mod state;
@@ -246,6 +247,9 @@ impl Engine {
             if let Some(log) = self.log.as_ref().filter(|_| !rows) {
                 piece = piece.min(log.until_next(clock.steps));
             }
+            if let Some(due) = self.until_exchanged() {
+                piece = piece.min(due);
+            }
             if !self.maps.watches() {
                 let together = self.follow_together(piece)?;
                 if together > 0 {
@@ -266,6 +270,7 @@ impl Engine {
             let observed = self.taps.take_observed();
             self.guard(result)?;
             self.log_observed(observed)?;
+            self.keep_exchange()?;
             if self.maps.watches() {
                 let result = self.solver.field();
                 let field = self.guard(result)?;
@@ -424,6 +429,7 @@ impl Engine {
             steps: clock.steps,
             time: clock.time,
             times,
+            remedy: undriven::remedy(&self.scenario, clock.time_step),
         };
         self.failure = Some(error.clone());
         error

@@ -24,8 +24,7 @@ pub enum EngineError {
     },
     /// The energy of sound grows although nothing drives it.
     #[error(
-        "the run is unstable: at step {steps}, t = {time}, its energy is {times:.3e} times what it was, and nothing drives it; make time.step \
-         smaller, and if that does not help report the scene as a fault of the program"
+        "the energy grows: at step {steps}, t = {time}, it is {times:.3e} times what it was, and nothing drives the field. {remedy}"
     )]
     Growing {
         /// Step of the check that found it.
@@ -34,6 +33,8 @@ pub enum EngineError {
         time: f64,
         /// Energy over the energy at the start or after the last edit.
         times: f64,
+        /// What to change.
+        remedy: String,
     },
     /// ψ is 0 everywhere.
     #[error(

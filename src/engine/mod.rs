@@ -33,7 +33,7 @@ mod task;
 pub mod trajectories;
 pub mod worker;
 
-pub use build::{Estimate, record_bytes};
+pub use build::{Estimate, path_bytes, record_bytes, records_of};
 pub use checkpoint::{Checkpoint, CheckpointError};
 pub use command::{Command, Job, Work};
 pub use comparison::{Compared, difference};

@@ -156,6 +156,10 @@ impl Currents {
             let mut shift = [0.0; 3];
             shift[axis] = 0.5;
             *current = self.linear(at, shift, |site| self.through(psi, site, axis));
+            // Half a site outside of the first site nothing flows, as behind the last, whose bond leads nowhere.
+            if !self.grid.is_periodic(axis) {
+                *current *= (at[axis].max(0.0) + 0.5).min(1.0);
+            }
         }
         (density, current)
     }
@@ -236,6 +240,46 @@ mod tests {
                 (current[0] - expected).abs() < 1e-14 && current[1].abs() < 1e-14,
                 "{current:?}"
             );
+        }
+    }
+
+    /// At the first site as at the last: seen in a mirror, currents between sites have the opposite sign along its axis, and all else is the same.
+    #[test]
+    fn both_ends_of_an_axis_are_alike() {
+        let grid = Grid::new(&[6, 5], 0.5);
+        let value = |n: usize| Complex64::new((n as f64 * 1.7).sin(), (n as f64 * 0.9).cos());
+        let psi = FieldData::Complex128((0..30).map(value).collect());
+        let turned = |axis: usize| {
+            let site = |n: usize| {
+                let mut site = grid.site(n);
+                site[axis] = grid.size()[axis] - 1 - site[axis];
+                grid.index(site)
+            };
+            FieldData::Complex128((0..30).map(|n| value(site(n))).collect())
+        };
+        let currents = Currents::of(&quantum(0.0), &Medium::new(grid.clone(), Vec::new()));
+        for axis in 0..2 {
+            let last = (grid.size()[axis] - 1) as f64;
+            for place in [-0.3, 0.0, 0.2, 0.5, 0.9, 1.7] {
+                let mut at = [2.3, 1.6, 0.0];
+                at[axis] = place;
+                let (density, current) = currents.between(&psi, at);
+                at[axis] = last - place;
+                let (mirrored, seen) = currents.between(&turned(axis), at);
+                assert!((density - mirrored).abs() < 1e-12, "axis {axis}, {place}");
+                for along in 0..2 {
+                    let sign = if along == axis { -1.0 } else { 1.0 };
+                    assert!(
+                        (current[along] - sign * seen[along]).abs() < 1e-12,
+                        "axis {axis}, {place}: {current:?} {seen:?}"
+                    );
+                }
+            }
+            // At a site it is the mean of its bonds.
+            for site in [[0, 2, 0], [5, 4, 0], [3, 0, 0]] {
+                let (_, current) = currents.between(&psi, site.map(|n: usize| n as f64));
+                assert!((current[axis] - currents.at_site(&psi, site, axis)).abs() < 1e-12);
+            }
         }
     }
 

@@ -111,12 +111,12 @@ pub fn lowest(
     wanted: usize,
     watch: &mut dyn FnMut(Round) -> ControlFlow<()>,
 ) -> Result<Levels, EigenError> {
-    let free = hamiltonian.free();
-    if wanted == 0 || wanted > free {
+    let most = hamiltonian.states();
+    if wanted == 0 || wanted > most {
         return Err(EigenError::Count {
             wanted,
-            sites: free,
-            most: free,
+            sites: hamiltonian.free(),
+            most,
         });
     }
     let (low, high) = hamiltonian.bounds();

@@ -1,7 +1,9 @@
 //! Two particles on a line as one wave in a plane: x is the place of the first, y that of the second.
 
 use super::Packet;
+use crate::field::Real;
 use crate::words::worded;
+use num_complex::Complex;
 
 worded! {
     /// What exchanging the two particles does to ψ(x, y).
@@ -18,10 +20,7 @@ impl Exchange {
     /// Packets and, with the sign of the exchange, the same with the particles exchanged: a state of this symmetry, not normalised.
     #[must_use]
     pub fn of(self, packets: &[Packet]) -> Vec<Packet> {
-        let sign = match self {
-            Self::Symmetric => 1.0,
-            Self::Antisymmetric => -1.0,
-        };
+        let sign = self.sign();
         let exchanged = packets.iter().map(|packet| Packet {
             center: swapped(packet.center),
             width: swapped(packet.width),
@@ -29,6 +28,31 @@ impl Exchange {
             weight: sign * packet.weight,
         });
         packets.iter().copied().chain(exchanged).collect()
+    }
+
+    /// What exchanging the particles multiplies ψ by.
+    #[must_use]
+    pub fn sign(self) -> f64 {
+        match self {
+            Self::Symmetric => 1.0,
+            Self::Antisymmetric => -1.0,
+        }
+    }
+
+    /// The part of ψ on `sites` × `sites` sites, x fastest, that has this symmetry, [ψ(x, y) ± ψ(y, x)]/2, to the last bit.
+    ///
+    /// # Panics
+    /// If ψ has fewer sites.
+    pub fn project<T: Real>(self, psi: &mut [Complex<T>], sites: usize) {
+        let (half, sign) = (T::of(0.5), T::of(self.sign()));
+        for y in 0..sites {
+            for x in 0..=y {
+                let [here, there] = [x + sites * y, y + sites * x];
+                let kept = (psi[here] + psi[there].scale(sign)).scale(half);
+                psi[here] = kept;
+                psi[there] = kept.scale(sign);
+            }
+        }
     }
 }
 
@@ -42,6 +66,29 @@ mod tests {
     use crate::grid::Grid;
     use crate::physics::Initial;
     use crate::physics::reference::initial_state;
+    use num_complex::Complex64;
+
+    /// The two parts of any ψ add up to it, have their symmetry to the last bit, and are their own parts.
+    #[test]
+    fn a_wave_is_the_sum_of_its_symmetric_parts() {
+        let value = |n: u32| Complex64::new(f64::from(n * n % 17), f64::from(n * 7 % 11));
+        let whole: Vec<Complex64> = (0..25).map(value).collect();
+        let parts = [(Exchange::Symmetric, 1.0), (Exchange::Antisymmetric, -1.0)].map(|(exchange, sign)| {
+            let mut part = whole.clone();
+            exchange.project(&mut part, 5);
+            for n in 0..25 {
+                assert_eq!(part[n], sign * part[n / 5 + 5 * (n % 5)]);
+            }
+            let once = part.clone();
+            exchange.project(&mut part, 5);
+            assert_eq!(part, once);
+            part
+        });
+        // Halves of whole numbers are exact.
+        for (n, value) in whole.iter().enumerate() {
+            assert_eq!(parts[0][n] + parts[1][n], *value);
+        }
+    }
 
     #[test]
     fn exchanging_the_particles_gives_the_sign() {

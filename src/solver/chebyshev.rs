@@ -88,12 +88,11 @@ fn spectrum_of(scenario: &Scenario) -> Option<Spectrum> {
 }
 
 fn step_advice(scenario: &Scenario) -> StepAdvice {
-    let radius = spectrum_of(scenario)
-        .map_or(1.0, |spectrum| spectrum.radius())
-        .max(1e-6);
+    let radius = spectrum_of(scenario).map_or(1.0, |spectrum| spectrum.radius());
+    let limit = |terms: f64| quantum::step_by(scenario, [(terms, radius)]);
     StepAdvice {
-        auto: USUAL / radius,
-        sensible: SENSIBLE / radius,
+        auto: limit(USUAL),
+        sensible: limit(SENSIBLE),
         stability_limit: None,
         because: "Exact for every Δt. With r half the width of the spectrum (2J an axis, and half the potential's range) a step takes about rΔt + 10·(rΔt)^⅓ + 10 \
                   terms: auto is rΔt = 10, with some 35; beyond rΔt = 1000 rounding of single precision shows.",

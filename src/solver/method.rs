@@ -329,7 +329,9 @@ impl Method {
         let time = scenario.time();
         time.step.unwrap_or_else(|| {
             let until = scenario.mirror().map(|mirror| mirror.at).or(time.end);
+            // What drives do within a step is looked at up to the end alone.
             let advised = (self.step_advice)(scenario).auto;
+            let advised = until.map_or(advised, |until| advised.min(until));
             let auto = match scenario.medium().drives() {
                 [] => advised,
                 drives => drives::followed(drives, until.unwrap_or(UNENDING * advised), advised),

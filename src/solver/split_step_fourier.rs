@@ -23,7 +23,7 @@ use super::method::{Backend, Kind, Method, Paper, ParameterSpec, StepAdvice, Tar
 use super::placed;
 use super::quantum::kick::Kick;
 use super::quantum::on_host::{OnHost, Propagator};
-use super::quantum::{allocate, bonds_objection, components_objection};
+use super::quantum::{self, allocate, bonds_objection, components_objection};
 use super::run::Run;
 use super::setup::{Choice, absorbs};
 use super::{Solver, SolverError};
@@ -92,53 +92,19 @@ fn order(scenario: &Scenario) -> u32 {
 }
 
 fn step_advice(scenario: &Scenario) -> StepAdvice {
-    let hopping = scenario
-        .model()
-        .quantum()
-        .map_or(1.0, |q| q.hopping.abs())
-        .max(f64::MIN_POSITIVE);
-    let alias = 1.0 / (std::f64::consts::PI * hopping);
-    let span = potential_span(scenario);
-    let sensible = alias.min(1.0 / span.max(f64::MIN_POSITIVE));
+    let hopping = scenario.model().quantum().map_or(1.0, |q| q.hopping.abs());
+    let span = quantum::potential_span(scenario);
+    let limit = |part: f64| {
+        let alias = part * std::f64::consts::FRAC_1_PI;
+        quantum::step_by(scenario, [(alias, hopping), (part, span)])
+    };
     StepAdvice {
-        auto: sensible / 3.0,
-        sensible,
+        auto: limit(1.0 / 3.0),
+        sensible: limit(1.0),
         stability_limit: None,
         because: "Unitary for every Δt. Accurate below 2ma²/π (= 1/πJ), where Fourier modes begin to alias, and while the potential turns \
                   the phase by less than 1 a step.",
     }
-}
-
-/// Largest less least potential on about 10⁵ sites, and g|ψ|² at the densest packet.
-fn potential_span(scenario: &Scenario) -> f64 {
-    let medium = scenario.medium();
-    let [nx, ny, _] = scenario.grid().size();
-    let rows = scenario.grid().rows();
-    let stride = (rows * nx / 100_000).max(1);
-    let mut row = vec![0.0; nx];
-    let (mut low, mut high) = (0.0f64, 0.0f64);
-    let groups = (0..medium.drives().len()).map(Some).chain([None]);
-    for group in groups {
-        for n in (0..rows).step_by(stride) {
-            medium.potential_row(group, n % ny, n / ny, 0..nx, &mut row);
-            for u in &row {
-                low = low.min(*u);
-                high = high.max(*u);
-            }
-        }
-    }
-    let density = match scenario.initial() {
-        Initial::Packets(packets) => packets
-            .iter()
-            .map(|p| {
-                (0..scenario.grid().rank())
-                    .map(|axis| 1.0 / (2.5 * p.width[axis].max(scenario.grid().spacing() / 2.5)))
-                    .product::<f64>()
-            })
-            .fold(0.0, f64::max),
-        _ => 0.0,
-    };
-    high - low + scenario.model().quantum().map_or(0.0, |q| q.interaction.abs()) * density
 }
 
 fn objections(scenario: &Scenario) -> Vec<Objection> {

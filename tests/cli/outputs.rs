@@ -105,6 +105,42 @@ fn rows_asked_for_again_are_sampled_as_asked() {
     assert_eq!(steps, ["0", "10", "20", "25", "30", "35", "40"]);
 }
 
+/// A run of 37 steps sampled at every tenth ends with its own last row, which one that goes on from there has not.
+#[test]
+fn tables_of_observables_end_with_the_last_step() {
+    let place = Place::new();
+    let steps = |name: &str| -> Vec<String> {
+        let text = place.text(name);
+        let first = |line: &str| line.split(',').next().unwrap().to_owned();
+        text.lines().skip(1).map(first).collect()
+    };
+    let begun = "run small.toml --steps 37 --observables a.csv --sample 10";
+    place.ripplon(begun).expect(0, &[]);
+    assert_eq!(steps("a.csv"), ["0", "10", "20", "30", "37"]);
+    place
+        .ripplon("run small.toml --steps 37 --observables b.csv --sample 10 --state --checkpoint c.ripplon")
+        .expect(0, &[]);
+    assert_eq!(steps("b.csv"), ["0", "10", "20", "30", "37"]);
+    // With all its columns, and the numbers of a row of every step.
+    let cells = |line: &str| line.split(',').filter(|cell| !cell.is_empty()).count();
+    let last = place.text("b.csv").lines().last().unwrap().to_owned();
+    assert_eq!(cells(&last), cells(place.text("b.csv").lines().next().unwrap()));
+    place
+        .ripplon("run small.toml --steps 37 --observables d.csv --sample 37")
+        .expect(0, &[]);
+    assert_eq!(steps("d.csv"), ["0", "37"]);
+    assert_eq!(place.text("d.csv").lines().last(), place.text("a.csv").lines().last());
+    place
+        .ripplon("run small.toml --resume c.ripplon --observables e.csv --sample 10 --state")
+        .expect(0, &[]);
+    assert_eq!(steps("e.csv"), ["0", "10", "20", "30", "40"]);
+    // Nothing to run: the state that the checkpoint left.
+    place
+        .ripplon("run small.toml --resume c.ripplon --steps 0 --observables f.csv --sample 10 --state")
+        .expect(0, &[]);
+    assert_eq!(steps("f.csv"), ["0", "10", "20", "30", "37"]);
+}
+
 #[test]
 fn records_that_go_to_the_disk_are_those_that_stay_in_memory() {
     let place = Place::new();

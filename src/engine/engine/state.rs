@@ -189,6 +189,26 @@ impl Engine {
         Ok(())
     }
 
+    /// The row of the present step where observables are kept and their last row is an earlier one. It is not kept: a run that goes on from a checkpoint has the rows of one that was not cut.
+    ///
+    /// # Errors
+    /// If the back end fails or the field is not finite.
+    pub fn closing_row(&mut self) -> Result<Option<Row>, EngineError> {
+        let clock = self.clock();
+        let Some(log) = &self.log else { return Ok(None) };
+        if log.rows.last().is_some_and(|row| row.step >= clock.steps) {
+            return Ok(None);
+        }
+        let with_state = log.with_state;
+        Ok(Some(Row {
+            step: clock.steps,
+            time: clock.time,
+            observables: self.observables()?,
+            refocus: self.refocus()?,
+            state: if with_state { self.state_measures()? } else { None },
+        }))
+    }
+
     /// Measures what is due at the present step: expectations and the kept observables.
     pub(super) fn measure(&mut self) -> Result<(), EngineError> {
         let clock = self.clock();

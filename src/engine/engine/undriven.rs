@@ -1,6 +1,10 @@
 //! Detects unstable runs: the energy of a field that nothing drives must not grow.
 
+use crate::engine::resolution::figure;
+use crate::field::Precision;
 use crate::physics::Observables;
+use crate::scene::Scenario;
+use crate::solver;
 
 /// Energy and largest pressure of an undriven field, over what they were, beyond which a run is unstable. Energy alone may be that of rounding, where the
 /// field was nearly at rest; pressure alone grows where waves meet.
@@ -49,9 +53,69 @@ impl Undriven {
     }
 }
 
+/// Part of the stability limit below which a growing energy does not come from the length of a step.
+const FAR_BELOW: f64 = 0.1;
+
+/// What to change where energy grows. Δt is held against its limit in the scene's medium: in single precision rounding of steps far below it feeds the field as well, and a smaller step would make that worse.
+pub(super) fn remedy(scenario: &Scenario, time_step: f64) -> String {
+    const REPORT: &str = "if that does not help report the scene as a fault of the program";
+    let (choice, step) = (scenario.solver(), time_step.abs());
+    let limit = solver::find(&choice.method).and_then(|method| (method.step_advice)(scenario).stability_limit);
+    let Some(limit) = limit else {
+        return format!("Make time.step smaller, and {REPORT}.");
+    };
+    let held = format!(
+        "Δt = {} is {} of the stability limit in this medium, {}",
+        figure(step),
+        figure(step / limit),
+        figure(limit)
+    );
+    if step > FAR_BELOW * limit {
+        return format!("{held}: make time.step smaller, and {REPORT}.");
+    }
+    match choice.precision {
+        Precision::Single => format!(
+            "{held}, so that no step is too long: single precision rounds what such short steps change. Use solver.precision = \"double\", or a longer time.step; {REPORT}."
+        ),
+        Precision::Double => format!(
+            "{held}, so that no step is too long, and a smaller one does not help: report the scene as a fault of the program."
+        ),
+    }
+}
+
 #[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
 mod tests {
     use super::*;
+
+    /// At 0.9 of the limit a/(c√2) of a plane a smaller step may help; at a hundredth of it a longer one, or more digits; in double precision neither.
+    #[test]
+    fn the_remedy_follows_from_the_limit_of_the_step() {
+        let limit = 0.1 / (340.0 * 2.0f64.sqrt());
+        for (precision, part, has, has_not) in [
+            ("single", 0.9, "make time.step smaller", "rounds"),
+            ("double", 0.9, "make time.step smaller", "rounds"),
+            (
+                "single",
+                0.01,
+                "Use solver.precision = \"double\", or a longer time.step",
+                "smaller",
+            ),
+            ("double", 0.01, "a smaller one does not help", "longer"),
+        ] {
+            let text = format!(
+                "format = 1\n[grid]\nsize = [16, 16]\nspacing = 0.1\n[acoustic]\nspeed = 340.0\n[solver]\nmethod = \"fdtd\"\nprecision = \"{precision}\"\n[[pulse]]\ncenter = [0.8, 0.8]\nwidth = 0.2\n"
+            );
+            let (_, scenario) = solver::read_scene_text(&text, None, &[]).unwrap();
+            let said = remedy(&scenario, part * limit);
+            assert!(said.contains(has) && !said.contains(has_not), "{said}");
+            assert!(
+                said.contains(&format!(" is {} of the stability limit", figure(part))),
+                "{said}"
+            );
+            assert_eq!(remedy(&scenario, -part * limit), said);
+        }
+    }
 
     /// A field that had nearly left and grows again stops, too; the remainder of rounding does not.
     #[test]

@@ -2,7 +2,7 @@
 
 use super::EigenError;
 use crate::grid::Grid;
-use crate::physics::{Bonds, Medium, Quantum, Sets};
+use crate::physics::{Bonds, Exchange, Medium, Quantum, Sets};
 use num_complex::Complex64;
 use rayon::prelude::*;
 use std::f64::consts::TAU;
@@ -22,6 +22,8 @@ pub struct Hamiltonian {
     walls: Vec<bool>,
     /// Bonds that differ from one another, where layers set any.
     bonds: Option<Bonds>,
+    /// Of two particles of one symmetry: its sign, and by how much the states of the other are lifted above the spectrum.
+    lifted: Option<[f64; 2]>,
 }
 
 impl Hamiltonian {
@@ -96,7 +98,16 @@ impl Hamiltonian {
             diagonal,
             walls,
             bonds,
+            lifted: None,
         })
+    }
+
+    /// The same for two particles on a line, whose states have this symmetry: those of the other stand above all of them, so that the lowest levels are those that the particles have.
+    #[must_use]
+    pub fn with_exchange(mut self, exchange: Exchange) -> Self {
+        let (low, high) = self.bounds();
+        self.lifted = Some([exchange.sign(), high - low]);
+        self
     }
 
     /// Sites of the grid.
@@ -109,6 +120,18 @@ impl Hamiltonian {
     #[must_use]
     pub fn free(&self) -> usize {
         self.sites() - self.walls.iter().filter(|wall| **wall).count()
+    }
+
+    /// How many levels there are: one a site without a wall; of two particles as many as states of their symmetry.
+    #[must_use]
+    pub fn states(&self) -> usize {
+        let Some([sign, _]) = self.lifted else {
+            return self.free();
+        };
+        let nx = self.grid.size()[0];
+        let both = (0..nx).filter(|i| !self.is_wall(i + nx * i)).count();
+        let apart = (self.free() - both) / 2;
+        if sign > 0.0 { apart + both } else { apart }
     }
 
     /// Whether a wall stands at a site.
@@ -136,7 +159,8 @@ impl Hamiltonian {
         #[expect(clippy::cast_precision_loss, reason = "1 to 3")]
         let reach =
             2.0 * self.grid.rank() as f64 * self.hopping.abs() * self.bonds.as_ref().map_or(1.0, Bonds::largest);
-        (low - reach, high + reach)
+        let lift = self.lifted.map_or(0.0, |[_, height]| height);
+        (low - reach, high + reach + lift)
     }
 
     /// `out` ← α(H − c)v + βw, with w what stands in `out`. Vectors are 0 on walls, and stay so.
@@ -184,8 +208,13 @@ impl Hamiltonian {
             if self.is_wall(first + i) {
                 continue;
             }
+            let lift = match self.lifted {
+                Some([sign, height]) => (here[i] - v[j + nx * i] * sign) * (0.5 * height),
+                None => Complex64::ZERO,
+            };
             if let Some(bonds) = &self.bonds {
-                let applied = here[i] * (self.diagonal[first + i] - c) - bonds.around(first + i, v) * self.hopping;
+                let bound = bonds.around(first + i, v) * self.hopping;
+                let applied = here[i] * (self.diagonal[first + i] - c) - bound + lift;
                 *value = applied * alpha + *value * beta;
                 continue;
             }
@@ -203,7 +232,7 @@ impl Hamiltonian {
             } else if ring {
                 sum += turn.conj() * here[0];
             }
-            let applied = here[i] * (self.diagonal[first + i] - c) - sum * self.hopping;
+            let applied = here[i] * (self.diagonal[first + i] - c) - sum * self.hopping + lift;
             *value = applied * alpha + *value * beta;
         }
     }

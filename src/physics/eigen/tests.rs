@@ -1,7 +1,7 @@
 use super::*;
 use crate::grid::{Edge, Grid};
 use crate::physics::expression::SPACE;
-use crate::physics::{Expression, Layer, Medium, Mode, Quantum, Sets, Shape, Value};
+use crate::physics::{Exchange, Expression, Layer, Medium, Mode, Quantum, Sets, Shape, Value};
 use std::f64::consts::{PI, TAU};
 
 fn quantum(flux: f64, rank: f64) -> Quantum {
@@ -229,6 +229,42 @@ fn closed_forms_with_their_degeneracies() {
         assert_eq!(counts, wanted);
         let round = levels.round;
         assert!(round.applications > 0 && round.converged == 9);
+    }
+}
+
+/// Two free particles in a box have levels E_a + E_b: bosons with a ≤ b, fermions with a < b, and states of that symmetry; all of them in a small box, and no more.
+#[test]
+fn two_particles_have_the_levels_of_their_symmetry() {
+    for (exchange, sign) in [(Exchange::Symmetric, 1.0), (Exchange::Antisymmetric, -1.0)] {
+        for (sites, wanted) in [(20usize, 8), (4, if sign > 0.0 { 10 } else { 6 })] {
+            let grid = Grid::new(&[sites, sites], 1.0);
+            let medium = Medium::new(grid.clone(), Vec::new());
+            let hamiltonian = (Hamiltonian::new(&grid, &quantum(0.0, 2.0), &medium).unwrap()).with_exchange(exchange);
+            #[expect(clippy::cast_precision_loss, reason = "a small grid")]
+            let one = |n: usize| 2.0 * (1.0 - (PI * (n + 1) as f64 / (sites + 1) as f64).cos());
+            let pairs = (0..sites).flat_map(|a| (a..sites).map(move |b| (a, b)));
+            let allowed = pairs.filter(|(a, b)| sign > 0.0 || a != b);
+            let mut exact: Vec<f64> = allowed.map(|(a, b)| one(a) + one(b)).collect();
+            exact.sort_by(f64::total_cmp);
+            for (level, exact) in found(&hamiltonian, wanted).list.iter().zip(&exact) {
+                assert!(
+                    (level.energy - exact).abs() < 1e-10,
+                    "{exchange:?}: {} {exact}",
+                    level.energy
+                );
+                for n in 0..sites * sites {
+                    let exchanged = level.state[n / sites + sites * (n % sites)];
+                    assert!(
+                        (level.state[n] - exchanged * sign).norm() < 1e-6,
+                        "{exchange:?} {exact}"
+                    );
+                }
+            }
+            if sites == 4 {
+                assert_eq!(wanted, exact.len());
+                assert!(lowest(&hamiltonian, wanted + 1, &mut |_| ControlFlow::Continue(())).is_err());
+            }
+        }
     }
 }
 

@@ -75,9 +75,18 @@ impl Emitters {
         };
         let place = |(at, delay, weight): ([f64; 3], f64, f64), term: &Term, source: &Source| {
             let c = if term.rate == 0.0 { 1.0 } else { speed(at) };
+            // A disk on a rigid edge stays on it as it slides along; along its way a source leaves the grid where it does.
+            let on = within(&new.grid, at);
+            let at = [0, 1, 2].map(|axis| {
+                if source.velocity[axis] == 0.0 {
+                    on[axis]
+                } else {
+                    at[axis]
+                }
+            });
             Point {
                 shares: if source.velocity == [0.0; 3] {
-                    new.spread(walls, within(&new.grid, at), term.beside)
+                    new.spread(walls, at, term.beside)
                 } else {
                     Vec::new()
                 },
@@ -486,6 +495,47 @@ mod tests {
                 .players()
                 .is_none()
         );
+    }
+
+    /// A piston in a rigid edge, half a site outside of the first or behind the last, plays as well where it slides along the edge; at t = 0 what one at rest does.
+    #[test]
+    fn a_piston_slides_along_its_edge() {
+        use crate::physics::source::Signal;
+        let grid = Grid::new(&[12, 13, 9], 0.5);
+        for center in [[3.0, 3.0, -0.25], [3.0, 3.0, 4.25]] {
+            for pattern in [Pattern::Monopole, Pattern::Dipole([0.0, 0.0, 1.0])] {
+                let played = |velocity: [f64; 3], t: f64| {
+                    let source = Source {
+                        place: Place::Disk {
+                            center,
+                            radius: 1.4,
+                            normal: 2,
+                        },
+                        signal: Signal::Sine { frequency: 0.3 },
+                        pattern,
+                        amplitude: 7.0,
+                        delay: 0.0,
+                        phase: 0.3,
+                        velocity,
+                    };
+                    let mut field = vec![0.0; grid.sites()];
+                    Emitters::new(&grid, &[source], &[]).play(t, &[], |site, s| field[grid.index(site)] += s);
+                    field
+                };
+                // After a second it stands two sites further.
+                let (slid, rests) = (played([0.0, 1.0, 0.0], 1.0), played([0.0; 3], 1.0));
+                let most = rests.iter().fold(0.0f64, |most, s| most.max(s.abs()));
+                assert!(most > 0.0);
+                for n in 0..grid.sites() {
+                    let [i, j, k] = grid.site(n);
+                    let expected = if j < 2 { 0.0 } else { rests[grid.index([i, j - 2, k])] };
+                    assert!(
+                        (slid[n] - expected).abs() < 1e-5 * most,
+                        "{center:?} {pattern:?} at {i}, {j}, {k}"
+                    );
+                }
+            }
+        }
     }
 
     #[test]

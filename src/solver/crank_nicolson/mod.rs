@@ -42,7 +42,7 @@ use super::method::{
     Backend, DEVICES_PARAMETER, Kind, Method, PARTS_PARAMETER, Paper, ParameterSpec, StepAdvice, Target, Variant, Work,
 };
 use super::placed;
-use super::quantum::{bonds_objection, components_objection, interaction_objection};
+use super::quantum::{bonds_objection, components_objection, interaction_objection, potential_span, step_by};
 use super::run::Run;
 use super::setup::{Choice, Number, Setup};
 use super::{Solver, SolverError};
@@ -150,27 +150,19 @@ fn large<T: crate::field::Real>(len: usize, lines: usize) -> crate::backend::sim
 }
 
 fn step_advice(scenario: &Scenario) -> StepAdvice {
-    let hopping = scenario
-        .model()
-        .quantum()
-        .map_or(1.0, |q| q.hopping.abs())
-        .max(f64::MIN_POSITIVE);
+    let hopping = scenario.model().quantum().map_or(1.0, |q| q.hopping.abs());
     // ε_max Δt ≲ 0.5 keeps the fastest components accurate, ε_max = 4J an axis. A ground state with an interaction is off by (4JΔt)²/100 in μ, which a quarter of
     // that step makes less than 1e-4.
     let relaxes = scenario.time().imaginary && scenario.model().quantum().is_some_and(|q| q.interaction != 0.0);
     // What a potential adds to ε counts as well: the phase of a step is off by (εΔt)³/12.
-    let (lowest, highest) = crate::solver::quantum::potential_range(scenario.medium());
-    let limit = |angle: f64, phase: f64| {
-        let range = highest - lowest;
-        let by_potential = if range > 0.0 { phase / range } else { f64::INFINITY };
-        (angle / hopping).min(by_potential).min(1e6)
-    };
+    let span = potential_span(scenario);
+    let limit = |angle: f64, phase: f64| step_by(scenario, [(angle, hopping), (phase, span)]);
     StepAdvice {
         auto: limit(if relaxes { 0.031 } else { 0.125 }, 0.5),
         sensible: limit(0.5, std::f64::consts::FRAC_PI_2),
         stability_limit: None,
         because: "Unitary for every Δt. Frequencies are compressed as tan(ΩΔt/2) = εΔt/2: accurate for the whole band while 4JΔt ≲ 0.5, and for slow waves far beyond. \
-                  auto: J Δt = 0.125 and ΔU Δt ≤ 0.5; sensible: J Δt ≤ 0.5 and ΔU Δt ≤ π/2",
+                  auto: J Δt = 0.125 and ΔU Δt ≤ 0.5; sensible: J Δt ≤ 0.5 and ΔU Δt ≤ π/2; drives count at their largest in ΔU, and g|ψ|² at the start",
     }
 }
 

@@ -2,7 +2,10 @@
 
 pub(super) mod kick;
 pub(super) mod on_host;
+mod span;
 mod sums;
+
+pub(super) use span::potential_span;
 
 use super::SolverError;
 use super::clock::RunClock;
@@ -163,6 +166,19 @@ pub fn record<T: Real>(
 pub fn largest_hopping(quantum: &Quantum, medium: &Medium) -> f64 {
     let factor = Bonds::of(quantum, medium).map_or(1.0, |bonds| bonds.largest());
     quantum.hopping.abs() * factor
+}
+
+/// The largest Δt in which no energy turns a phase by more than its angle, of pairs (angle, energy); where none turns, nothing moves, and the scene's end is as good as any (1 without one).
+pub fn step_by<const N: usize>(scenario: &Scenario, turns: [(f64, f64); N]) -> f64 {
+    let turning = turns.into_iter().filter(|(_, energy)| *energy > 0.0);
+    let least = turning
+        .map(|(angle, energy)| angle / energy)
+        .fold(f64::INFINITY, f64::min);
+    if least.is_finite() {
+        least
+    } else {
+        scenario.time().end.unwrap_or(1.0)
+    }
 }
 
 /// Objections to a magnetic flux on this grid.

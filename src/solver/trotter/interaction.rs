@@ -16,8 +16,13 @@ fn strength<T: Real>([after, before]: [T; 2], [c, s]: [T; 2]) -> T {
         return after;
     }
     let square = c * c + s * s;
-    let least = T::of(SMALLEST_SQUARE);
-    after + before / if square > least { square } else { least }
+    // On walls ψ is 0; strong interactions over 0 would be no number there.
+    after
+        + if square > T::of(SMALLEST_SQUARE) {
+            before / square
+        } else {
+            T::zero()
+        }
 }
 
 /// Turns the values of some sites that their `factors`, real and imaginary parts, have multiplied. `scale` are g₀ and g₁, or where sites have `own` strengths what
@@ -98,6 +103,16 @@ pub(super) fn interact_site<T: Real>(value: Complex<T>, factor: Complex<T>, g: [
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Whatever the unit of length: in single precision g₁ = 10²⁰ over the square of a wall's factor is infinite, and times ψ = 0 no number.
+    #[test]
+    fn walls_stay_empty_however_strong_the_interaction() {
+        let value = interact_site(Complex::new(0.0f32, 0.0), Complex::new(0.0, 0.0), [1e20, 1e20]);
+        assert_eq!(value, Complex::new(0.0, 0.0));
+        let (mut re, mut im) = ([0.0f32; 3], [0.0f32; 3]);
+        interact(&mut re, &mut im, [&[0.0; 3], &[0.0; 3]], Some(&[1.0; 3]), [1e20, 1e20]);
+        assert_eq!((re, im), ([0.0; 3], [0.0; 3]));
+    }
 
     /// Chunks and what is left of them, alike and different strengths, before and after factors, walls among them: as site by site.
     #[test]

@@ -219,22 +219,14 @@ pub(super) fn as_written(scenario: &Scenario) -> Option<Problem> {
 
 pub(super) fn step_advice(scenario: &Scenario) -> StepAdvice {
     let hopping = (scenario.model().quantum()).map_or(1.0, |own| quantum::largest_hopping(&own, scenario.medium()));
-    let (lowest, highest) = quantum::potential_range(scenario.medium());
-    let range = highest - lowest;
+    let span = quantum::potential_span(scenario);
     // S2's error per unit of time grows with (J Δt)² and with (ΔU Δt)².
-    let limit = |angle: f64, phase: f64| {
-        let by_hopping = angle / hopping.max(f64::MIN_POSITIVE);
-        if range > 0.0 {
-            by_hopping.min(phase / range)
-        } else {
-            by_hopping
-        }
-    };
+    let limit = |angle: f64, phase: f64| quantum::step_by(scenario, [(angle, hopping), (phase, span)]);
     StepAdvice {
-        auto: limit(0.1, 0.5).min(1e6),
-        sensible: limit(0.4, FRAC_PI_2).min(1e6),
+        auto: limit(0.1, 0.5),
+        sensible: limit(0.4, FRAC_PI_2),
         stability_limit: None,
         because: "unitary for every Δt; the error of second order grows as (J Δt)² and (ΔU Δt)². \
-                  auto: J Δt = 0.1 and ΔU Δt ≤ 0.5; sensible: J Δt ≤ 0.4 and ΔU Δt ≤ π/2",
+                  auto: J Δt = 0.1 and ΔU Δt ≤ 0.5; sensible: J Δt ≤ 0.4 and ΔU Δt ≤ π/2; drives count at their largest in ΔU, and g|ψ|² at the start",
     }
 }
