@@ -431,6 +431,10 @@ const WITHOUT_BOUND: &[(&str, &str)] = &[
     ("src/backend/simd/portable.rs", "as neon.rs"),
     ("src/backend/simd/wasm.rs", "as neon.rs"),
     ("src/cli/display.rs", "a library is opened"),
+    (
+        "src/cli/quiet.rs",
+        "the environment, which is left alone where there are other threads",
+    ),
     ("src/remote/server.rs", "a socket is put on the system's list"),
     ("src/remote/socket.rs", "as server.rs"),
     (

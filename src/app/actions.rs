@@ -242,9 +242,9 @@ impl App {
         let draft = &mut self.document.draft;
         let sound = draft.acoustic.is_some();
         if sound && draft.sources.is_empty() {
-            // Without any of both the scene could not run.
+            // Without pulses and sources the scene could not run.
             self.notices
-                .say("Nothing but this wave sounds here: a new one, placed with P, takes its place");
+                .say("Nothing else sounds here: a new wave, placed with P, takes the place of what there is");
             return;
         }
         if sound {

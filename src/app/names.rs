@@ -64,7 +64,7 @@ pub fn follow_detectors(file: &mut SceneFile, before: &[String]) {
     if let Some(room) = &mut file.room
         && !follow(&mut room.at)
     {
-        // It is heard at the one that is there.
+        // The scene then names no place; the panel takes one.
         room.at.clear();
     }
 }

@@ -125,7 +125,7 @@ impl Kind {
         (
             Self::Gain,
             "Gain",
-            "How far the focus stands out, for each way back that was taken: go back to the turn (U) and play with fewer transducers or less of the record. Dashed: the law √(transducers × record).",
+            "How far the focus stands out, for each way back that was taken: go back to the reversal (U) and play with fewer transducers or less of the record. Dashed: the law √(transducers × record).",
         ),
         (
             Self::Difference,

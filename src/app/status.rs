@@ -296,7 +296,7 @@ fn change(frame: &Frame) -> (&'static str, String, &'static str) {
 fn balance(drift: f64, about: &'static str) -> (&'static str, String, &'static str) {
     if drift.is_nan() {
         ("injected", NOT_SUMMED.to_owned(), WHY_NOT_SUMMED)
-    } else if drift < 0.0 {
+    } else if drift < -LEAST_INJECTED {
         ("absorbed", percent(-drift), about)
     } else {
         ("injected", percent(drift), about)

@@ -177,7 +177,7 @@ impl Engine {
         match &mut self.timeline {
             None => refuse("the scene has no [mirror]"),
             Some(timeline) if timeline.leg.phase == Phase::Replay => {
-                refuse("time has been turned already; go back to the turn, or reset")
+                refuse("time was reversed already; go back to the reversal, or reset")
             }
             Some(_) if steps == 0 => refuse("nothing was recorded yet; let the wave run first"),
             Some(timeline) => {

@@ -54,7 +54,7 @@ impl Devices {
 
     /// The one that a process takes where a scene names none: those of a launcher on one machine take one each.
     pub(super) fn of_rank() -> usize {
-        ranks::place_here() % devices_here().max(1)
+        ranks::before_here().len() % devices_here().max(1)
     }
 }
 

@@ -298,6 +298,12 @@ pub trait Solver: Send {
     /// If the size or kind is another one.
     fn set_field(&mut self, field: &FieldData, clock: Clock) -> Result<(), SolverError>;
 
+    /// Changes ψ in its place: the clock and the norm that is restored stay what they were.
+    ///
+    /// # Errors
+    /// As [`Solver::field`] and [`Solver::set_field`].
+    fn change_field(&mut self, change: &mut (dyn FnMut(&mut FieldData) + Send)) -> Result<(), SolverError>;
+
     /// The motion of sound at the clock's time; `None` for ψ, which has no other state.
     ///
     /// # Errors

@@ -427,6 +427,16 @@ impl<S: Stepper> Solver for Run<S> {
         threads::run(|| self.replace_field(field, clock))
     }
 
+    fn change_field(&mut self, change: &mut (dyn FnMut(&mut FieldData) + Send)) -> Result<(), SolverError> {
+        threads::run(|| {
+            let mut field = self.stepper.field(&self.clock)?;
+            change(&mut field);
+            self.stepper.set_field(&self.clock, &field)?;
+            self.restore_norm()?;
+            self.stepper.pace()
+        })
+    }
+
     fn motion(&mut self) -> Result<Option<Motion>, SolverError> {
         threads::run(|| motion::of(&mut self.stepper, &self.setup, &self.clock))
     }

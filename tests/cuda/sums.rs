@@ -260,3 +260,50 @@ fn more_detectors_than_a_launch_sums_record_as_well() {
     }
     assert_eq!(seen, names.len());
 }
+
+/// Σ|ψ|², which steps restore, of rows and lines that fill no block, no warp and no vector, against sums on the host. A line is cut into pieces of 16384 sites.
+#[test]
+fn norms_count_every_site_once() {
+    if skip() {
+        return;
+    }
+    for size in [
+        &[7][..],
+        &[16_383],
+        &[16_384],
+        &[49_157],
+        &[16_391, 6],
+        &[61, 40],
+        &[34, 20, 9],
+    ] {
+        for (word, precision) in Precision::ALL {
+            let center: Vec<f64> = size.iter().map(|n| f64::from(*n) / 2.0).collect();
+            // Imaginary time restores the norm in both precisions.
+            let text = format!(
+                "format = 1\n[grid]\nsize = {size:?}\nspacing = 1.0\n[quantum]\nhopping = 1.0\n[time]\nstep = 0.1\nend = 1.0\nimaginary = true\n\
+                 [solver]\nmethod = \"trotter\"\nbackend = \"cuda\"\nprecision = \"{word}\"\n[[packet]]\ncenter = {center:?}\nwidth = 2.0\n"
+            );
+            let (_, scenario) = ripplon::solver::read_scene_text(&text, None, &[]).expect("a scene");
+            let mut run = build(&scenario);
+            let field = random_field(scenario.grid().sites());
+            let clock = run.clock();
+            run.set_field(&field, clock).expect("a field");
+            let state = run.save().expect("a state");
+            let weight = state
+                .scalars
+                .iter()
+                .find(|(name, _)| name == "weight")
+                .expect("a weight")
+                .1;
+            let own = run.field().expect("the field");
+            let sum: f64 = (0..own.len()).map(|n| own.at(n).norm_sqr()).sum();
+            let sites = f64::from(u32::try_from(own.len()).expect("few sites"));
+            // Numbers of the field's precision, added in double: n roundings of sums at most as large as the last.
+            let bound = sites * f64::EPSILON * sum;
+            assert!(
+                (weight - sum).abs() <= bound,
+                "{size:?} {precision:?}: {weight} for {sum}"
+            );
+        }
+    }
+}

@@ -17,10 +17,10 @@ impl LockedBytes {
     pub fn new(device: &'static Device, count: usize) -> Self {
         const PORTABLE: u32 = 1;
         let mut bytes = vec![0; count].into_boxed_slice();
-        debug_assert!(bytes.len() == count, "{count} bytes");
-        // SAFETY: the bytes keep their place until `drop` unlocks them.
+        // SAFETY: `count` bytes, which keep their place until `drop` unlocks them.
         let mut locks = || unsafe { sys::cuMemHostRegister_v2(bytes.as_mut_ptr().cast(), count, PORTABLE).result() };
         let locked = count > 0 && device.context.bind_to_thread().and_then(|()| locks()).is_ok();
+        debug_assert!(!locked || bytes.len() == count, "{count} bytes are locked");
         Self {
             bytes,
             device: locked.then_some(device),

@@ -23,7 +23,7 @@ pub use early::{Early, Sent};
 #[doc(hidden)]
 pub use fault::lose_device_after;
 pub use locked::LockedBytes;
-pub use nccl::{Nccl, describe as describe_nccl};
+pub use nccl::{Devices as DevicesOfProcess, Nccl, describe as describe_nccl};
 pub use nvrtc::{Needs, Program, compiled, compiler};
 pub use pieces::{Piece, Pieces};
 pub use queue::Arguments;
@@ -169,6 +169,11 @@ fn find(number: usize) -> Result<Device, String> {
 }
 
 impl Device {
+    /// Whether both are the same.
+    pub fn is(&self, other: &Self) -> bool {
+        self.number == other.number
+    }
+
     /// One line for the user.
     pub fn describe(&self) -> String {
         format!(

@@ -34,6 +34,7 @@ struct Functions {
     unique_id: unsafe extern "C" fn(*mut UniqueId) -> c_int,
     join: unsafe extern "C" fn(*mut Handle, c_int, UniqueId, c_int) -> c_int,
     leave: unsafe extern "C" fn(Handle) -> c_int,
+    abort: unsafe extern "C" fn(Handle) -> c_int,
     begin: unsafe extern "C" fn() -> c_int,
     end: unsafe extern "C" fn() -> c_int,
     send: unsafe extern "C" fn(*const c_void, usize, c_int, c_int, Handle, sys::CUstream) -> c_int,
@@ -81,6 +82,7 @@ fn bind(library: Library) -> Result<Functions, libloading::Error> {
             unique_id: *library.get(b"ncclGetUniqueId\0")?,
             join: *library.get(b"ncclCommInitRank\0")?,
             leave: *library.get(b"ncclCommDestroy\0")?,
+            abort: *library.get(b"ncclCommAbort\0")?,
             begin: *library.get(b"ncclGroupStart\0")?,
             end: *library.get(b"ncclGroupEnd\0")?,
             send: *library.get(b"ncclSend\0")?,
@@ -119,24 +121,38 @@ pub fn describe() -> String {
     }
 }
 
+/// The library's handle of a communicator.
+struct Communicator(Handle);
+
+// SAFETY: NCCL's calls may come from any thread, one at a time, for which `Nccl` has a lock.
+unsafe impl Send for Communicator {}
+
 /// A process's place among those that send ghost rows to each other.
 pub struct Nccl {
     functions: &'static Functions,
-    communicator: Handle,
+    communicator: Mutex<Communicator>,
     device: &'static Device,
 }
 
-// SAFETY: NCCL's calls may come from any thread, one at a time; a run asks for one thing after the other.
-unsafe impl Send for Nccl {}
-// SAFETY: as above.
-unsafe impl Sync for Nccl {}
+/// The devices on which a process has its parts.
+#[derive(Clone, Copy)]
+pub enum Devices {
+    /// It steps on the processor.
+    None,
+    /// All are on one.
+    One(&'static Device),
+    /// They are on several.
+    Several,
+}
 
 /// What a process says before all decide.
 #[repr(C)]
 #[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
 struct Offer {
-    /// The version of its library, 0 without one or without a device.
+    /// The version of its library, 0 without one.
     version: c_int,
+    /// Its devices: 0, 1, or 2 for several.
+    devices: u32,
     /// Whether it was in a communicator before, on the same device.
     joined: u32,
     device: [u8; 16],
@@ -144,6 +160,12 @@ struct Offer {
 
 /// Why processes with these do not use NCCL, the same in each of them.
 fn refusal(offers: &[Offer]) -> Option<String> {
+    if let Some(rank) = offers.iter().position(|offer| offer.devices == 0) {
+        return Some(format!("process {rank} steps on no NVIDIA device"));
+    }
+    if let Some(rank) = offers.iter().position(|offer| offer.devices > 1) {
+        return Some(format!("process {rank} has parts on several devices"));
+    }
     if let Some(rank) = offers.iter().position(|offer| offer.version == 0) {
         return Some(format!(
             "process {rank} has no NCCL (`ripplon info` under the launcher says why)"
@@ -161,12 +183,17 @@ fn refusal(offers: &[Offer]) -> Option<String> {
 }
 
 impl Nccl {
-    /// Joins all processes, each on a device of its own; `None` for one without a device. All come to this call.
+    /// Joins all processes, each on a device of its own. All come to this call.
     ///
     /// # Errors
     /// Why they do not use NCCL, the same in each of them.
-    pub fn among(ranks: &dyn Ranks, device: Option<&'static Device>) -> Result<Arc<Self>, String> {
+    pub fn among(ranks: &dyn Ranks, devices: Devices) -> Result<Arc<Self>, String> {
         static JOINED: Mutex<Option<Arc<Nccl>>> = Mutex::new(None);
+        let (device, number) = match devices {
+            Devices::None => (None, 0),
+            Devices::One(device) => (Some(device), 1),
+            Devices::Several => (None, 2),
+        };
         let mut joined = JOINED.lock().unwrap_or_else(PoisonError::into_inner);
         let own = device.and_then(|device| Some((device, functions().ok()?)));
         let before = joined
@@ -174,6 +201,7 @@ impl Nccl {
             .filter(|nccl| device.is_some_and(|own| own.number == nccl.device.number));
         let offer = Offer {
             version: own.map_or(0, |(_, functions)| functions.version),
+            devices: number,
             joined: u32::from(before.is_some()),
             device: device.map_or([0; 16], Device::identity),
         };
@@ -189,9 +217,11 @@ impl Nccl {
             return Err("this process has no NCCL".to_owned());
         };
         let made = Self::join(functions, device, ranks);
-        // One that failed alone would leave the others waiting.
         let failures = ranks.gather(made.as_ref().err().map_or(&[][..], |error| error.as_bytes()));
         if let Some(failure) = failures.iter().find(|failure| !failure.is_empty()) {
+            if let Ok(own) = made {
+                own.abort();
+            }
             return Err(String::from_utf8_lossy(failure).into_owned());
         }
         let made = Arc::new(made?);
@@ -201,32 +231,39 @@ impl Nccl {
 
     fn join(functions: &'static Functions, device: &'static Device, ranks: &dyn Ranks) -> Result<Self, String> {
         const WHAT: &str = "joining the processes of a run";
+        let bound = device.bind(WHAT);
         let mut id = UniqueId([0; 128]);
-        if ranks.rank() == 0 {
-            // SAFETY: there is room for an identity.
-            let code = unsafe { (functions.unique_id)(&raw mut id) };
-            // Without one the others fail below, as this process does.
-            if functions.check(WHAT, code).is_err() {
-                id = UniqueId([0; 128]);
-            }
+        // SAFETY: there is room for an identity.
+        let begun = ranks.rank() > 0 || bound.is_ok() && unsafe { (functions.unique_id)(&raw mut id) } == 0;
+        // Nobody joins unless all can: the others would wait for the one that does not come.
+        let ready = bound.is_ok() && begun;
+        let all = ranks.gather(if ready { &id.0 } else { &[] });
+        if let Some(rank) = all.iter().position(|id| id.len() < 128) {
+            return Err(format!("process {rank} cannot begin"));
         }
-        let ids = ranks.gather(&id.0);
-        id.0.copy_from_slice(&ids[0]);
-        if id.0 == [0; 128] {
-            return Err("NCCL gives no identity to the processes of a run".to_owned());
-        }
+        id.0.copy_from_slice(&all[0]);
         let count = |number: usize| c_int::try_from(number).unwrap_or(c_int::MAX);
         let mut communicator: Handle = std::ptr::null_mut();
-        device.bind(WHAT).map_err(|error| error.to_string())?;
         // SAFETY: the identity is that of the first process, and each process comes here with its own number.
         let code = unsafe { (functions.join)(&raw mut communicator, count(ranks.count()), id, count(ranks.rank())) };
         functions.check(WHAT, code).map_err(|error| error.to_string())?;
         debug_assert!(!communicator.is_null(), "NCCL joined without a communicator");
         Ok(Self {
             functions,
-            communicator,
+            communicator: Mutex::new(Communicator(communicator)),
             device,
         })
+    }
+
+    /// Leaves a communicator that others did not come to.
+    fn abort(self) {
+        // SAFETY: it was joined in `join`, and nobody else has it; it is not left a second time.
+        unsafe { (self.functions.abort)(self.lock().0) };
+        std::mem::forget(self);
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Communicator> {
+        self.communicator.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The library's version.
@@ -252,15 +289,16 @@ impl Nccl {
             return Ok(());
         };
         self.device.bind(WHAT)?;
+        let communicator = self.lock();
         // SAFETY: a group is a bracket around sends and receives.
         self.functions.check(WHAT, unsafe { (self.functions.begin)() })?;
         // Two processes on a ring have two messages each way: they are received in the order in which they were sent.
         let [down, up] = given;
         let [below, above] = come;
-        let put = (self.put(up.as_ref(), after, &stream, false))
-            .and_then(|()| self.put(down.as_ref(), before, &stream, false))
-            .and_then(|()| self.put(below.as_ref(), before, &stream, true))
-            .and_then(|()| self.put(above.as_ref(), after, &stream, true));
+        let put = (self.put(up.as_ref(), after, (&communicator, &stream), false))
+            .and_then(|()| self.put(down.as_ref(), before, (&communicator, &stream), false))
+            .and_then(|()| self.put(below.as_ref(), before, (&communicator, &stream), true))
+            .and_then(|()| self.put(above.as_ref(), after, (&communicator, &stream), true));
         // SAFETY: as above; the bracket is closed after errors too.
         let closed = self.functions.check(WHAT, unsafe { (self.functions.end)() });
         put.and(closed)?;
@@ -268,7 +306,13 @@ impl Nccl {
     }
 
     /// Puts messages of these pieces into a stream, between this process and `peer`.
-    fn put(&self, pieces: Option<&Pieces>, peer: usize, stream: &Stream, receives: bool) -> Result<(), CudaError> {
+    fn put(
+        &self,
+        pieces: Option<&Pieces>,
+        peer: usize,
+        (communicator, stream): (&Communicator, &Stream),
+        receives: bool,
+    ) -> Result<(), CudaError> {
         const WHAT: &str = "sending ghost rows to another process";
         let Some(pieces) = pieces else { return Ok(()) };
         let peer = c_int::try_from(peer).unwrap_or(c_int::MAX);
@@ -278,10 +322,10 @@ impl Nccl {
             let code = unsafe {
                 if receives {
                     let to = piece.address as *mut c_void;
-                    (self.functions.receive)(to, piece.bytes, BYTES, peer, self.communicator, queue)
+                    (self.functions.receive)(to, piece.bytes, BYTES, peer, communicator.0, queue)
                 } else {
                     let from = piece.address as *const c_void;
-                    (self.functions.send)(from, piece.bytes, BYTES, peer, self.communicator, queue)
+                    (self.functions.send)(from, piece.bytes, BYTES, peer, communicator.0, queue)
                 }
             };
             self.functions.check(WHAT, code)?;
@@ -294,7 +338,7 @@ impl Drop for Nccl {
     fn drop(&mut self) {
         if self.device.bind("leaving the other processes").is_ok() {
             // SAFETY: it was joined in `join`, and nobody else has it.
-            unsafe { (self.functions.leave)(self.communicator) };
+            unsafe { (self.functions.leave)(self.lock().0) };
         }
     }
 }
@@ -314,6 +358,7 @@ mod tests {
     fn offer(version: c_int, device: u8) -> Offer {
         Offer {
             version,
+            devices: 1,
             joined: 0,
             device: [device; 16],
         }
@@ -330,6 +375,13 @@ mod tests {
         assert_eq!(refusal(&[offer(22_809, 1), offer(22_809, 2)]), None);
         let without = refusal(&[offer(22_809, 1), offer(0, 0)]).unwrap();
         assert!(without.contains("process 1"), "{without}");
+        for (devices, words) in [
+            (0, "process 1 steps on no NVIDIA device"),
+            (2, "process 1 has parts on several devices"),
+        ] {
+            let other = Offer { devices, ..offer(0, 0) };
+            assert_eq!(refusal(&[offer(22_809, 1), other]).as_deref(), Some(words));
+        }
         let others = refusal(&[offer(22_809, 1), offer(22_005, 2)]).unwrap();
         assert!(others.contains("2.28.9 and 2.20.5"), "{others}");
         assert_eq!(

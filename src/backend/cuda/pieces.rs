@@ -177,13 +177,14 @@ impl Pieces {
         };
         let queue = stream.stream()?.cu_stream();
         let mut rest = out;
-        for piece in &self.all {
-            let (own, others) = rest.split_at_mut(piece.bytes);
+        let put = self.all.iter().try_for_each(|piece| {
+            let (own, others) = std::mem::take(&mut rest).split_at_mut(piece.bytes);
             rest = others;
             // SAFETY: the piece lies in a living buffer (`Pieces::new`), and `own`, as long as it, lives until `finish` has waited.
-            unsafe { result::memcpy_dtoh_async(own, piece.address, queue) }.map_err(|error| failed(WHAT, &error))?;
-        }
-        stream.finish()
+            unsafe { result::memcpy_dtoh_async(own, piece.address, queue) }.map_err(|error| failed(WHAT, &error))
+        });
+        // What was put in is waited for, also where something after it was refused.
+        stream.finish().and(put)
     }
 
     /// Replaces their bytes, which stand one piece after the other in `bytes`, after everything queued in the stream before, or after their mark where they have one.
@@ -200,13 +201,14 @@ impl Pieces {
         };
         let queue = stream.stream()?.cu_stream();
         let mut rest = bytes;
-        for piece in &self.all {
+        let put = self.all.iter().try_for_each(|piece| {
             let (own, others) = rest.split_at(piece.bytes);
             rest = others;
             // SAFETY: the piece lies in a living buffer (`Pieces::new`), and `own`, as long as it, lives until `finish` has waited.
-            unsafe { result::memcpy_htod_async(piece.address, own, queue) }.map_err(|error| failed(WHAT, &error))?;
-        }
-        stream.finish()?;
+            unsafe { result::memcpy_htod_async(piece.address, own, queue) }.map_err(|error| failed(WHAT, &error))
+        });
+        // As in `read_into`.
+        stream.finish().and(put)?;
         Self::follow(&[self], &stream)
     }
 

@@ -30,8 +30,8 @@ pub trait Ranks: Send + Sync {
 
 static WORLD: OnceLock<Box<dyn Ranks>> = OnceLock::new();
 
-/// The number of this process among those on its machine, from 0.
-static PLACE: OnceLock<usize> = OnceLock::new();
+/// The numbers of the processes on this machine that come before this one.
+static BEFORE: OnceLock<Vec<usize>> = OnceLock::new();
 
 /// Whether this process works by itself at present.
 static ALONE: AtomicBool = AtomicBool::new(false);
@@ -66,7 +66,7 @@ pub fn join() -> Result<(), String> {
     let machines = all.gather(machine().as_bytes());
     let own = &machines[all.rank()];
     // A second call keeps the first.
-    let _ = PLACE.set(machines[..all.rank()].iter().filter(|machine| *machine == own).count());
+    let _ = BEFORE.set((0..all.rank()).filter(|rank| machines[*rank] == *own).collect());
     let _ = WORLD.set(all);
     Ok(())
 }
@@ -77,9 +77,9 @@ fn machine() -> String {
     std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default()
 }
 
-/// The number of this process among those of the run on this machine, from 0.
-pub fn place_here() -> usize {
-    PLACE.get().copied().unwrap_or(0)
+/// The numbers of the processes of the run on this machine that come before this one.
+pub fn before_here() -> &'static [usize] {
+    BEFORE.get().map_or(&[], Vec::as_slice)
 }
 
 /// No launcher of several processes is known here.
@@ -88,7 +88,7 @@ pub fn place_here() -> usize {
 /// None.
 #[cfg(not(unix))]
 pub fn join() -> Result<(), String> {
-    let _ = (&WORLD, &PLACE);
+    let _ = (&WORLD, &BEFORE);
     Ok(())
 }
 

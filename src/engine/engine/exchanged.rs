@@ -25,20 +25,16 @@ impl Engine {
 
     /// Gives the state its symmetry, if that is due at the present step.
     pub(super) fn keep_exchange(&mut self) -> Result<(), EngineError> {
-        let clock = self.clock();
-        let due = clock.steps.is_multiple_of(STEPS);
+        let due = self.clock().steps.is_multiple_of(STEPS);
         let Some(exchange) = self.exchange_to_keep().filter(|_| due) else {
             return Ok(());
         };
-        let field = self.solver.field();
-        let mut field = self.guard(field)?;
         let sites = self.scenario.grid().size()[0];
-        match &mut field {
+        let changed = self.solver.change_field(&mut |field| match field {
             FieldData::Complex64(psi) => exchange.project(psi, sites),
             FieldData::Complex128(psi) => exchange.project(psi, sites),
             FieldData::Float32(_) | FieldData::Float64(_) => {}
-        }
-        let set = self.solver.set_field(&field, clock);
-        self.guard(set)
+        });
+        self.guard(changed)
     }
 }

@@ -74,7 +74,7 @@ fn flowing_on(scenario: &Scenario) -> Option<String> {
     let most = parts.fold(0.0, f64::max);
     (most > MOST_FLOWING).then(|| {
         format!(
-            "A pulse begins where a layer absorbs: energies, fluxes and velocities count a flow there that does not die, (2γw/c)² = {} of the pulse's energy and several times that on a line. At most {MOST_FLOWING:.0e} should be:              let the pulse begin outside of the layer, or a source play instead of it.",
+            "A pulse begins where a layer absorbs: energies, fluxes and velocities count a flow there that does not die, (2γw/c)² = {} of the pulse's energy and several times that on a line. Keep it below {MOST_FLOWING:.0e}: let the pulse begin outside of the layer, or let a source play instead.",
             figure(most)
         )
     })
@@ -277,7 +277,7 @@ mod tests {
             assert!(strong.starts_with("A pulse begins where a layer absorbs"), "{strong}");
         }
         assert!(
-            told("400.0", "").contains("(2γw/c)² = 0.4896 of"),
+            told("400.0", "").contains("(2γw/c)² = 0.4896 of") && !told("400.0", "").contains("  "),
             "{}",
             told("400.0", "")
         );

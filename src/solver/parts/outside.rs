@@ -3,7 +3,7 @@
 use super::Cut;
 use super::member::Member;
 #[cfg(feature = "cuda")]
-use crate::backend::cuda::{LockedBytes, Nccl, Pieces};
+use crate::backend::cuda::{DevicesOfProcess, LockedBytes, Nccl, Pieces};
 use crate::backend::ranks::Ranks;
 use crate::solver::SolverError;
 use crate::solver::cut::Plan;
@@ -53,7 +53,10 @@ impl Outside {
         #[cfg(feature = "cuda")]
         match &self.between {
             Between::Devices(nccl, _) => return format!("{processes} by NCCL {}", nccl.version()),
-            Between::Host(Some(reason)) => return format!("{processes} through the host ({reason})"),
+            // One clause: others follow in a report.
+            Between::Host(Some(reason)) => {
+                return format!("{processes} through the host ({})", reason.replace("; ", ", "));
+            }
             Between::Host(None) => {}
         }
         processes
@@ -70,10 +73,14 @@ impl Outside {
         #[cfg(feature = "cuda")]
         if let Between::Devices(_, next) = &mut self.between {
             let mut of = |n: usize, rows: &Range<usize>| {
-                let there = self.there[usize::from(n > 0)].then_some(());
-                there.and_then(|()| members[if n > 0 { last } else { 0 }].pieces(rows.clone(), lines))
+                let member = &mut members[if n > 0 { last } else { 0 }];
+                let there = self.there[n].then(|| on_device(member, rows.clone(), lines));
+                there.transpose()
             };
-            *next = Some([[of(0, &given[0]), of(1, &given[1])], [of(0, &come[0]), of(1, &come[1])]]);
+            *next = Some([
+                [of(0, &given[0])?, of(1, &given[1])?],
+                [of(0, &come[0])?, of(1, &come[1])?],
+            ]);
             return Ok(());
         }
         for n in [0, 1] {
@@ -146,15 +153,38 @@ fn ranges<S>(members: &[Member<S>], ghosts: usize) -> [[Range<usize>; 2]; 2] {
     [[low..low + ghosts, high - ghosts..high], [0..low, high..last.rows]]
 }
 
+/// Where some rows of a run on devices lie.
+#[cfg(feature = "cuda")]
+fn on_device<S: Cut>(member: &mut Member<S>, rows: Range<usize>, lines: usize) -> Result<Pieces, SolverError> {
+    match member.pieces(rows.clone(), lines) {
+        Some(pieces) => Ok(pieces),
+        // Reading them has the error.
+        None => Err(
+            (member.read(rows, lines).err()).unwrap_or_else(|| SolverError::Backend {
+                backend: "cuda",
+                message: "ghost rows are not on the device".to_owned(),
+            }),
+        ),
+    }
+}
+
 #[cfg(feature = "cuda")]
 impl Between {
     fn of<S: Cut>(ranks: &dyn Ranks, members: &mut [Member<S>], lines: usize) -> Self {
-        let core = members[0].core.clone();
-        let own = members[0].pieces(core.start..core.start + 1, lines);
-        let device = own.map(|pieces| pieces.device());
-        match Nccl::among(ranks, device) {
+        let mut devices = DevicesOfProcess::None;
+        for member in members {
+            let first = member.core.start;
+            let own = member.pieces(first..first + 1, lines).map(|pieces| pieces.device());
+            devices = match (devices, own) {
+                (DevicesOfProcess::None, Some(own)) => DevicesOfProcess::One(own),
+                (DevicesOfProcess::One(known), Some(own)) if !known.is(own) => DevicesOfProcess::Several,
+                (known, _) => known,
+            };
+        }
+        match Nccl::among(ranks, devices) {
             Ok(nccl) => Self::Devices(nccl, None),
-            Err(reason) => Self::Host(device.map(|_| reason)),
+            Err(_) if matches!(devices, DevicesOfProcess::None) => Self::Host(None),
+            Err(reason) => Self::Host(Some(reason)),
         }
     }
 }

@@ -42,7 +42,8 @@ impl<S: Cut> Whole<S> {
         let ranks = ranks::world();
         let mine = plan.of_rank(ranks.map_or(0, Ranks::rank), ranks.map_or(1, Ranks::count));
         // Processes on one machine take its devices in turn.
-        let (start, before) = (mine.start, ranks::place_here() * mine.len());
+        let held = |rank: &usize| ranks.map_or(mine.len(), |all| plan.of_rank(*rank, all.count()).len());
+        let (start, before) = (mine.start, ranks::before_here().iter().map(held).sum::<usize>());
         let device = |place: usize| setup.devices.of_part(before + place - start);
         let members = mine.map(|place| {
             let (first, [below, above]) = plan.window(place);
@@ -171,8 +172,8 @@ impl<S: Cut> Whole<S> {
         Ok(())
     }
 
-    /// Steps that can be taken from here, at most `left`. Ghost rows that do not serve for all of them are copied first, though they may not be used up: what a period cuts short on the way, a
-    /// launch of several steps or a pass of towers, costs more than a copy.
+    /// Steps that can be taken from here, at most `left`. Copies the ghost rows first if what is left of them does not serve for all these steps: cutting a launch or a pass short costs more than a
+    /// copy.
     fn ready(&mut self, left: u64) -> Result<u64, SolverError> {
         if self.spent > 0 && self.spent.saturating_add(left) > self.plan.steps {
             self.exchange()?;
@@ -301,7 +302,7 @@ impl<S: Cut> Stepper for Whole<S> {
         let processes = self.outside.as_ref().map_or(String::new(), Outside::describe);
         Parts {
             details: format!(
-                "{}{PARTS_ALONG}{}{processes}, {} ghost rows copied every {} steps; {}",
+                "{}{PARTS_ALONG}{}{processes}, {} ghost rows copied at least every {} steps; {}",
                 self.plan.parts.len(),
                 ["x", "y", "z"][self.plan.axis],
                 self.plan.ghosts,

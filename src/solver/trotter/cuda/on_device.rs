@@ -234,6 +234,7 @@ impl<T: OnCuda> OnDevice<T> for Cuda<T> {
     }
 
     fn row_norms(&self, _everywhere: &Region) -> Vec<f64> {
+        debug_assert!(self.grid.rank() > 1, "the norms of a line are those of its pieces");
         let sums = self.sums();
         let mut norms = vec![f64::NAN; self.grid.rows()];
         self.attempt(|| {
