@@ -343,8 +343,8 @@ impl Engine {
         progress: &mut dyn FnMut(&mut Self, &Progress) -> ControlFlow<()>,
     ) -> Result<RunEnd, EngineError> {
         const PIECE_SECONDS: f64 = 0.05;
-        /// The longest batch that `progress` waits for.
-        const MOST_SECONDS: f64 = 1.0;
+        /// The longest batch that `progress` waits for, by the time of single steps.
+        const MOST_SECONDS: f64 = 10.0;
         let (mut done, mut seconds, mut unchecked) = (0, 0.0, 0.0);
         let mut piece = 1;
         let mut reached = true;
@@ -375,15 +375,15 @@ impl Engine {
             if !reached {
                 break;
             }
-            let fitting = steps as f64 * PIECE_SECONDS / took.max(1e-9);
-            piece = (fitting as u64).clamp(1, steps.saturating_mul(4));
-            // Whole batches: half of one costs a method that fuses steps more than it saves.
+            let step_seconds = took.max(1e-9) / steps as f64;
+            tracing::trace!(steps, took, "steps in one call");
+            piece = ((PIECE_SECONDS / step_seconds) as u64).clamp(1, steps.saturating_mul(4));
+            // Whole batches: half of one costs a method that fuses steps more than it saves, and what was measured of fewer steps says too much of a batch.
             let batch = self.solver.report().batch.max(1);
-            let batch_seconds = batch as f64 * took / steps as f64;
             if piece >= batch {
                 piece -= piece % batch;
-            } else if batch_seconds < MOST_SECONDS {
-                piece = batch;
+            } else {
+                piece = batch.min((MOST_SECONDS / step_seconds) as u64).max(piece);
             }
         }
         if !reached {
