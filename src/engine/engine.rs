@@ -443,7 +443,9 @@ impl Engine {
         let step = clock.time_step.abs();
         let remedy = match advice {
             Some(sensible) if step > sensible => {
-                format!("Δt = {step} is larger than the sensible {sensible:.4}; reduce time.step, then reset")
+                format!(
+                    "Δt = {step} is larger than the sensible {sensible:.3e}: reduce time.step, or change a formula in a [[layer]] that divides by zero or grows without bound, then reset"
+                )
             }
             _ => "look for a formula in a [[layer]] that divides by zero or grows without bound, or a very strong \
                   interaction; change it, or reduce time.step, then reset"

@@ -345,14 +345,15 @@ impl<T: OnCuda> Blocks<T> {
 
     /// Sites that blocks step.
     pub(super) fn sites(&self) -> usize {
-        let width = |axis: usize, part: usize| {
-            let axis = &self.cut.axes[axis];
-            (0..axis.sites).filter(|at| axis.part(*at) == part).count()
-        };
+        // Asked after every batch.
+        if !self.taken.contains(&true) {
+            return 0;
+        }
         let widths = [0, 1].map(|axis| {
-            (0..self.cut.axes[axis].count)
-                .map(|part| width(axis, part))
-                .collect::<Vec<_>>()
+            let axis = &self.cut.axes[axis];
+            let mut widths = vec![0; axis.count];
+            (0..axis.sites).for_each(|at| widths[axis.part(at)] += 1);
+            widths
         });
         let across = self.cut.axes[0].count;
         let taken = (0..self.taken.len()).filter(|block| self.taken[*block]);

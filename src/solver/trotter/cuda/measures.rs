@@ -2,43 +2,11 @@
 
 use super::bonds::OwnBonds;
 use super::launch::addresses;
+use super::norms::{LONG_ROW, Norms};
 use super::params::{self, SUMS, filled, unsigned, whole};
 use super::{Cuda, OnCuda, Sums};
 use crate::backend::cuda::{CudaError, Stream};
-use crate::grid::Grid;
 use crate::solver::trotter::run::{HalfPhase, Region, Totals};
-
-/// Sites of a row that a block adds instead of a warp, whose loads are too few at a time for it.
-const LONG_ROW: usize = 1 << 14;
-
-/// The rows whose norms are added: those of the grid, of a line pieces of [`LONG_ROW`] sites.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Norms {
-    /// How many there are.
-    pub count: usize,
-    /// Sites of each but the last of a line, and from one to the next.
-    sites: [usize; 2],
-    /// Where the last ends.
-    end: usize,
-}
-
-impl Norms {
-    pub(super) fn of(grid: &Grid, pitch: usize) -> Self {
-        let nx = grid.size()[0];
-        if grid.rank() == 1 {
-            return Self {
-                count: nx.div_ceil(LONG_ROW),
-                sites: [LONG_ROW; 2],
-                end: nx,
-            };
-        }
-        Self {
-            count: grid.rows(),
-            sites: [nx, pitch],
-            end: grid.rows() * pitch,
-        }
-    }
-}
 
 impl<T: OnCuda> Cuda<T> {
     /// Σ|φ|² of every row, which stay in `sums.norms`; returns how many there are.
