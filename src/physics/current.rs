@@ -158,7 +158,7 @@ impl Currents {
             *current = self.linear(at, shift, |site| self.through(psi, site, axis));
             // Half a site outside of the first site nothing flows, as behind the last, whose bond leads nowhere.
             if !self.grid.is_periodic(axis) {
-                *current *= (at[axis].max(0.0) + 0.5).min(1.0);
+                *current *= (at[axis] + 0.5).clamp(0.0, 1.0);
             }
         }
         (density, current)
