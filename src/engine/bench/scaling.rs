@@ -113,7 +113,7 @@ impl Costs {
         let mut swap = |bytes: usize| {
             let [below, above] = &mut come;
             best(20, || {
-                ranks.swap([&from[..bytes]; 2], [&mut below[..bytes], &mut above[..bytes]], None)
+                ranks.swap([&from[..bytes]; 2], [&mut below[..bytes], &mut above[..bytes]], None);
             })
         };
         // The first messages make connections.

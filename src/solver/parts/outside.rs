@@ -30,13 +30,15 @@ enum Between {
     /// By messages of the processes, and why.
     Host(Option<String>),
     /// From device to device; those of the next exchange, `[given, come]`.
-    Devices(Arc<Nccl>, Option<[[Option<Pieces>; 2]; 2]>),
+    Devices(Arc<Nccl>, Option<Box<[[Option<Pieces>; 2]; 2]>>),
 }
 
 impl Outside {
     /// Of a process that holds these parts. All processes come to this call.
     pub(super) fn new<S: Cut>(ranks: &'static dyn Ranks, plan: &Plan, members: &mut [Member<S>], lines: usize) -> Self {
         let (rank, count) = (ranks.rank(), ranks.count());
+        #[cfg(not(feature = "cuda"))]
+        let _ = (members, lines);
         Self {
             ranks,
             there: [plan.ring || rank > 0, plan.ring || rank + 1 < count],
@@ -77,10 +79,10 @@ impl Outside {
                 let there = self.there[n].then(|| on_device(member, rows.clone(), lines));
                 there.transpose()
             };
-            *next = Some([
+            *next = Some(Box::new([
                 [of(0, &given[0])?, of(1, &given[1])?],
                 [of(0, &come[0])?, of(1, &come[1])?],
-            ]);
+            ]));
             return Ok(());
         }
         for n in [0, 1] {
@@ -97,12 +99,17 @@ impl Outside {
     }
 
     /// Exchanges it with other processes; `meanwhile` runs during the transfer.
+    #[cfg_attr(
+        not(feature = "cuda"),
+        allow(clippy::unnecessary_wraps, reason = "devices may refuse, and this build knows none")
+    )]
     pub(super) fn swap(&mut self, meanwhile: Option<&mut dyn FnMut()>) -> Result<(), SolverError> {
         #[cfg(feature = "cuda")]
         if let Between::Devices(nccl, next) = &mut self.between {
             let (rank, count) = (self.ranks.rank(), self.ranks.count());
-            if let Some([given, come]) = next.take() {
-                nccl.swap(&given, &come, [(rank + count - 1) % count, (rank + 1) % count])?;
+            if let Some(next) = next.take() {
+                let [given, come] = &*next;
+                nccl.swap(given, come, [(rank + count - 1) % count, (rank + 1) % count])?;
             }
             if let Some(meanwhile) = meanwhile {
                 meanwhile();
