@@ -75,6 +75,9 @@ pub struct BenchArgs {
     /// Half a second instead of three per figure, and the two middle sizes only
     #[arg(long)]
     quick: bool,
+    /// Also step as `ripplon run` does, in the batches that it chooses and with its observables, from its first step on
+    #[arg(long, conflicts_with_all = ["blocks_plot", "reflection", "check_auto", "scaling"])]
+    run: bool,
     /// Also step while N pictures a second are shown, as in a window
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=240))]
     frames: Option<u32>,
@@ -191,6 +194,16 @@ fn measured(
         return Ok(None);
     }
     let read = say!("{}", line(&entry, size, &details));
+    if args.run {
+        let about = (2.0 * seconds, entry.site_steps_per_s);
+        let rate = bench::measure_run(case, &size.0, &extra, about, args.uniform)?;
+        say!(
+            "    as `ripplon run` steps: {} site-steps/s, {:.1}% of the rate above",
+            si(rate).trim_end(),
+            100.0 * rate / entry.site_steps_per_s
+        );
+        entry.run_site_steps_per_s = Some(rate);
+    }
     if let Some(frames) = args.frames {
         let shown = bench::measure_shown(case, &size.0, 2.0 * seconds, f64::from(frames))?;
         say!(
@@ -441,6 +454,7 @@ mod tests {
             share_of_fma: 1.0,
             min: rate,
             max: rate,
+            run_site_steps_per_s: None,
             shown: None,
         };
         let entries = [
@@ -479,6 +493,7 @@ mod tests {
             share_of_fma: 1.0,
             min: 1e8,
             max: 1e8,
+            run_site_steps_per_s: None,
             shown: None,
         };
         let machines = Machines {

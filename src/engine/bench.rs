@@ -5,7 +5,7 @@ pub mod scaling;
 pub mod scenes;
 
 use super::build;
-use super::{Command, EngineError, Status, Worker};
+use super::{Command, Engine, EngineError, Status, Worker};
 use crate::backend::ceilings::Ceilings;
 use crate::backend::ranks;
 use crate::field::{FieldData, Precision, Real};
@@ -15,6 +15,7 @@ use crate::platform::Instant;
 use crate::scene::Scenario;
 use crate::solver::{self, Backend, Clock, ImageRequest, Kind, METHODS, Method, Solver, SolverError, Taps, Work};
 use num_complex::Complex;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -103,6 +104,9 @@ pub struct Entry {
     pub min: f64,
     /// The fastest repetition.
     pub max: f64,
+    /// Site-steps per second of `ripplon run` from its first step on, where that was asked for: see [`measure_run`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub run_site_steps_per_s: Option<f64>,
     /// The rate while a window shows the run, where that was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shown: Option<Shown>,
@@ -285,9 +289,47 @@ pub fn measure(
         share_of_fma: median * instructions / bounds.fma,
         min: rates[0],
         max: rates[rates.len() - 1],
+        run_site_steps_per_s: None,
         shown: None,
     };
     Ok((entry, report.details))
+}
+
+/// Steps a case as `ripplon run` does, in the batches that it chooses and with its observables, for as many steps as take about `seconds` at `rate` (site-steps per
+/// second); `extra` and `uniform` as for [`measure`]. Site-steps per second from the first step on.
+///
+/// # Errors
+/// What keeps the case from running.
+pub fn measure_run(
+    case: &Case,
+    size: &[usize],
+    extra: &str,
+    (seconds, rate): (f64, f64),
+    uniform: bool,
+) -> Result<f64, EngineError> {
+    let text = scene(case, size, extra);
+    let text = if uniform { without_medium(&text) } else { &text };
+    let (_, scenario) =
+        solver::read_scene_text(text, None, &[]).map_err(|faults| SolverError::Unsupported(faults.render(false)))?;
+    let mut engine = Engine::new(Arc::new(scenario))?;
+    run_rate(&mut engine, seconds * rate, u64::MAX)
+}
+
+/// Site-steps per second of [`Engine::run_steps`] over about so many site-steps, at most `most` steps.
+#[expect(
+    clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "positive numbers of site-steps"
+)]
+fn run_rate(engine: &mut Engine, site_steps: f64, most: u64) -> Result<f64, EngineError> {
+    let sites = engine.scenario().grid().sites() as f64;
+    let batch = engine.report().batch.max(1);
+    let steps = ((site_steps / sites) as u64)
+        .next_multiple_of(batch)
+        .clamp(1, most.max(1));
+    let end = engine.run_steps(steps, &mut |_, _| ControlFlow::Continue(()))?;
+    Ok(end.steps as f64 * sites / end.seconds.max(1e-9))
 }
 
 /// Texels of the pictures of [`measure_shown`]: a large window's.

@@ -554,10 +554,21 @@ fn an_interrupted_run_writes_what_was_asked_for() {
 }
 
 #[test]
+fn a_case_is_also_measured_as_a_run_steps_it() {
+    let place = Place::new();
+    place
+        .ripplon("bench --run --quick --size 16x16 --method trotter --variant naive --precision single --backend cpu --json b.json")
+        .expect(0, &["as `ripplon run` steps", "% of the rate above"]);
+    let rows: serde_json::Value = serde_json::from_str(&place.text("b.json")).unwrap();
+    assert!(rows[0]["run_site_steps_per_s"].as_f64().unwrap() > 0.0);
+    place.ripplon("bench --run --check-auto").expect(2, &["--run"]);
+}
+
+#[test]
 fn scenes_are_measured_beside_their_bare_grids() {
     let place = Place::new();
     place
-        .ripplon("bench --scenes small.toml --backend cpu --quick --json scenes.json")
+        .ripplon("bench --scenes small.toml --backend cpu --quick --run --json scenes.json")
         .expect(
             0,
             &[
@@ -578,6 +589,7 @@ fn scenes_are_measured_beside_their_bare_grids() {
     assert_eq!(row["parts"].as_array().unwrap().len(), 1);
     assert_eq!(row["parts"][0]["part"], "detectors");
     assert!(row["ratio"].as_f64().unwrap() > 0.0);
+    assert!(row["run_site_steps_per_s"].as_f64().unwrap() > 0.0);
     place
         .ripplon("bench --check-auto --scenes small.toml --backend cpu --quick")
         .expect(0, &["auto takes", "blocked", "vector", "in turns"]);

@@ -86,16 +86,19 @@ fn settings(args: &BenchArgs) -> Result<Settings, InputError> {
     })
 }
 
-fn effort(quick: bool) -> Effort {
-    if quick {
+fn effort(args: &BenchArgs) -> Effort {
+    let run = args.run;
+    if args.quick {
         Effort {
             seconds: 0.05,
             rounds: 3,
+            run,
         }
     } else {
         Effort {
             seconds: 0.15,
             rounds: 7,
+            run,
         }
     }
 }
@@ -127,11 +130,13 @@ pub(super) fn run(args: &BenchArgs, names: &[String]) -> anyhow::Result<()> {
     let scenes = named(names, args)?;
     check_output(args)?;
     say!("{}; scenes as written beside their bare grids, in turns", machine());
-    say!("ratio: how many times as long a step takes as on the bare grid; each part: with it over without it\n");
+    say!(
+        "ratio: how many times as long a step takes as on the bare grid; each part: with it over without it; run: site-steps/s of `ripplon run` (`--run`)\n"
+    );
     say!("{}", headings());
     let mut entries = Vec::new();
     for scene in &scenes {
-        match scenes::measure(&scene.name, &scene.file, scene.origin.as_deref(), effort(args.quick)) {
+        match scenes::measure(&scene.name, &scene.file, scene.origin.as_deref(), effort(args)) {
             Ok(entry) => {
                 let read = say!("{}", line(&entry));
                 entries.push(entry);
@@ -161,18 +166,14 @@ pub(super) fn check_auto(args: &BenchArgs) -> anyhow::Result<()> {
     say!("{}; every variant beside what `auto` takes, in turns\n", machine());
     say!("{}", auto_headings());
     let mut entries = Vec::new();
-    let mut check = |what: &str, scene: &SceneFile, origin: Option<&Path>| match auto::check(
-        what,
-        scene,
-        origin,
-        effort(args.quick),
-    ) {
-        Ok(entry) => {
-            say!("{}", auto_line(&entry));
-            entries.push(entry);
-        }
-        Err(error) => tell!("{what}: {error}"),
-    };
+    let mut check =
+        |what: &str, scene: &SceneFile, origin: Option<&Path>| match auto::check(what, scene, origin, effort(args)) {
+            Ok(entry) => {
+                say!("{}", auto_line(&entry));
+                entries.push(entry);
+            }
+            Err(error) => tell!("{what}: {error}"),
+        };
     for scene in &scenes {
         check(&scene.name, &scene.file, scene.origin.as_deref());
     }
@@ -213,7 +214,7 @@ pub(super) fn check_auto(args: &BenchArgs) -> anyhow::Result<()> {
 fn headings() -> String {
     let parts: Vec<String> = Part::ALL.iter().map(|(word, _)| format!("{word:>11}")).collect();
     format!(
-        "{:<20} {:<11} {:<18} {:<13} {:<9} {:>10} {:>10} {:>7} {} {:>9}",
+        "{:<20} {:<11} {:<18} {:<13} {:<9} {:>10} {:>10} {:>7} {} {:>9} {:>10}",
         "scene",
         "size",
         "method",
@@ -223,7 +224,8 @@ fn headings() -> String {
         "bare",
         "ratio",
         parts.join(" "),
-        "way back"
+        "way back",
+        "run"
     )
 }
 
@@ -236,7 +238,7 @@ fn line(entry: &SceneEntry) -> String {
         })
         .collect();
     format!(
-        "{:<20} {:<11} {:<18} {:<13} {:<9} {:>10} {:>10} {:>7} {} {:>9}",
+        "{:<20} {:<11} {:<18} {:<13} {:<9} {:>10} {:>10} {:>7} {} {:>9} {:>10}",
         entry.scene,
         size.join("x"),
         entry.method,
@@ -246,7 +248,8 @@ fn line(entry: &SceneEntry) -> String {
         si(entry.bare_site_steps_per_s).trim_end(),
         factor(entry.ratio),
         parts.join(" "),
-        entry.way_back_ratio.map_or("-".to_owned(), factor)
+        entry.way_back_ratio.map_or("-".to_owned(), factor),
+        (entry.run_site_steps_per_s).map_or("-".to_owned(), |rate| si(rate).trim_end().to_owned())
     )
 }
 
@@ -334,6 +337,7 @@ mod tests {
             time_step: 5e-5,
             variant: "stepwise",
             site_steps_per_s: 1e8,
+            run_site_steps_per_s: None,
             bare_variant: "tiled",
             bare_site_steps_per_s: 1e8 * ratio,
             ratio,
@@ -359,6 +363,7 @@ mod tests {
             &["--scenes", "--uniform"],
             &["--scenes", "--blocks", "3"],
             &["--check-auto", "--frames", "60"],
+            &["--check-auto", "--run"],
         ] {
             assert!(parsed(wrong).is_err(), "{wrong:?}");
         }

@@ -242,6 +242,7 @@ mod tests {
         let effort = Effort {
             seconds: 1e-4,
             rounds: 1,
+            run: false,
         };
         let case = cases().into_iter().find(|case| case.method.id == "trotter").unwrap();
         let mut file = shape(&case, &[24, 16]).unwrap();

@@ -4,6 +4,7 @@
 //! the one, then the other, and the ratio is the median over the rounds, so that other work on the machine affects both.
 
 use super::super::{Engine, EngineError};
+use super::run_rate;
 use crate::engine::build;
 use crate::grid::Edge;
 use crate::physics::Sets;
@@ -228,6 +229,13 @@ impl Stepped {
         Ok(start.elapsed().as_secs_f64())
     }
 
+    /// Site-steps per second of about so many, taken as `ripplon run` takes them; a mirror is not turned.
+    fn run(&mut self, site_steps: f64) -> Result<f64, EngineError> {
+        let most = self.engine.mirror().map_or(u64::MAX, |mirror| mirror.turn);
+        self.engine.restore()?;
+        run_rate(&mut self.engine, site_steps, most)
+    }
+
     /// Site-steps per second of a sample.
     #[expect(clippy::cast_precision_loss, reason = "numbers of steps")]
     pub(super) fn rate(&mut self) -> Result<f64, EngineError> {
@@ -292,6 +300,9 @@ pub struct SceneEntry {
     pub variant: &'static str,
     /// Site-steps per second as written.
     pub site_steps_per_s: f64,
+    /// Site-steps per second of `ripplon run` from its first step on, where that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub run_site_steps_per_s: Option<f64>,
     /// The variant that steps the bare grid.
     pub bare_variant: &'static str,
     /// Site-steps per second of the bare grid.
@@ -321,14 +332,17 @@ pub struct Effort {
     pub seconds: f64,
     /// Rounds of a pair.
     pub rounds: usize,
+    /// Whether steps are also taken as `ripplon run` does.
+    pub run: bool,
 }
 
 /// Measures a scene beside its bare grid, and without each of its parts.
 ///
 /// # Errors
 /// What keeps the scene or its bare grid from running. A part without which the scene does not run is left out.
+#[expect(clippy::cast_precision_loss, reason = "a number of rounds")]
 pub fn measure(name: &str, file: &SceneFile, origin: Option<&Path>, effort: Effort) -> Result<SceneEntry, EngineError> {
-    let Effort { seconds, rounds } = effort;
+    let Effort { seconds, rounds, run } = effort;
     let asked = scenario(file, origin)?;
     let time_step = build::method(&asked)?.time_step(&asked);
     let file = plain(file, time_step);
@@ -354,6 +368,11 @@ pub fn measure(name: &str, file: &SceneFile, origin: Option<&Path>, effort: Effo
         };
         parts.extend(ratio.map(|ratio| PartEntry { part, ratio }));
     }
+    let run_site_steps_per_s = if run {
+        Some(written.run(seconds * rounds as f64 * whole.first)?)
+    } else {
+        None
+    };
     let report = written.engine.report();
     let way_back_ratio = if written.way_back()? {
         Some(paired(&mut written, &mut empty, rounds)?.ratio)
@@ -371,6 +390,7 @@ pub fn measure(name: &str, file: &SceneFile, origin: Option<&Path>, effort: Effo
         time_step,
         variant: report.variant,
         site_steps_per_s: whole.first,
+        run_site_steps_per_s,
         bare_variant: empty.engine.report().variant,
         bare_site_steps_per_s: whole.second,
         ratio: whole.ratio,
@@ -464,6 +484,7 @@ mod tests {
         let effort = Effort {
             seconds: 1e-4,
             rounds: 1,
+            run: true,
         };
         let mut file = read("ring-mirror");
         file.grid.absorb_width = Some(8);
@@ -474,6 +495,11 @@ mod tests {
             assert!(ratio.is_finite() && ratio > 0.0);
         }
         assert!(entry.way_back_ratio.is_some());
+        assert!(
+            entry
+                .run_site_steps_per_s
+                .is_some_and(|rate| rate.is_finite() && rate > 0.0)
+        );
         assert_eq!(entry.size, [260, 260]);
     }
 
