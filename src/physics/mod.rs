@@ -43,7 +43,7 @@ pub use measurement::{Measurement, Outcome};
 pub use medium::Medium;
 pub use mirror::{Mirror, MirrorMethod, Placement, Refocus};
 pub use observables::Observables;
-pub use packet::{Initial, Packet, Pulse};
+pub use packet::{Initial, InitialRows, Packet, Pulse};
 pub use phase_space::PhaseSpace;
 pub use source::{Signal, Source};
 pub use spectrum::Spectrum;

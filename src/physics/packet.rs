@@ -45,44 +45,53 @@ pub enum Initial {
     Eigenstates(Eigenstates),
 }
 
-impl Initial {
-    /// One row of the state before normalisation, a window's as the whole grid has it: sites (i, j, k) for i from 0, `out.len()` of them.
-    pub fn fill_row(&self, grid: &Grid, j: usize, k: usize, out: &mut [Complex64]) {
-        let a = grid.spacing();
+/// The rows of a state on a grid, or on a window of it; what all of them share is worked out once.
+pub struct InitialRows<'a> {
+    initial: &'a Initial,
+    grid: &'a Grid,
+    /// The factor along x of each packet, from the grid's first column on.
+    along: Vec<Vec<Complex64>>,
+}
+
+impl Packet {
+    /// The factor of one axis at the coordinate `at`.
+    fn factor(&self, grid: &Grid, axis: usize, at: f64) -> Complex64 {
+        let d = grid.way(axis, self.center[axis], at);
+        Complex64::from_polar((-(d / self.width[axis]).powi(2) / 4.0).exp(), self.momentum[axis] * d)
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "site numbers are far below 2^52")]
+fn coordinate(grid: &Grid, axis: usize, n: usize) -> f64 {
+    grid.global(axis, n) as f64 * grid.spacing()
+}
+
+impl InitialRows<'_> {
+    /// One row of the state before normalisation, a window's as the whole grid has it: sites (i, j, k) for i from 0, `out.len()` of them, at most the grid's columns.
+    pub fn fill(&self, j: usize, k: usize, out: &mut [Complex64]) {
+        let Self { initial, grid, along } = self;
         let rank = grid.rank();
-        let (j, k) = (grid.global(1, j), grid.global(2, k));
-        #[expect(clippy::cast_precision_loss, reason = "site numbers are far below 2^52")]
-        let (y, z) = (j as f64 * a, k as f64 * a);
+        let (y, z) = (coordinate(grid, 1, j), coordinate(grid, 2, k));
         out.fill(Complex64::ZERO);
-        match self {
-            Self::Packets(packets) => {
-                for packet in packets {
-                    let gauss = |axis: usize, at: f64| {
-                        let d = grid.way(axis, packet.center[axis], at);
-                        Complex64::from_polar(
-                            (-(d / packet.width[axis]).powi(2) / 4.0).exp(),
-                            packet.momentum[axis] * d,
-                        )
-                    };
+        match initial {
+            Initial::Packets(packets) => {
+                for (packet, along) in packets.iter().zip(along) {
                     let mut across = Complex64::from(packet.weight);
                     if rank > 1 {
-                        across *= gauss(1, y);
+                        across *= packet.factor(grid, 1, y);
                     }
                     if rank > 2 {
-                        across *= gauss(2, z);
+                        across *= packet.factor(grid, 2, z);
                     }
-                    for (i, value) in out.iter_mut().enumerate() {
-                        #[expect(clippy::cast_precision_loss, reason = "site numbers are far below 2^52")]
-                        let x = grid.global(0, i) as f64 * a;
-                        *value += across * gauss(0, x);
+                    for (value, along) in out.iter_mut().zip(along) {
+                        *value += across * along;
                     }
                 }
             }
-            Self::Pulses(pulses) => {
+            Initial::Pulses(pulses) => {
                 for pulse in pulses {
                     for (i, value) in out.iter_mut().enumerate() {
-                        #[expect(clippy::cast_precision_loss, reason = "site numbers are far below 2^52")]
-                        let at = [grid.global(0, i) as f64 * a, y, z];
+                        let at = [coordinate(grid, 0, i), y, z];
                         let square: f64 = (0..rank)
                             .map(|axis| grid.way(axis, pulse.center[axis], at[axis]).powi(2))
                             .sum();
@@ -90,7 +99,7 @@ impl Initial {
                     }
                 }
             }
-            Self::Eigenstates(states) => {
+            Initial::Eigenstates(states) => {
                 // Where they could not be found the field stays empty; `prepare` says why.
                 if let Ok(state) = states.state() {
                     for (before, x) in grid.stretches(0..out.len()) {
@@ -99,11 +108,34 @@ impl Initial {
                     }
                 }
             }
-            Self::Array(data) => {
+            Initial::Array(data) => {
                 for (i, value) in out.iter_mut().enumerate() {
                     *value = data.at(grid.index([grid.global(0, i), j, k]));
                 }
             }
+        }
+    }
+}
+
+impl Initial {
+    /// Its rows on a grid.
+    #[must_use]
+    pub fn rows<'a>(&'a self, grid: &'a Grid) -> InitialRows<'a> {
+        let along = match self {
+            Self::Packets(packets) => {
+                let columns = 0..grid.size()[0];
+                let factors = |packet: &Packet| {
+                    let at = columns.clone().map(|i| coordinate(grid, 0, i));
+                    at.map(|x| packet.factor(grid, 0, x)).collect()
+                };
+                packets.iter().map(factors).collect()
+            }
+            _ => Vec::new(),
+        };
+        InitialRows {
+            initial: self,
+            grid,
+            along,
         }
     }
 
@@ -148,7 +180,7 @@ mod tests {
         for state in [Initial::Packets(vec![packet]), Initial::Pulses(vec![pulse])] {
             let mut row = [Complex64::ZERO; 3];
             for (j, here) in [0.0, 1.0, 0.0].into_iter().enumerate() {
-                state.fill_row(&grid, j, 0, &mut row);
+                state.rows(&grid).fill(j, 0, &mut row);
                 assert_eq!(row, [0.0, here, 0.0].map(Complex64::from), "{state:?}, row {j}");
             }
         }
@@ -175,8 +207,9 @@ mod tests {
         let field = |state: &Initial, grid: &Grid| {
             let [nx, ny, _] = grid.size();
             let mut all = vec![Complex64::ZERO; nx * ny];
+            let rows = state.rows(grid);
             for (j, row) in all.chunks_mut(nx).enumerate() {
-                state.fill_row(grid, j, 0, row);
+                rows.fill(j, 0, row);
             }
             all
         };

@@ -41,8 +41,9 @@ use num_complex::Complex64;
 pub fn initial_state(grid: &Grid, initial: &Initial) -> Vec<Complex64> {
     let [nx, ny, _] = grid.size();
     let mut psi = vec![Complex64::ZERO; grid.sites()];
+    let rows = initial.rows(grid);
     for (row, out) in psi.chunks_mut(nx).enumerate() {
-        initial.fill_row(grid, row % ny, row / ny, out);
+        rows.fill(row % ny, row / ny, out);
     }
     if initial.normalised() {
         let norm = norm(&psi) * grid.cell_volume();

@@ -252,10 +252,11 @@ impl Scenario {
             return false;
         }
         let [nx, ny, _] = self.grid.size();
+        let initial = self.initial.rows(&self.grid);
         let free = |row: usize| {
             let (mut walls, mut psi) = (vec![false; nx], vec![Complex64::ZERO; nx]);
             self.medium.wall_row(row % ny, row / ny, 0..nx, &mut walls);
-            self.initial.fill_row(&self.grid, row % ny, row / ny, &mut psi);
+            initial.fill(row % ny, row / ny, &mut psi);
             walls
                 .iter()
                 .zip(&psi)

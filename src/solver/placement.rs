@@ -212,10 +212,11 @@ fn focus(scenario: &Scenario) -> usize {
         return grid.index(nearest(grid, at));
     }
     let [nx, ny, _] = grid.size();
+    let rows = scenario.initial().rows(grid);
     let mut row = vec![Complex64::ZERO; nx];
     let mut best = (0, -1.0);
     for n in 0..grid.rows() {
-        scenario.initial().fill_row(grid, n % ny, n / ny, &mut row);
+        rows.fill(n % ny, n / ny, &mut row);
         for (i, value) in row.iter().enumerate() {
             if value.norm_sqr() > best.1 {
                 best = (n * nx + i, value.norm_sqr());

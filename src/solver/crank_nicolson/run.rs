@@ -103,10 +103,11 @@ impl<T: Number> CrankNicolson<T> {
         let grid = self.grid().clone();
         let [nx, ny, _] = grid.size();
         let initial = self.scenario.initial();
+        let rows = initial.rows(&grid);
         let mut start = vec![Complex::<T>::default(); grid.sites()];
         start.par_chunks_mut(nx).enumerate().for_each(|(row, out)| {
             let mut wide = vec![Complex64::ZERO; nx];
-            initial.fill_row(&grid, row % ny, row / ny, &mut wide);
+            rows.fill(row % ny, row / ny, &mut wide);
             for (value, wide) in out.iter_mut().zip(wide) {
                 *value = narrow(wide);
             }

@@ -182,9 +182,10 @@ impl<T: Vectors> Fdtd<T> {
     pub(super) fn fill_initial(&mut self) {
         let grid = self.scenario.grid().clone();
         let initial = self.scenario.initial().clone();
+        let rows = initial.rows(&grid);
         self.fill(|j, k, out| {
             let mut complex = vec![Complex64::ZERO; out.len()];
-            initial.fill_row(&grid, j, k, &mut complex);
+            rows.fill(j, k, &mut complex);
             for (out, value) in out.iter_mut().zip(&complex) {
                 *out = T::of(value.re);
             }

@@ -117,11 +117,12 @@ impl<T: Vectors> Oscillators<T> {
     fn fill_initial(&mut self) {
         let grid = self.scenario.grid().clone();
         let initial = self.scenario.initial().clone();
+        let rows = initial.rows(&grid);
         self.put(
             |field| &mut field.q,
             |j, out| {
                 let mut complex = vec![Complex64::ZERO; out.len()];
-                initial.fill_row(&grid, j, 0, &mut complex);
+                rows.fill(j, 0, &mut complex);
                 for (out, value) in out.iter_mut().zip(&complex) {
                     *out = T::of(value.re);
                 }

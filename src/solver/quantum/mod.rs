@@ -92,6 +92,7 @@ pub fn initial_field<T: Real>(scenario: &Scenario) -> Result<Vec<Complex<T>>, So
     let (grid, medium) = (scenario.grid(), scenario.medium());
     let [nx, ny, _] = grid.size();
     let initial = scenario.initial();
+    let rows = initial.rows(grid);
     let mut psi: Vec<Complex<T>> = allocate(grid.sites(), "the field")?;
     let sums: Vec<f64> = psi
         .par_chunks_mut(nx)
@@ -99,7 +100,7 @@ pub fn initial_field<T: Real>(scenario: &Scenario) -> Result<Vec<Complex<T>>, So
         .map_init(
             || (vec![Complex64::ZERO; nx], vec![false; nx]),
             |(row, walls), (n, out)| {
-                initial.fill_row(grid, n % ny, n / ny, row);
+                rows.fill(n % ny, n / ny, row);
                 medium.wall_row(n % ny, n / ny, 0..nx, walls);
                 for ((value, wide), wall) in out.iter_mut().zip(row.iter_mut()).zip(walls) {
                     if *wall {

@@ -81,10 +81,11 @@ impl<T: Real> Trotter<T> {
     fn set_initial(&mut self, initial: &Initial) {
         let grid = self.problem.grid.clone();
         let [nx, ny, _] = grid.size();
+        let rows = initial.rows(&grid);
         let walls = self.media.walls.as_deref();
         self.stepper.change(&|row, sites| {
             let mut wide = vec![Complex64::default(); sites.len()];
-            initial.fill_row(&grid, row % ny, row / ny, &mut wide);
+            rows.fill(row % ny, row / ny, &mut wide);
             for (i, (site, value)) in sites.iter_mut().zip(&wide).enumerate() {
                 *site = if walls.is_some_and(|walls| walls[row * nx + i]) {
                     Complex::default()
