@@ -208,30 +208,49 @@ impl<T: Real> Media<T> {
             return;
         }
         let mut error = 0.0;
-        // Neighbours mostly have the same angle.
-        let (mut last, mut turned) = (0.0f64, (0.0, 1.0));
-        for (n, out) in out.iter_mut().enumerate() {
-            let index = start + n;
-            if self.walls.as_ref().is_some_and(|walls| walls[index]) {
-                *out = Complex::default();
-                continue;
+        // Chunks mostly have the angles of the one before.
+        let (mut last, mut turned) = ([0.0f64.to_bits(); CHUNK], [(1.0, 0.0); CHUNK]);
+        for (n, out) in out.chunks_mut(CHUNK).enumerate() {
+            let first = n * CHUNK;
+            let angles = self.angles(start + first..start + first + out.len(), exponent);
+            if angles.map(f64::to_bits) != last {
+                last = angles.map(f64::to_bits);
+                for (turned, angle) in turned.iter_mut().zip(angles) {
+                    // What stands beside an angle must not change its rounding.
+                    let mut alone = [angle];
+                    reduce(&mut alone);
+                    *turned = cos_and_sin(alone[0]);
+                }
             }
-            let mut angle = exponent.energy * self.energy[index].wide();
-            for ((_, part), time) in self.driven.iter().zip(&exponent.driven) {
-                angle += time * part[index].wide();
+            for (i, (out, (cos, sin))) in out.iter_mut().zip(turned).enumerate() {
+                let index = start + first + i;
+                if self.walls.as_ref().is_some_and(|walls| walls[index]) {
+                    *out = Complex::default();
+                    continue;
+                }
+                let fold = corrections.map_or(exponent.fold, |corrections| exponent.fold * corrections[first + i]);
+                let modulus = self.modulus(index, exponent.damping, fold);
+                *out = diffuse(modulus * cos, -modulus * sin, modulus * modulus, &mut error);
             }
-            let fold = corrections.map_or(exponent.fold, |corrections| exponent.fold * corrections[n]);
-            let modulus = self.modulus(index, exponent.damping, fold);
-            if angle.to_bits() != last.to_bits() {
-                (last, turned) = (angle, angle.sin_cos());
-            }
-            let (sin, cos) = turned;
-            *out = diffuse(modulus * cos, -modulus * sin, modulus * modulus, &mut error);
         }
     }
 }
 
 impl<T: Real> Media<T> {
+    /// The angles by which up to [`CHUNK`] sites turn.
+    fn angles(&self, sites: Range<usize>, exponent: &Exponent) -> [f64; CHUNK] {
+        let mut angles = [0.0; CHUNK];
+        for (angle, energy) in angles.iter_mut().zip(&self.energy[sites.clone()]) {
+            *angle = exponent.energy * energy.wide();
+        }
+        for ((_, part), time) in self.driven.iter().zip(&exponent.driven) {
+            for (angle, u) in angles.iter_mut().zip(&part[sites.clone()]) {
+                *angle += time * u.wide();
+            }
+        }
+        angles
+    }
+
     /// fold · e^{−damping·W} at a site.
     fn modulus(&self, index: usize, damping: f64, fold: f64) -> f64 {
         let damping = self.absorption.as_ref().map_or(0.0, |absorption| {
@@ -259,19 +278,11 @@ impl<T: Real> Media<T> {
     pub(super) fn driven_factors(&self, row: usize, exponent: &Exponent, moduli: &[f64], out: &mut [Complex<T>]) {
         let start = row * self.grid.size()[0];
         let all = self.driven_sites[row].clone();
-        let mut angles = [0.0; CHUNK];
         let mut turned = [(0.0, 0.0); CHUNK];
         for first in all.clone().step_by(CHUNK) {
             let here = first..(first + CHUNK).min(all.end);
             let sites = start + here.start..start + here.end;
-            for (angle, energy) in angles.iter_mut().zip(&self.energy[sites.clone()]) {
-                *angle = exponent.energy * energy.wide();
-            }
-            for ((_, part), time) in self.driven.iter().zip(&exponent.driven) {
-                for (angle, u) in angles.iter_mut().zip(&part[sites.clone()]) {
-                    *angle += time * u.wide();
-                }
-            }
+            let mut angles = self.angles(sites.clone(), exponent);
             reduce(&mut angles);
             for (turned, angle) in turned.iter_mut().zip(angles) {
                 *turned = cos_and_sin(angle);
