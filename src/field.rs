@@ -5,6 +5,7 @@ pub mod exponential;
 
 use crate::words::worded;
 use num_complex::{Complex, Complex64};
+use rayon::prelude::*;
 use std::ops::Range;
 
 mod sealed {
@@ -113,6 +114,14 @@ impl Real for f64 {
 /// A complex number in double precision, exactly.
 pub fn wide<T: Real>(value: Complex<T>) -> Complex64 {
     Complex64::new(value.re.wide(), value.im.wide())
+}
+
+/// `len` times the same value. All threads write: in a large array the first touch of its pages takes longest.
+#[must_use]
+pub fn filled<V: Clone + Send>(len: usize, value: V) -> Vec<V> {
+    let mut all = Vec::new();
+    all.par_extend(rayon::iter::repeat_n(value, len));
+    all
 }
 
 /// The nearest complex number of a precision.

@@ -24,7 +24,7 @@ pub fn allocate<T: Real>(len: usize, what: &str) -> Result<Vec<T>, SolverError> 
         needed: (len * size_of::<T>()) as u64,
         available: 0,
     })?;
-    all.resize(len, T::zero());
+    all.par_extend(rayon::iter::repeat_n(T::zero(), len));
     Ok(all)
 }
 

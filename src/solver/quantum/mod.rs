@@ -44,14 +44,14 @@ pub fn rotation<T: Real>(scale: f64, angle: f64) -> Complex<T> {
 ///
 /// # Errors
 /// [`SolverError::OutOfMemory`].
-pub fn allocate<V: Clone + Default>(sites: usize, what: &str) -> Result<Vec<V>, SolverError> {
+pub fn allocate<V: Clone + Default + Send>(sites: usize, what: &str) -> Result<Vec<V>, SolverError> {
     let mut all = Vec::new();
     all.try_reserve_exact(sites).map_err(|_| SolverError::OutOfMemory {
         what: what.to_owned(),
         needed: (sites * size_of::<V>()) as u64,
         available: 0,
     })?;
-    all.resize(sites, V::default());
+    all.par_extend(rayon::iter::repeat_n(V::default(), sites));
     Ok(all)
 }
 

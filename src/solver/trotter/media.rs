@@ -79,7 +79,11 @@ impl<T: Real> Media<T> {
             })
             .collect();
         let driven_sites = (0..grid.rows())
+            .into_par_iter()
             .map(|row| {
+                if driven.is_empty() {
+                    return nx..nx;
+                }
                 let touched = |i: &usize| driven.iter().any(|(_, part)| part[row * nx + i] != T::zero());
                 let first = (0..nx).find(touched).unwrap_or(nx);
                 let last = (first..nx).rfind(touched);

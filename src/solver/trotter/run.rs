@@ -9,7 +9,7 @@ use super::scheme::{PhaseKind, Scheme};
 use super::whole_sums::WholeSums;
 use crate::backend::simd::Level;
 use crate::backend::threads;
-use crate::field::{Real, narrow, wide};
+use crate::field::{Real, filled, narrow, wide};
 use crate::grid::SiteBox;
 use crate::physics::Initial;
 use crate::solver::SolverError;
@@ -83,7 +83,7 @@ impl<T: Real> Trotter<T> {
         let [nx, ny, _] = grid.size();
         let rows = initial.rows(&grid);
         let walls = self.media.walls.as_deref();
-        self.stepper.change(&|row, sites| {
+        self.stepper.put(&|row, sites| {
             let mut wide = vec![Complex64::default(); sites.len()];
             rows.fill(row % ny, row / ny, &mut wide);
             for (i, (site, value)) in sites.iter_mut().zip(&wide).enumerate() {
@@ -433,7 +433,7 @@ impl<T: Real> Trotter<T> {
         self.largest = None;
         let nx = self.problem.grid.size()[0];
         let walls = self.media.walls.as_deref();
-        self.stepper.change(&|row, sites| {
+        self.stepper.put(&|row, sites| {
             for (i, site) in sites.iter_mut().enumerate() {
                 let index = row * nx + i;
                 *site = if walls.is_some_and(|walls| walls[index]) {
@@ -447,7 +447,7 @@ impl<T: Real> Trotter<T> {
 
     pub(super) fn gather(&self, closing: Option<&HalfPhase>) -> Vec<Complex<T>> {
         let nx = self.problem.grid.size()[0];
-        let mut all = vec![Complex::default(); self.problem.grid.sites()];
+        let mut all = filled(self.problem.grid.sites(), Complex::default());
         all.par_chunks_mut(nx)
             .enumerate()
             .for_each(|(row, out)| self.closed_row(closing, row, 0..nx, out));

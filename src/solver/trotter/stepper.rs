@@ -62,6 +62,10 @@ pub(super) trait Sweeper<T: Real>: Send + Sync {
     fn read(&self, row: usize, x: Range<usize>, out: &mut [Complex<T>]);
     /// Changes every row of the field, in parallel.
     fn change(&mut self, change: RowChange<T>);
+    /// Writes every site of the field, in parallel; what is in the rows before says nothing.
+    fn put(&mut self, rows: RowChange<T>) {
+        self.change(rows);
+    }
     /// Replaces sites from `x` on of a row of the field.
     fn write(&mut self, row: usize, x: usize, values: &[Complex<T>]) {
         self.change(&|other, sites| {

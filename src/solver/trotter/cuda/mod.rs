@@ -44,7 +44,7 @@ mod transducers;
 use super::problem::Problem;
 use super::run::RowChange;
 use crate::backend::cuda::{Buffer, CudaError, Early, Event, Kernel, PinnedBuffer, Stream};
-use crate::field::Precision;
+use crate::field::{Precision, filled};
 use crate::grid::Grid;
 use crate::solver::device::Ending;
 pub(super) use crate::solver::device::OnCuda;
@@ -79,6 +79,9 @@ const ENTRIES: [&str; 14] = [
 
 /// Entries of `trotter_bonds.cu`.
 const OWN_ENTRIES: [&str; 4] = ["sweep_x", "sweep_rows", "phases", "turn_components"];
+
+/// Bytes of a plane that are made on the host before they are copied to the device.
+const MOST_UPLOADED: usize = 128 << 20;
 
 /// The row of targets.
 pub(super) const TARGET: Target = Target {
@@ -362,7 +365,7 @@ impl<T: OnCuda> Cuda<T> {
     fn mirror(&self) -> Mirror<T> {
         let mut mirror = self.mirror.lock().unwrap_or_else(PoisonError::into_inner);
         Arc::clone(mirror.get_or_insert_with(|| {
-            let mut planes = [0, 1].map(|_| vec![T::nan(); self.pitch * self.grid.rows()]);
+            let mut planes = [0, 1].map(|_| filled(self.pitch * self.grid.rows(), T::nan()));
             self.attempt(|| {
                 for (host, plane) in planes.iter_mut().zip(&self.field) {
                     self.stream.download("the field", plane, host)?;
@@ -373,27 +376,33 @@ impl<T: OnCuda> Cuda<T> {
         }))
     }
 
-    /// Rows made on the host, onto the device.
+    /// Rows made on the host, onto the device, some at a time: new memory for all of them takes longer than what they hold.
     fn upload_rows(&self, rows: RowChange<T>) -> Result<(), CudaError> {
-        let nx = self.grid.size()[0];
-        let mut planes = [0, 1].map(|_| vec![T::zero(); self.pitch * self.grid.rows()]);
-        let [re, im] = &mut planes;
-        re.par_chunks_mut(self.pitch)
-            .zip(im.par_chunks_mut(self.pitch))
-            .enumerate()
-            .for_each_init(
-                || vec![Complex::default(); nx],
-                |sites, (row, (re, im))| {
-                    sites.fill(Complex::default());
-                    rows(row, sites);
-                    for (site, (re, im)) in sites.iter().zip(re.iter_mut().zip(im)) {
-                        (*re, *im) = (site.re, site.im);
-                    }
-                },
-            );
+        let (nx, count) = (self.grid.size()[0], self.grid.rows());
+        let at_once = (MOST_UPLOADED / (self.pitch * size_of::<T>())).clamp(1, count);
+        let mut planes = [0, 1].map(|_| vec![T::zero(); self.pitch * at_once]);
         self.before_writing(None)?;
-        for (host, plane) in planes.iter().zip(&self.field) {
-            self.stream.upload("the field", host, plane)?;
+        for first in (0..count).step_by(at_once) {
+            let numbers = self.pitch * at_once.min(count - first);
+            let [re, im] = &mut planes;
+            re[..numbers]
+                .par_chunks_mut(self.pitch)
+                .zip(im[..numbers].par_chunks_mut(self.pitch))
+                .enumerate()
+                .for_each_init(
+                    || vec![Complex::default(); nx],
+                    |sites, (row, (re, im))| {
+                        sites.fill(Complex::default());
+                        rows(first + row, sites);
+                        for (site, (re, im)) in sites.iter().zip(re.iter_mut().zip(im)) {
+                            (*re, *im) = (site.re, site.im);
+                        }
+                    },
+                );
+            for (host, plane) in planes.iter().zip(&self.field) {
+                self.stream
+                    .upload_at("the field", &host[..numbers], plane, first * self.pitch)?;
+            }
         }
         Ok(())
     }

@@ -12,6 +12,7 @@ use crate::solver::device::transducers::DeviceTransducers;
 use crate::solver::trotter::media::{Exponent, Media};
 use crate::solver::trotter::run::{HalfPhase, KEPT, OnDevice, Region, Totals, Watched};
 use crate::solver::{Backend, FieldImage, ImageRequest, SolverError, Taps};
+use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::{Arc, MutexGuard, PoisonError};
 
@@ -48,7 +49,11 @@ impl<T: OnCuda> Cuda<T> {
     }
 
     fn plane(&self, what: &str, values: &[T], room: &mut Option<Buffer<T>>) -> Result<(), CudaError> {
-        let padded = self.padded(values, T::zero());
+        let padded = if self.pitch == self.grid.size()[0] {
+            Cow::Borrowed(values)
+        } else {
+            Cow::Owned(self.padded(values, T::zero()))
+        };
         if room.is_none() {
             *room = Some(self.stream.zeros(what, padded.len())?);
         }

@@ -113,6 +113,16 @@ impl<T: OnCuda> Sweeper<T> for Cuda<T> {
         self.attempt(|| self.upload_rows(&rows));
     }
 
+    fn put(&mut self, rows: RowChange<T>) {
+        self.changed();
+        self.attempt(|| self.upload_rows(rows));
+    }
+
+    fn scale(&mut self, factor: T) {
+        // The root of a rounded square is the number itself.
+        self.scale_from(1.0, factor.wide().powi(2));
+    }
+
     fn fill_table(&mut self, _table: usize, _touched: &(dyn Fn(usize) -> bool + Sync), _fill: RowChange<T>) {
         // Tables are filled on the device, by OnDevice::refill.
     }
