@@ -325,7 +325,11 @@ impl Engine {
             turned,
             (timeline.sites.focus, timeline.sites.open),
         );
-        found.residual = timeline.leg.residual;
+        found.residual = if turned {
+            timeline.leg.residual
+        } else {
+            refocus::residual(&timeline.sites.inside, &timeline.reference, &field)
+        };
         Ok(Some(found))
     }
 
