@@ -88,7 +88,7 @@ impl Taps {
             let pressure = matches!(tap.measure, Measure::Value | Measure::Pressure | Measure::Peak);
             if let (Region::Point(at), true) = (&detector.region, pressure) {
                 if detector.measure != Measure::Velocity {
-                    tap.interpolate(point::shares(grid, &point::clamped(grid, *at), wall));
+                    tap.interpolate(point::shares(grid, &point::within(grid, *at), wall));
                     continue;
                 }
                 tap.read_shares(velocity::gradient(grid, *at, detector.direction, wall));

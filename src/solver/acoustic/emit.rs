@@ -1,13 +1,14 @@
 //! Sources at their sites.
 //!
 //! A source with a direction consists of points beside its place: −n·∇δ is the central difference of the scheme's own order, which is the derivative of its Laplacian, i[x, L]/2, so that a layer across the
-//! grid emits exactly ±½ amplitude · s(t − |x|/c) at every order and number of sites a wavelength. The monopole of a one-way source is c²D of the plane wave s(t − n·r/c) at its place. The wave
+//! grid emits exactly ±½ amplitude · s(t − |x|/c) at every order and number of sites a wavelength. A force at x₀ is −K(x)ρ(x₀)⁻¹F·∇δ in p_tt, K = ρc²: where the medium changes beside it each of its sites has
+//! its own K, or what it pushes to one side would not be what is missing on the other. The monopole of a one-way source is c²D of the plane wave s(t − n·r/c) at its place. The wave
 //! backwards is then due to the scheme's dispersion over a site: (1 − c/c′)/2 of the wave, c′ the lattice's phase velocity, 0.5 % at 10 sites a wavelength at order 2 and 0.1 % at 20.
 
-use super::medium::constants;
+use super::material::Material;
 use super::outward::Domain;
-use super::point::{Shares, clamped, shares};
-use crate::grid::{Edge, Grid};
+use super::point::{Shares, clamped, shares_beside, within};
+use crate::grid::Grid;
 use crate::physics::source::{Pattern, Place};
 use crate::physics::{Medium, Sets, Source};
 use crate::scene::Scenario;
@@ -20,6 +21,8 @@ pub struct Emitters {
     grid: Grid,
     /// The medium of the whole scene where a window is stepped.
     beside: Option<(Medium, Domain)>,
+    /// What sources with a direction push.
+    material: Material,
     list: Vec<Emitter>,
 }
 
@@ -34,8 +37,12 @@ struct Point {
     at: [f64; 3],
     /// Its offset from the place, lengths.
     beside: [f64; 3],
-    /// Delay in addition to that of the source, s.
+    /// Delay in addition to that of the source, s; of a moving source as at t = 0.
     delay: f64,
+    /// The part of the delay that is a way through the medium, times c, m.
+    later: f64,
+    /// c, whose square is in the weight, and ρ at its place, and the axis of the force, for points of a source with a direction.
+    pushes: Option<([f64; 2], usize)>,
     /// The length of a line or the area of a disk for which it stands, or 1; times the weight of the pattern.
     weight: f64,
     /// Its sites, if the source does not move.
@@ -47,17 +54,17 @@ impl Emitters {
     #[must_use]
     pub fn of(scenario: &Scenario, walls: &[bool], half: usize) -> Self {
         let (window, medium) = (scenario.grid(), scenario.medium());
-        let speed = |at: [f64; 3]| speed_at(scenario, at);
+        let material = Material::of(scenario);
         let beside = (window.is_window() && medium.has(Sets::Wall)).then(|| {
             let grid = window.whole();
             (medium.over(grid.clone()), Domain::new(&grid))
         });
-        Self::placed(window, scenario.sources(), (walls, half), beside, speed)
+        Self::placed(window, scenario.sources(), (walls, half), beside, material)
     }
 
     #[cfg(test)]
     fn new(grid: &Grid, sources: &[Source], walls: &[bool]) -> Self {
-        Self::placed(grid, sources, (walls, 1), None, |_| 1.0)
+        Self::placed(grid, sources, (walls, 1), None, Material::uniform([1.0; 2]))
     }
 
     fn placed(
@@ -65,16 +72,18 @@ impl Emitters {
         sources: &[Source],
         (walls, half): (&[bool], usize),
         beside: Option<(Medium, Domain)>,
-        speed: impl Fn([f64; 3]) -> f64,
+        material: Material,
     ) -> Self {
         let mut new = Self {
             grid: window.whole(),
             window: window.clone(),
             beside,
+            material,
             list: Vec::new(),
         };
         let place = |(at, delay, weight): ([f64; 3], f64, f64), term: &Term, source: &Source| {
-            let c = if term.rate == 0.0 { 1.0 } else { speed(at) };
+            let pushes = (term.rate != 0.0).then(|| new.material.pushed(&new.grid, at, term.axis));
+            let c = pushes.map_or(1.0, |[c, _]| c);
             // A disk on a rigid edge stays on it as it slides along; along its way a source leaves the grid where it does.
             let on = within(&new.grid, at);
             let at = [0, 1, 2].map(|axis| {
@@ -86,13 +95,15 @@ impl Emitters {
             });
             Point {
                 shares: if source.velocity == [0.0; 3] {
-                    new.spread(walls, at, term.beside)
+                    new.spread(walls, at, term.beside, pushes)
                 } else {
                     Vec::new()
                 },
                 at,
                 beside: term.beside,
                 delay: delay + term.later / c,
+                later: term.later,
+                pushes: pushes.map(|own| (own, term.axis)),
                 weight: weight * if term.rate == 0.0 { 1.0 } else { term.rate * c * c },
             }
         };
@@ -113,12 +124,13 @@ impl Emitters {
         new
     }
 
-    /// The sites of a point beside a place, which edges mirror.
-    fn spread(&self, walls: &[bool], at: [f64; 3], beside: [f64; 3]) -> Shares {
-        let (at, sign) = mirrored(&self.grid, at, beside);
-        let mut all = shares(&self.grid, &at, |site| self.is_wall(walls, site));
-        for (_, share) in &mut all {
-            *share *= sign;
+    /// The sites of a point beside a place, which edges and walls mirror; of one that pushes with their K over that of these c and ρ.
+    fn spread(&self, walls: &[bool], at: [f64; 3], beside: [f64; 3], pushes: Option<[f64; 2]>) -> Shares {
+        let mut all = shares_beside(&self.grid, &at, beside, |site| self.is_wall(walls, site));
+        if let Some(own) = pushes {
+            for (site, share) in &mut all {
+                *share *= self.material.stiffness_over(*site, own);
+            }
         }
         all
     }
@@ -185,11 +197,13 @@ impl Emitters {
             // The points of a line play the same at the same time.
             let mut last = None;
             for point in points {
+                let now = [0, 1, 2].map(|axis| point.at[axis] + source.velocity[axis] * t);
+                let (delay, pushes) = self.on_its_way(source, point, now);
                 let signal = match last {
-                    Some((delay, signal)) if delay == point.delay => signal,
-                    _ => source.signal_at(t, point.delay),
+                    Some((known, signal)) if known == delay => signal,
+                    _ => source.signal_at(t, delay),
                 };
-                last = Some((point.delay, signal));
+                last = Some((delay, signal));
                 let strength = source.amplitude * signal * point.weight / cell;
                 if strength == 0.0 {
                     continue;
@@ -198,8 +212,7 @@ impl Emitters {
                 let shares = if source.velocity == [0.0; 3] {
                     &point.shares
                 } else {
-                    let now = [0, 1, 2].map(|axis| point.at[axis] + source.velocity[axis] * t);
-                    moved = self.spread(walls, now, point.beside);
+                    moved = self.spread(walls, now, point.beside, pushes);
                     &moved
                 };
                 for (site, share) in shares {
@@ -209,6 +222,25 @@ impl Emitters {
                 }
             }
         }
+    }
+}
+
+impl Emitters {
+    /// The delay of a point that stands at `now`, and the c and ρ that its sites are compared with: its weight has the c² of where it began, and the force acts on the density where it is.
+    fn on_its_way(&self, source: &Source, point: &Point, now: [f64; 3]) -> (f64, Option<[f64; 2]>) {
+        let Some(([first, density], axis)) = point.pushes else {
+            return (point.delay, None);
+        };
+        if source.velocity == [0.0; 3] || self.material.is_uniform() {
+            return (point.delay, Some([first, density]));
+        }
+        let [c, density] = self.material.pushed(&self.grid, now, axis);
+        let delay = if c == first {
+            point.delay
+        } else {
+            point.delay + point.later * (1.0 / c - 1.0 / first)
+        };
+        (delay, Some([first, density]))
     }
 }
 
@@ -222,6 +254,8 @@ impl Emitter {
 
 /// A point of a pattern, for each point of a place.
 struct Term {
+    /// The axis of the force whose part it is.
+    axis: usize,
     /// Its offset from the place.
     beside: [f64; 3],
     /// Its delay against the place times c, m.
@@ -235,6 +269,7 @@ fn terms(grid: &Grid, pattern: Pattern, half: usize) -> Vec<Term> {
     let (direction, one_way) = match pattern {
         Pattern::Monopole => {
             return vec![Term {
+                axis: 0,
                 beside: [0.0; 3],
                 later: 0.0,
                 rate: 0.0,
@@ -252,6 +287,7 @@ fn terms(grid: &Grid, pattern: Pattern, half: usize) -> Vec<Term> {
                 let mut beside = [0.0; 3];
                 beside[axis] = sign * distance * a;
                 all.push(Term {
+                    axis,
                     beside,
                     later: 0.0,
                     rate: sign * rate,
@@ -259,6 +295,7 @@ fn terms(grid: &Grid, pattern: Pattern, half: usize) -> Vec<Term> {
             }
             for sign in [1.0, -1.0].into_iter().filter(|_| one_way) {
                 all.push(Term {
+                    axis,
                     beside: [0.0; 3],
                     later: -sign * distance * a * direction[axis],
                     rate: sign * rate,
@@ -280,75 +317,6 @@ fn difference(half: usize) -> impl Iterator<Item = (f64, f64)> {
         let sign = if k % 2.0 == 1.0 { 1.0 } else { -1.0 };
         Some((k, sign * *product / k))
     })
-}
-
-/// A point beside a place where edges that are not periodic mirror it, and the sign of the mirror; a place outside the grid does not change.
-#[expect(clippy::cast_precision_loss, reason = "sizes are far below 2^52")]
-fn mirrored(grid: &Grid, at: [f64; 3], beside: [f64; 3]) -> ([f64; 3], f64) {
-    let (a, mut sign) = (grid.spacing(), 1.0);
-    let place = [0, 1, 2].map(|axis| {
-        let (here, last) = (at[axis] + beside[axis], (grid.size()[axis] - 1) as f64 * a);
-        let inside = |x: f64| (-0.5 * a..last + 0.5 * a).contains(&x);
-        if beside[axis] == 0.0 || grid.is_periodic(axis) || inside(here) || !inside(at[axis]) {
-            return here;
-        }
-        let soft = grid.edges()[axis] == Edge::Soft;
-        let beyond = if soft { a } else { 0.5 * a };
-        if soft {
-            sign = -sign;
-        }
-        if here < 0.0 {
-            -2.0 * beyond - here
-        } else {
-            2.0 * (last + beyond) - here
-        }
-    });
-    (place, sign)
-}
-
-/// A place no further outside of the grid than a rigid edge, which the nearest site still counts as its own; along a ring no place is outside.
-#[expect(clippy::cast_precision_loss, reason = "sizes are far below 2^52")]
-fn within(grid: &Grid, at: [f64; 3]) -> [f64; 3] {
-    let half = 0.4999 * grid.spacing();
-    let last = grid.size().map(|sites| (sites - 1) as f64 * grid.spacing());
-    [0, 1, 2].map(|axis| {
-        if grid.is_periodic(axis) {
-            at[axis]
-        } else {
-            at[axis].clamp(-half, last[axis] + half)
-        }
-    })
-}
-
-/// c at a place, m/s.
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    clippy::cast_precision_loss,
-    reason = "clamped to the grid's sites"
-)]
-fn speed_at(scenario: &Scenario, at: [f64; 3]) -> f64 {
-    let Some(acoustic) = constants(scenario) else {
-        return 1.0;
-    };
-    let grid = scenario.grid().whole();
-    let domain = Domain::new(&grid);
-    let site = [0, 1, 2].map(|axis| {
-        let (sites, place) = (grid.size()[axis] as f64, (at[axis] / grid.spacing()).round());
-        // Half a spacing behind the last site of a ring the first one is as near.
-        let site = if grid.is_periodic(axis) {
-            place.rem_euclid(sites)
-        } else {
-            place.clamp(0.0, sites - 1.0)
-        };
-        domain.at(axis, site as usize)
-    });
-    let mut speed = [acoustic.speed];
-    if scenario.medium().has(Sets::Speed) {
-        let medium = scenario.medium().over(grid);
-        medium.speed_row(acoustic.speed, site[1], site[2], site[0]..site[0] + 1, &mut speed);
-    }
-    speed[0]
 }
 
 /// Parts of a cell's side for which a disk's edge is looked at.

@@ -1,19 +1,15 @@
 //! Points between sites: the weights of a point source and of a point receiver.
 //!
-//! A point at x (in sites) has on each axis the weights w(i) = sinc(i − x) · I₀(b√(1 − (i − x)²/r²))/I₀(b) of the 2r sites around it; on a site they are 1 there and 0 elsewhere. With
-//! r = 4 and b = 6.31 a wave of 4 or more sites keeps its amplitude within 0.13 % an axis (the worst place between two sites), of 6 or more within 0.11 %.
+//! A point at x (in sites) has on each axis the weights of a [windowed sinc](crate::physics::sinc) at i − x of the sites i around it; on a site they are 1 there and 0 elsewhere. A wave of
+//! 4 or more sites keeps its amplitude within 0.13 % an axis (the worst place between two sites), of 6 or more within 0.11 %.
 //! Sites beyond an edge or in a wall are reflected: their weight goes to the site that mirrors them, with the sign of the mirror. A source then emits what its
 //! mirror image would add, and nothing is lost in walls.
 //!
 //! Source: Hicks 2002, Arbitrary source and receiver positioning in finite-difference schemes using Kaiser windowed sinc functions, doi:10.1190/1.1451454.
 
 use crate::grid::{Edge, Grid};
-use std::sync::LazyLock;
+use crate::physics::sinc::{RADIUS, weight};
 
-/// r: half the sites of an axis.
-const RADIUS: isize = 4;
-/// b of the window: the band up to 4 sites a wavelength.
-const SHARPNESS: f64 = 6.31;
 /// A point closer to a site than this (in sites) is on it: positions are lengths, and rounded.
 const ON_SITE: f64 = 1e-6;
 
@@ -23,7 +19,18 @@ pub type Shares = Vec<([usize; 3], f64)>;
 /// The sites of the point `at` (lengths) with their weights; `wall`: whether a site is a wall. Empty where the nearest site is a wall or lies outside the grid.
 #[must_use]
 pub fn shares(grid: &Grid, at: &[f64; 3], wall: impl Fn([usize; 3]) -> bool) -> Shares {
-    let Some((center, lists)) = axes(grid, at) else {
+    shares_beside(grid, at, [0.0; 3], wall)
+}
+
+/// The same of a place `beside` that point (lengths), which walls and edges in between mirror: half a spacing before a wall's first site is its face.
+#[must_use]
+pub(in crate::solver) fn shares_beside(
+    grid: &Grid,
+    at: &[f64; 3],
+    beside: [f64; 3],
+    wall: impl Fn([usize; 3]) -> bool,
+) -> Shares {
+    let Some((center, lists)) = axes(grid, at, beside) else {
         return Vec::new();
     };
     if wall(center) {
@@ -80,23 +87,38 @@ pub fn clamped(grid: &Grid, at: [f64; 3]) -> [f64; 3] {
     })
 }
 
+/// The nearest point no further outside of the grid than a rigid edge, half a spacing outside of the last site, which that site still counts as its own; along a ring no place is outside.
+#[expect(clippy::cast_precision_loss, reason = "sizes are far below 2^52")]
+#[must_use]
+pub(in crate::solver) fn within(grid: &Grid, at: [f64; 3]) -> [f64; 3] {
+    let half = 0.4999 * grid.spacing();
+    let last = grid.size().map(|sites| (sites - 1) as f64 * grid.spacing());
+    [0, 1, 2].map(|axis| {
+        if grid.is_periodic(axis) {
+            at[axis]
+        } else {
+            at[axis].clamp(-half, last[axis] + half)
+        }
+    })
+}
+
 /// Offsets along an axis with their weights.
 type Weights = Vec<(isize, f64)>;
 
-/// The nearest site, and for each axis the offsets from it with their weights; `None` outside the grid.
+/// The site nearest to a point, and for each axis the offsets from it, with their weights, of a place beside the point; `None` outside the grid.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_precision_loss,
     reason = "places on a grid"
 )]
-fn axes(grid: &Grid, at: &[f64; 3]) -> Option<([usize; 3], [Weights; 3])> {
+fn axes(grid: &Grid, at: &[f64; 3], beside: [f64; 3]) -> Option<([usize; 3], [Weights; 3])> {
     let mut center = [0; 3];
     let mut lists = [vec![(0, 1.0)], vec![(0, 1.0)], vec![(0, 1.0)]];
     for axis in 0..grid.rank() {
         let sites = grid.size()[axis];
         let place = at[axis] / grid.spacing();
         let mut nearest = place.round();
-        let off = place - nearest;
+        let off = place - nearest + beside[axis] / grid.spacing();
         if grid.is_periodic(axis) {
             nearest = nearest.rem_euclid(sites as f64);
         }
@@ -104,12 +126,17 @@ fn axes(grid: &Grid, at: &[f64; 3]) -> Option<([usize; 3], [Weights; 3])> {
             return None;
         }
         center[axis] = (nearest as isize).cast_unsigned();
-        if off.abs() > ON_SITE && sites > 1 {
-            lists[axis] = (-RADIUS..=RADIUS)
+        if sites == 1 {
+            continue;
+        }
+        lists[axis] = if (off - off.round()).abs() > ON_SITE {
+            (off.floor() as isize - RADIUS..=off.ceil() as isize + RADIUS)
                 .map(|offset| (offset, weight(offset as f64 - off)))
                 .filter(|(_, weight)| *weight != 0.0)
-                .collect();
-        }
+                .collect()
+        } else {
+            vec![(off.round() as isize, 1.0)]
+        };
     }
     Some((center, lists))
 }
@@ -164,38 +191,6 @@ fn walk(
         }
     }
     Some((at, sign))
-}
-
-/// w at a distance in sites.
-fn weight(distance: f64) -> f64 {
-    #[expect(clippy::cast_precision_loss, reason = "a small number")]
-    let part = distance / RADIUS as f64;
-    if part.abs() >= 1.0 {
-        return 0.0;
-    }
-    let angle = std::f64::consts::PI * distance;
-    static HIGHEST: LazyLock<f64> = LazyLock::new(|| bessel(SHARPNESS));
-    let window = bessel(SHARPNESS * (1.0 - part * part).sqrt()) / *HIGHEST;
-    if angle == 0.0 {
-        window
-    } else {
-        angle.sin() / angle * window
-    }
-}
-
-/// I₀, by its power series Σ (x²/4)ⁿ/n!²: all terms are positive, and 30 reach 1e-16 below x = 7.
-fn bessel(x: f64) -> f64 {
-    let quarter = x * x / 4.0;
-    let (mut term, mut sum) = (1.0, 1.0);
-    for n in 1..=30 {
-        term *= quarter / f64::from(n * n);
-        // What follows is smaller still and changes nothing.
-        if sum + term == sum {
-            break;
-        }
-        sum += term;
-    }
-    sum
 }
 
 #[cfg(test)]
