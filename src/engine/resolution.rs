@@ -5,10 +5,11 @@ mod rounded;
 
 use super::dispersion;
 use crate::physics::attenuation::plane_wave;
-use crate::physics::dispersion::Law;
+use crate::physics::dispersion::{Law, Steps};
 use crate::physics::{Initial, Model, Sets, Value};
 use crate::scene::Scenario;
 use crate::scene::file::SignalFile;
+use crate::solver::interaction_energy;
 use crate::units;
 use std::f64::consts::{PI, TAU};
 
@@ -41,7 +42,15 @@ pub fn too_coarse(scenario: &Scenario, time_step: f64) -> Vec<String> {
     let law = dispersion::law(scenario, time_step);
     let mut out = Vec::new();
     match law {
-        Law::Quantum { spacing, .. } => out.extend(packets(scenario, spacing)),
+        // What Fourier modes carry with a mass is the continuum's.
+        Law::Quantum {
+            steps: Steps::Continuum,
+            ..
+        } => {}
+        Law::Quantum { spacing, hopping, .. } => {
+            out.extend(packets(scenario, spacing));
+            out.extend(clouds(scenario, hopping));
+        }
         Law::Sound { .. } => {
             out.extend(sources(scenario, law));
             out.extend(pulses(scenario));
@@ -56,6 +65,7 @@ pub fn too_coarse(scenario: &Scenario, time_step: f64) -> Vec<String> {
 #[must_use]
 pub fn not_covered(scenario: &Scenario, time_step: f64) -> Vec<String> {
     (losses(scenario).into_iter())
+        .chain(exchanged(scenario))
         .chain(hidden::told(scenario))
         .chain(rounded::told(scenario, time_step))
         .collect()
@@ -156,6 +166,40 @@ fn packets(scenario: &Scenario, spacing: f64) -> Vec<String> {
             )
         })
         .collect()
+}
+
+/// Two particles by a method whose steps do not treat x and y alike. In imaginary time the symmetry is restored.
+fn exchanged(scenario: &Scenario) -> Option<String> {
+    let quantum = scenario.model().quantum()?;
+    let unlike = scenario.solver().method == "crank-nicolson" && !scenario.time().imaginary;
+    (quantum.exchange.is_some() && unlike).then(|| {
+        "crank-nicolson keeps the symmetry of two particles only up to its error of order Δt² (its steps along x are half as long as those along y). Use trotter, which keeps it, or a \
+         shorter Δt."
+            .to_owned()
+    })
+}
+
+/// A cloud with a mass that interacts so strongly that what comes of it in real time is finer than the lattice: g|ψ|² = J(ka)² is the kinetic energy that it can turn into, and 1/k the healing
+/// length.
+fn clouds(scenario: &Scenario, hopping: f64) -> Option<String> {
+    /// Fewest sites of the shortest waves, of which there are few.
+    const SITES_OF_THE_SHORTEST: f64 = SITES_PER_WAVELENGTH / 2.0;
+    let quantum = scenario.model().quantum()?;
+    let energy = interaction_energy(scenario);
+    // Tight binding is a lattice by itself, and how dense a ground state is is not known at its beginning.
+    if energy == 0.0 || quantum.mass.is_none() || scenario.time().imaginary {
+        return None;
+    }
+    let healing = (hopping / energy).sqrt();
+    (TAU * healing < SITES_OF_THE_SHORTEST).then(|| {
+        format!(
+            "The interaction g|ψ|² is up to {} at t = 0, and its healing length 1/√(2mg|ψ|²) only {} sites: waves that it drives have {} sites per wavelength, and the lattice slows them \
+             down. Use a finer spacing or a weaker interaction.",
+            figure(energy),
+            figure(healing),
+            sites(TAU * healing)
+        )
+    })
 }
 
 /// The lowest and the highest frequency of each source; those of recordings are not known.
@@ -317,6 +361,44 @@ mod tests {
         }
     }
 
+    /// A cloud of width 2 on a line is 1/5 dense, J is ½: waves of 4 sites come from g|ψ|² = J(π/2)² = 1.23, g = 6.2.
+    #[test]
+    fn interactions_are_held_against_the_grid() {
+        let cloud = |quantum: &str, time: &str| {
+            said(&format!(
+                "format = 1\n[grid]\nsize = [64]\nspacing = 1.0\n[quantum]\n{quantum}\n[time]\n{time}\n[[packet]]\ncenter = [30.0]\nwidth = 2.0\n"
+            ))
+        };
+        assert_eq!(cloud("interaction = 6.0", ""), "");
+        for strong in ["interaction = 6.4", "interaction = -6.4"] {
+            let told = cloud(strong, "");
+            assert!(
+                told.contains("healing length") && told.contains("have 3.9 sites per wavelength"),
+                "{told}"
+            );
+        }
+        assert_eq!(cloud("interaction = 6.4\nhopping = 0.5", ""), "");
+        assert_eq!(cloud("interaction = 6.4", "imaginary = true"), "");
+    }
+
+    /// The other symmetry grows as Δt² in real time, with one method.
+    #[test]
+    fn what_does_not_keep_the_exchange_is_told() {
+        let two = |method: &str, more: &str| {
+            said(&format!(
+                "format = 1\n[grid]\nsize = [32, 32]\nspacing = 1.0\n[quantum]\n{more}\n[solver]\nmethod = \"{method}\"\n[[packet]]\ncenter = [10.0, 20.0]\nwidth = 3.0\n"
+            ))
+        };
+        let exchange = "exchange = \"antisymmetric\"";
+        assert!(two("crank-nicolson", exchange).contains("keeps the symmetry of two particles only up to"));
+        assert_eq!(two("crank-nicolson", ""), "");
+        assert_eq!(two("trotter", exchange), "");
+        assert_eq!(
+            two("crank-nicolson", &format!("{exchange}\n[time]\nimaginary = true")),
+            ""
+        );
+    }
+
     #[test]
     fn packets_and_pulses_are_held_against_the_grid() {
         let packet = |momentum: f64| {
@@ -327,6 +409,15 @@ mod tests {
         // π/4 as scenes have it.
         assert_eq!(packet(std::f64::consts::FRAC_PI_4 * (1.0 + 1e-7)), "");
         assert!(packet(1.6).starts_with("Only 3.9 sites per wavelength"));
+        // Fourier modes with a mass have the continuum's law, those of a tight-binding lattice have the lattice's.
+        let by_modes = |quantum: &str| {
+            said(&format!(
+                "format = 1\n[grid]\nsize = [64]\nspacing = 1.0\n[quantum]\n{quantum}\n[solver]\nmethod = \"split-step-fourier\"\n[[packet]]\ncenter = [30.0]\nwidth = 6.0\n\
+                 momentum = [1.6]\n"
+            ))
+        };
+        assert_eq!(by_modes("mass = 1.0"), "");
+        assert!(by_modes("hopping = 0.5").starts_with("Only 3.9 sites per wavelength"));
         let pulse = |width: f64| {
             said(&format!(
                 "format = 1\n[grid]\nsize = [64]\nspacing = 1.0\n[acoustic]\n[[pulse]]\ncenter = [30.0]\nwidth = {width}\n"
