@@ -99,6 +99,8 @@ impl Taps {
                     Some((_, known)) => known.density = density[0],
                     None => self.velocities.push((n, Velocity::new(density[0]))),
                 }
+            } else if any && tap.measure == Measure::Pressure {
+                tap.open = Some(tap.open_sites(scenario));
             }
         }
     }
