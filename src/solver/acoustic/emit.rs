@@ -1,8 +1,8 @@
 //! Sources at their sites.
 //!
 //! A source with a direction consists of points beside its place: −n·∇δ is the central difference of the scheme's own order, which is the derivative of its Laplacian, i[x, L]/2, so that a layer across the
-//! grid emits exactly ±½ amplitude · s(t − |x|/c) at every order and number of sites a wavelength. A force at x₀ is −K(x)ρ(x₀)⁻¹F·∇δ in p_tt, K = ρc²: where the medium changes beside it each of its sites has
-//! its own K, or what it pushes to one side would not be what is missing on the other. The monopole of a one-way source is c²D of the plane wave s(t − n·r/c) at its place. The wave
+//! grid emits exactly ±½ amplitude · s(t − |x|/c) at every order and number of sites a wavelength. A force at x₀ is −K(x)ρ(x₀)⁻¹F·∇δ in p_tt, K = ρc², and a
+//! monopole K(x)/K(x₀) δ: where the medium changes beside a place each of its sites has its own K, or what a force pushes to one side would not be what is missing on the other. The monopole of a one-way source is c²D of the plane wave s(t − n·r/c) at its place. The wave
 //! backwards is then due to the scheme's dispersion over a site: (1 − c/c′)/2 of the wave, c′ the lattice's phase velocity, 0.5 % at 10 sites a wavelength at order 2 and 0.1 % at 20.
 
 use super::material::Material;
@@ -21,7 +21,7 @@ pub struct Emitters {
     grid: Grid,
     /// The medium of the whole scene where a window is stepped.
     beside: Option<(Medium, Domain)>,
-    /// What sources with a direction push.
+    /// What sources push.
     material: Material,
     list: Vec<Emitter>,
 }
@@ -41,8 +41,10 @@ struct Point {
     delay: f64,
     /// The part of the delay that is a way through the medium, times c, m.
     later: f64,
-    /// c, whose square is in the weight, and ρ at its place, and the axis of the force, for points of a source with a direction.
-    pushes: Option<([f64; 2], usize)>,
+    /// c and ρ at its place; of a force its c² is in the weight.
+    own: [f64; 2],
+    /// The axis of the force whose part it is; `None`: a monopole.
+    axis: Option<usize>,
     /// The length of a line or the area of a disk for which it stands, or 1; times the weight of the pattern.
     weight: f64,
     /// Its sites, if the source does not move.
@@ -82,8 +84,9 @@ impl Emitters {
             list: Vec::new(),
         };
         let place = |(at, delay, weight): ([f64; 3], f64, f64), term: &Term, source: &Source| {
-            let pushes = (term.rate != 0.0).then(|| new.material.pushed(&new.grid, at, term.axis));
-            let c = pushes.map_or(1.0, |[c, _]| c);
+            let axis = (term.rate != 0.0).then_some(term.axis);
+            let own = new.material.pushed(&new.grid, at, axis);
+            let c = if axis.is_some() { own[0] } else { 1.0 };
             // A disk on a rigid edge stays on it as it slides along; along its way a source leaves the grid where it does.
             let on = within(&new.grid, at);
             let at = [0, 1, 2].map(|axis| {
@@ -95,7 +98,7 @@ impl Emitters {
             });
             Point {
                 shares: if source.velocity == [0.0; 3] {
-                    new.spread(walls, at, term.beside, pushes)
+                    new.spread(walls, at, term.beside, own)
                 } else {
                     Vec::new()
                 },
@@ -103,7 +106,8 @@ impl Emitters {
                 beside: term.beside,
                 delay: delay + term.later / c,
                 later: term.later,
-                pushes: pushes.map(|own| (own, term.axis)),
+                own,
+                axis,
                 weight: weight * if term.rate == 0.0 { 1.0 } else { term.rate * c * c },
             }
         };
@@ -124,13 +128,11 @@ impl Emitters {
         new
     }
 
-    /// The sites of a point beside a place, which edges and walls mirror; of one that pushes with their K over that of these c and ρ.
-    fn spread(&self, walls: &[bool], at: [f64; 3], beside: [f64; 3], pushes: Option<[f64; 2]>) -> Shares {
+    /// The sites of a point beside a place, which edges and walls mirror, with their K over that of these c and ρ.
+    fn spread(&self, walls: &[bool], at: [f64; 3], beside: [f64; 3], own: [f64; 2]) -> Shares {
         let mut all = shares_beside(&self.grid, &at, beside, |site| self.is_wall(walls, site));
-        if let Some(own) = pushes {
-            for (site, share) in &mut all {
-                *share *= self.material.stiffness_over(*site, own);
-            }
+        for (site, share) in &mut all {
+            *share *= self.material.stiffness_over(*site, own);
         }
         all
     }
@@ -198,7 +200,7 @@ impl Emitters {
             let mut last = None;
             for point in points {
                 let now = [0, 1, 2].map(|axis| point.at[axis] + source.velocity[axis] * t);
-                let (delay, pushes) = self.on_its_way(source, point, now);
+                let (delay, own) = self.on_its_way(source, point, now);
                 let signal = match last {
                     Some((known, signal)) if known == delay => signal,
                     _ => source.signal_at(t, delay),
@@ -212,7 +214,7 @@ impl Emitters {
                 let shares = if source.velocity == [0.0; 3] {
                     &point.shares
                 } else {
-                    moved = self.spread(walls, now, point.beside, pushes);
+                    moved = self.spread(walls, now, point.beside, own);
                     &moved
                 };
                 for (site, share) in shares {
@@ -226,21 +228,18 @@ impl Emitters {
 }
 
 impl Emitters {
-    /// The delay of a point that stands at `now`, and the c and ρ that its sites are compared with: its weight has the c² of where it began, and the force acts on the density where it is.
-    fn on_its_way(&self, source: &Source, point: &Point, now: [f64; 3]) -> (f64, Option<[f64; 2]>) {
-        let Some(([first, density], axis)) = point.pushes else {
-            return (point.delay, None);
-        };
+    /// The delay of a point that stands at `now`, and the c and ρ that its sites are compared with: the weight of a force has the c² of where it began, and acts on the density where it is.
+    fn on_its_way(&self, source: &Source, point: &Point, now: [f64; 3]) -> (f64, [f64; 2]) {
         if source.velocity == [0.0; 3] || self.material.is_uniform() {
-            return (point.delay, Some([first, density]));
+            return (point.delay, point.own);
         }
-        let [c, density] = self.material.pushed(&self.grid, now, axis);
-        let delay = if c == first {
-            point.delay
-        } else {
-            point.delay + point.later * (1.0 / c - 1.0 / first)
-        };
-        (delay, Some([first, density]))
+        let [c, density] = self.material.pushed(&self.grid, now, point.axis);
+        let first = point.own[0];
+        if point.axis.is_none() || c == first {
+            return (point.delay, [c, density]);
+        }
+        let delay = point.delay + point.later * (1.0 / c - 1.0 / first);
+        (delay, [first, density])
     }
 }
 

@@ -1,4 +1,4 @@
-//! c and ρ of the medium at single sites, for sources with a direction.
+//! c and ρ of the medium at single sites, for sources.
 
 use super::medium::constants;
 use super::outward::Domain;
@@ -54,25 +54,30 @@ impl Material {
         };
         let [i, j, k] = [0, 1, 2].map(|axis| domain.at(axis, site[axis]));
         let (mut own, mut heavy) = ([c], [density]);
-        medium.speed_row(c, j, k, i..i + 1, &mut own);
-        medium.density_row(density, j, k, i..i + 1, &mut heavy);
+        // Moving sources ask at every step.
+        if medium.has(Sets::Speed) {
+            medium.speed_row(c, j, k, i..i + 1, &mut own);
+        }
+        if medium.has(Sets::Density) {
+            medium.density_row(density, j, k, i..i + 1, &mut heavy);
+        }
         [own[0], heavy[0]]
     }
 
-    /// c at the site nearest to a place of `grid`, the scene's, and the ρ that a force along an axis pushes there: half of it acts on either face of the site, and a face has the mean density
-    /// of its two sites.
+    /// c at the site nearest to a place of `grid`, the scene's, and the ρ that a source pushes there. Of a force along an axis half acts on either face of the site, and a face has the mean
+    /// density of its two sites; a monopole, without an axis, is at the site itself.
     #[must_use]
-    pub fn pushed(&self, grid: &Grid, at: [f64; 3], axis: usize) -> [f64; 2] {
+    pub fn pushed(&self, grid: &Grid, at: [f64; 3], axis: Option<usize>) -> [f64; 2] {
+        let [c, here] = self.at(nearest(grid, at));
+        let Some(axis) = axis.filter(|_| !self.is_uniform()) else {
+            return [c, here];
+        };
         let side = |step: f64| {
             let mut place = at;
             place[axis] += step * grid.spacing();
-            self.at(nearest(grid, place))
+            self.at(nearest(grid, place))[1]
         };
-        let [c, here] = side(0.0);
-        if self.is_uniform() {
-            return [c, here];
-        }
-        [c, (side(-1.0)[1] + 2.0 * here + side(1.0)[1]) / 4.0]
+        [c, (side(-1.0) + 2.0 * here + side(1.0)) / 4.0]
     }
 
     /// K = ρc² at a site over that of this c and ρ.
