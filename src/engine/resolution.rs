@@ -170,9 +170,9 @@ fn packets(scenario: &Scenario, spacing: f64) -> Vec<String> {
 
 /// Two particles by a method whose steps do not treat x and y alike. In imaginary time the symmetry is restored.
 fn exchanged(scenario: &Scenario) -> Option<String> {
-    let quantum = scenario.model().quantum()?;
+    let two = scenario.file().quantum.as_ref()?.exchange.is_some();
     let unlike = scenario.solver().method == "crank-nicolson" && !scenario.time().imaginary;
-    (quantum.exchange.is_some() && unlike).then(|| {
+    (two && unlike).then(|| {
         "crank-nicolson keeps the symmetry of two particles only up to its error of order Δt² (its steps along x are half as long as those along y). Use trotter, which keeps it, or a \
          shorter Δt."
             .to_owned()
