@@ -1,6 +1,7 @@
 //! Warnings about waves for which the grid of a scene is too coarse, and about what its model does not cover.
 
 mod hidden;
+mod quantum;
 mod rounded;
 
 use super::dispersion;
@@ -9,7 +10,6 @@ use crate::physics::dispersion::{Law, Steps};
 use crate::physics::{Initial, Model, Sets, Value};
 use crate::scene::Scenario;
 use crate::scene::file::SignalFile;
-use crate::solver::interaction_energy;
 use crate::units;
 use std::f64::consts::{PI, TAU};
 
@@ -48,8 +48,8 @@ pub fn too_coarse(scenario: &Scenario, time_step: f64) -> Vec<String> {
             ..
         } => {}
         Law::Quantum { spacing, hopping, .. } => {
-            out.extend(packets(scenario, spacing));
-            out.extend(clouds(scenario, hopping));
+            out.extend(quantum::packets(scenario, spacing));
+            out.extend(quantum::clouds(scenario, hopping));
         }
         Law::Sound { .. } => {
             out.extend(sources(scenario, law));
@@ -65,7 +65,7 @@ pub fn too_coarse(scenario: &Scenario, time_step: f64) -> Vec<String> {
 #[must_use]
 pub fn not_covered(scenario: &Scenario, time_step: f64) -> Vec<String> {
     (losses(scenario).into_iter())
-        .chain(exchanged(scenario))
+        .chain(quantum::exchanged(scenario))
         .chain(hidden::told(scenario))
         .chain(rounded::told(scenario, time_step))
         .collect()
@@ -148,73 +148,29 @@ fn losses(scenario: &Scenario) -> Option<String> {
     ))
 }
 
-/// Packets with few sites per wavelength.
-fn packets(scenario: &Scenario, spacing: f64) -> Vec<String> {
-    let Initial::Packets(packets) = scenario.initial() else {
-        return Vec::new();
-    };
-    let lengths = packets.iter().map(|packet| {
-        let k = packet.momentum.iter().map(|k| k * k).sum::<f64>().sqrt();
-        TAU / (k * spacing)
-    });
-    // π/4 as scenes write it, with seven digits, is eight sites.
-    (lengths.filter(|length| *length < SITES_PER_WAVELENGTH * (1.0 - 1e-6)))
-        .map(|length| {
-            format!(
-                "Only {} sites per wavelength: the lattice slows the packet down (v = 2Ja sin ka). Use a finer spacing or a smaller momentum.",
-                sites(length)
-            )
-        })
-        .collect()
-}
-
-/// Two particles by a method whose steps do not treat x and y alike. In imaginary time the symmetry is restored.
-fn exchanged(scenario: &Scenario) -> Option<String> {
-    let two = scenario.file().quantum.as_ref()?.exchange.is_some();
-    let unlike = scenario.solver().method == "crank-nicolson" && !scenario.time().imaginary;
-    (two && unlike).then(|| {
-        "crank-nicolson keeps the symmetry of two particles only up to its error of order Δt² (its steps along x are half as long as those along y). Use trotter, which keeps it, or a \
-         shorter Δt."
-            .to_owned()
-    })
-}
-
-/// A cloud with a mass that interacts so strongly that what comes of it in real time is finer than the lattice: g|ψ|² = J(ka)² is the kinetic energy that it can turn into, and 1/k the healing
-/// length.
-fn clouds(scenario: &Scenario, hopping: f64) -> Option<String> {
-    /// Fewest sites of the shortest waves, of which there are few.
-    const SITES_OF_THE_SHORTEST: f64 = SITES_PER_WAVELENGTH / 2.0;
-    let quantum = scenario.model().quantum()?;
-    let energy = interaction_energy(scenario);
-    // Tight binding is a lattice by itself, and how dense a ground state is is not known at its beginning.
-    if energy == 0.0 || quantum.mass.is_none() || scenario.time().imaginary {
-        return None;
-    }
-    let healing = (hopping / energy).sqrt();
-    (TAU * healing < SITES_OF_THE_SHORTEST).then(|| {
-        format!(
-            "The interaction g|ψ|² is up to {} at t = 0, and its healing length 1/√(2mg|ψ|²) only {} sites: waves that it drives have {} sites per wavelength, and the lattice slows them \
-             down. Use a finer spacing or a weaker interaction.",
-            figure(energy),
-            figure(healing),
-            sites(TAU * healing)
-        )
-    })
-}
-
-/// The lowest and the highest frequency of each source; those of recordings are not known.
+/// The lowest and the highest frequency that comes from each source, behind and ahead of one that moves, f/(1 ± v/c); those of recordings are not known, nor is what is ahead of one that is
+/// faster than sound.
 fn played(scenario: &Scenario) -> impl Iterator<Item = [f64; 2]> {
     let sources = scenario.file().sources.iter();
-    sources.filter_map(|source| match source.signal {
-        SignalFile::Sine { frequency } | SignalFile::Ricker { frequency } | SignalFile::Burst { frequency, .. } => {
-            Some([frequency; 2])
-        }
-        SignalFile::Chirp {
-            frequency,
-            to_frequency,
-            ..
-        } => Some([frequency.min(to_frequency), frequency.max(to_frequency)]),
-        SignalFile::File { .. } => None,
+    let speed = match scenario.model() {
+        Model::Acoustic(acoustic) => acoustic.speed,
+        Model::Quantum(_) => f64::INFINITY,
+    };
+    sources.filter_map(move |source| {
+        let [lowest, highest] = match source.signal {
+            SignalFile::Sine { frequency } | SignalFile::Ricker { frequency } | SignalFile::Burst { frequency, .. } => {
+                [frequency; 2]
+            }
+            SignalFile::Chirp {
+                frequency,
+                to_frequency,
+                ..
+            } => [frequency.min(to_frequency), frequency.max(to_frequency)],
+            SignalFile::File { .. } => return None,
+        };
+        let mach = source.velocity.iter().map(|v| v * v).sum::<f64>().sqrt() / speed;
+        let ahead = if mach < 1.0 { 1.0 - mach } else { 1.0 };
+        Some([lowest / (1.0 + mach), highest / ahead])
     })
 }
 
@@ -237,6 +193,8 @@ fn sources(scenario: &Scenario, law: Law) -> Option<String> {
     // The slowest medium has the shortest waves.
     let speed = set.fold(acoustic.speed, f64::min);
     let highest = played(scenario).map(|[_, highest]| highest).fold(0.0, f64::max);
+    let moves = scenario.sources().iter().any(|source| source.velocity != [0.0; 3]);
+    let ahead = if moves { " ahead of what moves" } else { "" };
     let length = speed / (highest * spacing);
     let slow = Law::Sound {
         speed,
@@ -248,14 +206,14 @@ fn sources(scenario: &Scenario, law: Law) -> Option<String> {
     let carried = slow.lattice(PI / spacing).map_or(f64::INFINITY, |omega| omega / TAU);
     if highest > carried {
         return Some(format!(
-            "The grid carries no waves above {}Hz along its axes: what a source plays at {}Hz decays beside it. Use a finer spacing or a lower frequency.",
+            "The grid carries no waves above {}Hz along its axes: what a source plays at {}Hz{ahead} decays beside it. Use a finer spacing or a lower frequency.",
             units::si(carried),
             units::si(highest)
         ));
     }
     (length < SITES_PER_WAVELENGTH).then(|| {
         format!(
-            "Only {} sites per wavelength at {}Hz: the grid slows the sound down. Use a finer spacing or a lower frequency.",
+            "Only {} sites per wavelength at {}Hz{ahead}: the grid slows the sound down. Use a finer spacing or a lower frequency.",
             sites(length),
             units::si(highest)
         )
@@ -305,6 +263,19 @@ mod tests {
         assert!(sound(120.0, "order = 8").starts_with("Only 2.8 sites"));
         let slow = "[[layer]]\nsets = \"speed\"\nshape = \"box\"\nmin = [30.0]\nmax = [40.0]\nvalue = 85.0";
         assert!(sound(40.0, slow).starts_with("The grid carries no waves above 27"));
+        // Ahead of a source at 0.6 c tones are 2.5 times as high: 3.4 sites at 100 Hz.
+        let moving = |velocity: f64, order: u32| {
+            said(&format!(
+                "format = 1\n[grid]\nsize = [64]\nspacing = 1.0\n[acoustic]\nspeed = 340.0\n[solver]\nmethod = \"fdtd\"\norder = {order}\n\
+                 [[source]]\nat = [10.0]\nsignal = \"sine\"\nfrequency = 40.0\nvelocity = [{velocity}]\n"
+            ))
+        };
+        assert_eq!(moving(10.0, 2), "");
+        let told = moving(204.0, 8);
+        assert!(
+            told.starts_with("Only 3.4 sites per wavelength at 100.0 Hz ahead of what moves"),
+            "{told}"
+        );
     }
 
     /// Half a decibel a wavelength is followed; some decibels are not, which is said with the most that is.
