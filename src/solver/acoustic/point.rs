@@ -3,13 +3,15 @@
 //! A point at x (in sites) has on each axis the weights of a [windowed sinc](crate::physics::sinc) at i − x of the sites i around it; on a site they are 1 there and 0 elsewhere. A wave of
 //! 4 or more sites keeps its amplitude within 0.13 % an axis (the worst place between two sites), of 6 or more within 0.11 %.
 //! Sites beyond an edge or in a wall are reflected: their weight goes to the site that mirrors them, with the sign of the mirror. A source then emits what its
-//! mirror image would add, and nothing is lost in walls.
+//! mirror image would add, and nothing is lost in walls. Beside a wall's corner the way to a site decides what mirrors it: a share goes to where all orders of the axes lead, in equal parts.
 //!
 //! Source: Hicks 2002, Arbitrary source and receiver positioning in finite-difference schemes using Kaiser windowed sinc functions, doi:10.1190/1.1451454.
 
 use crate::grid::{Edge, Grid};
 use crate::physics::sinc::{RADIUS, weight};
 
+/// The orders of the axes, those of a plane first.
+const ORDERS: [[usize; 3]; 6] = [[0, 1, 2], [1, 0, 2], [0, 2, 1], [1, 2, 0], [2, 0, 1], [2, 1, 0]];
 /// A point closer to a site than this (in sites) is on it: positions are lengths, and rounded.
 const ON_SITE: f64 = 1e-6;
 
@@ -44,18 +46,38 @@ pub(in crate::solver) fn shares_beside(
             }
         }
     }
-    let inside = |axis: usize, place: isize| (0..grid.size()[axis].cast_signed()).contains(&place);
-    let plain = |offsets: &[isize; 3]| (0..3).all(|axis| inside(axis, center[axis].cast_signed() + offsets[axis]));
-    let mut found: Shares = all
-        .into_iter()
-        .filter_map(|(offsets, weight)| {
-            let site = [0, 1, 2].map(|axis| center[axis].wrapping_add_signed(offsets[axis]));
-            if plain(&offsets) && !between(center, site).any(&wall) {
-                return Some((site, weight));
-            }
-            walk(grid, center, offsets, &wall).map(|(site, sign)| (site, sign * weight))
-        })
-        .collect();
+    let wrapped = |axis: usize, place: isize| {
+        let sites = grid.size()[axis].cast_signed();
+        let place = if grid.is_periodic(axis) {
+            place.rem_euclid(sites)
+        } else {
+            place
+        };
+        (0..sites).contains(&place).then_some(place.cast_unsigned())
+    };
+    // A site at these offsets; `None` beyond an edge.
+    let plain = |offsets: &[isize; 3]| -> Option<[usize; 3]> {
+        let [x, y, z] = [0, 1, 2].map(|axis| wrapped(axis, center[axis].cast_signed() + offsets[axis]));
+        Some([x?, y?, z?])
+    };
+    let walls = all.iter().filter_map(|(offsets, _)| plain(offsets)).any(&wall);
+    let orders = &ORDERS[..if walls { [1, 2, 6][grid.rank() - 1] } else { 1 }];
+    let mut found = Shares::with_capacity(all.len());
+    for (offsets, weight) in &all {
+        if let (Some(site), false) = (plain(offsets), walls) {
+            found.push((site, *weight));
+            continue;
+        }
+        let ends = |order: &[usize; 3]| walk(grid, center, *offsets, *order, &wall);
+        let first = ends(&orders[0]);
+        if orders[1..].iter().all(|order| ends(order) == first) {
+            found.extend(first.map(|(site, sign)| (site, sign * weight)));
+        } else {
+            #[expect(clippy::cast_precision_loss, reason = "at most 6")]
+            let part = weight / orders.len() as f64;
+            found.extend(orders.iter().filter_map(ends).map(|(site, sign)| (site, sign * part)));
+        }
+    }
     // Mirrored sites meet others.
     one_entry_a_site(&mut found);
     found
@@ -141,30 +163,17 @@ fn axes(grid: &Grid, at: &[f64; 3], beside: [f64; 3]) -> Option<([usize; 3], [We
     Some((center, lists))
 }
 
-/// The sites that a walk along x, then y, then z passes after `from`, up to `to`.
-fn between(from: [usize; 3], to: [usize; 3]) -> impl Iterator<Item = [usize; 3]> {
-    let mut at = from;
-    std::iter::from_fn(move || {
-        let axis = (0..3).find(|&axis| at[axis] != to[axis])?;
-        at[axis] = if at[axis] < to[axis] {
-            at[axis] + 1
-        } else {
-            at[axis] - 1
-        };
-        Some(at)
-    })
-}
-
-/// Where a walk by `offsets` ends, reflected by walls and rigid edges (half a site before them) and by soft edges with the opposite sign (one site outside); `None` on the node of
+/// Where a walk by `offsets`, along one axis after the other, ends, reflected by walls and rigid edges (half a site before them) and by soft edges with the opposite sign (one site outside); `None` on the node of
 /// a soft edge.
 fn walk(
     grid: &Grid,
     from: [usize; 3],
     offsets: [isize; 3],
+    order: [usize; 3],
     wall: &impl Fn([usize; 3]) -> bool,
 ) -> Option<([usize; 3], f64)> {
     let (mut at, mut sign) = (from, 1.0);
-    for axis in 0..grid.rank() {
+    for axis in order.into_iter().filter(|axis| *axis < grid.rank()) {
         let sites = grid.size()[axis].cast_signed();
         let mut up = offsets[axis].signum();
         // A place outside a soft edge is the node: −1 or `sites`.
@@ -278,5 +287,37 @@ mod tests {
             shares(&larger, &[6.0, 2.0, 0.0], screen).is_empty(),
             "in the screen itself"
         );
+    }
+    /// Beside the corner of a wall no axis comes first: what is mirrored across the diagonal has the mirrored shares.
+    #[test]
+    fn corners_know_no_first_axis() {
+        let swapped = |axes: [usize; 3], at: [usize; 3]| axes.map(|axis| at[axis]);
+        for (size, axes) in [
+            (&[20, 20][..], [1, 0, 2]),
+            (&[20, 20, 20], [1, 2, 0]),
+            (&[20, 20, 20], [0, 2, 1]),
+        ] {
+            let space = size.len() > 2;
+            let corner = |[i, j, k]: [usize; 3]| i < 8 && j < 9 && (!space || k < 7);
+            let here = [4.13, 4.68, if space { 3.72 } else { 0.0 }];
+            let grid = Grid::new(size, 0.5);
+            let mut there: Shares = shares(&grid, &here, corner)
+                .into_iter()
+                .map(|(site, weight)| (swapped(axes, site), weight))
+                .collect();
+            one_entry_a_site(&mut there);
+            // The corner as it stands after the swap.
+            let back = |at: [usize; 3]| {
+                let mut old = [0; 3];
+                (0..3).for_each(|axis| old[axes[axis]] = at[axis]);
+                corner(old)
+            };
+            let found = shares(&grid, &axes.map(|axis| here[axis]), back);
+            assert_eq!(found.len(), there.len());
+            for ((site, weight), (other, expected)) in found.iter().zip(&there) {
+                assert!(site == other && (weight - expected).abs() < 1e-14, "{site:?} {other:?}");
+            }
+            assert!((sum(&found, |_| 1.0) - 1.0).abs() < 5e-3);
+        }
     }
 }
