@@ -190,7 +190,7 @@ fn over_time(line: &[[f64; 2]], value: impl Fn(f64) -> f64) -> Vec<[f64; 2]> {
 /// Whether a mirror is judged by its contrast: a source leaves nothing at t = 0 to compare with.
 fn is_contrast(frame: &Frame) -> bool {
     let found = frame.mirror.as_ref().and_then(|mirror| mirror.refocus);
-    found.is_some_and(|(_, _, found)| found.fidelity == 0.0)
+    found.is_some_and(|(_, _, found)| !found.compares())
 }
 
 /// The title of a plot: what over what, with units.

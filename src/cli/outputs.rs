@@ -302,14 +302,9 @@ fn cells(row: &Row, scenario: &Scenario, with_state: bool) -> Vec<f64> {
     values.extend(row.observables.values(rank));
     // Rows of a checkpoint do not have them.
     if scenario.mirror().is_some() {
-        let of = |refocus: Refocus| {
-            let absent = |name| name == "focus_width" && refocus.width.is_none();
-            let columns = Refocus::COLUMNS.iter().zip(refocus.values());
-            columns
-                .map(|(name, value)| if absent(*name) { Taps::ABSENT } else { value })
-                .collect()
-        };
-        values.extend(row.refocus.map_or_else(|| vec![Taps::ABSENT; 6], of));
+        let known = |value: f64| if value.is_nan() { Taps::ABSENT } else { value };
+        let of = |refocus: Refocus| refocus.values().map(known);
+        values.extend(row.refocus.map_or([Taps::ABSENT; 6], of));
     }
     if with_state {
         let absent = || vec![Taps::ABSENT; StateMeasures::columns(rank).len()];

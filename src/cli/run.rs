@@ -477,7 +477,7 @@ fn mirror_line(engine: &mut Engine) -> anyhow::Result<Option<String>> {
         _ => format!("focus now {}", focus(found.width, found.contrast)),
     };
     // A source leaves nothing at t = 0 to compare with.
-    if found.error == 0.0 && found.fidelity == 0.0 {
+    if !found.compares() {
         return Ok(Some(format!("mirror: {} sites play, {of_focus}", status.playing)));
     }
     Ok(Some(format!(

@@ -236,6 +236,8 @@ impl Engine {
         let changes = back.medium() != self.scenario.medium()
             || back.model() != self.scenario.model()
             || back.sources() != self.scenario.sources();
+        // Detectors listen beside the walls that stand on the way back.
+        self.taps.place(&back);
         if mirror.method == MirrorMethod::Echo {
             self.maps.begin_peak();
             *self.taps.transducers_mut() = None;
@@ -325,7 +327,11 @@ impl Engine {
             turned,
             (timeline.sites.focus, timeline.sites.open),
         );
-        found.residual = timeline.leg.residual;
+        found.residual = if turned {
+            timeline.leg.residual
+        } else {
+            refocus::residual(&timeline.sites.inside, &timeline.reference, &field)
+        };
         Ok(Some(found))
     }
 

@@ -1,11 +1,12 @@
 //! Warnings about waves for which the grid of a scene is too coarse, and about what its model does not cover.
 
 mod hidden;
+mod quantum;
 mod rounded;
 
 use super::dispersion;
 use crate::physics::attenuation::plane_wave;
-use crate::physics::dispersion::Law;
+use crate::physics::dispersion::{Law, Steps};
 use crate::physics::{Initial, Model, Sets, Value};
 use crate::scene::Scenario;
 use crate::scene::file::SignalFile;
@@ -41,7 +42,15 @@ pub fn too_coarse(scenario: &Scenario, time_step: f64) -> Vec<String> {
     let law = dispersion::law(scenario, time_step);
     let mut out = Vec::new();
     match law {
-        Law::Quantum { spacing, .. } => out.extend(packets(scenario, spacing)),
+        // What Fourier modes carry with a mass is the continuum's.
+        Law::Quantum {
+            steps: Steps::Continuum,
+            ..
+        } => {}
+        Law::Quantum { spacing, hopping, .. } => {
+            out.extend(quantum::packets(scenario, spacing));
+            out.extend(quantum::clouds(scenario, hopping));
+        }
         Law::Sound { .. } => {
             out.extend(sources(scenario, law));
             out.extend(pulses(scenario));
@@ -56,6 +65,7 @@ pub fn too_coarse(scenario: &Scenario, time_step: f64) -> Vec<String> {
 #[must_use]
 pub fn not_covered(scenario: &Scenario, time_step: f64) -> Vec<String> {
     (losses(scenario).into_iter())
+        .chain(quantum::exchanged(scenario))
         .chain(hidden::told(scenario))
         .chain(rounded::told(scenario, time_step))
         .collect()
@@ -138,39 +148,29 @@ fn losses(scenario: &Scenario) -> Option<String> {
     ))
 }
 
-/// Packets with few sites per wavelength.
-fn packets(scenario: &Scenario, spacing: f64) -> Vec<String> {
-    let Initial::Packets(packets) = scenario.initial() else {
-        return Vec::new();
-    };
-    let lengths = packets.iter().map(|packet| {
-        let k = packet.momentum.iter().map(|k| k * k).sum::<f64>().sqrt();
-        TAU / (k * spacing)
-    });
-    // π/4 as scenes write it, with seven digits, is eight sites.
-    (lengths.filter(|length| *length < SITES_PER_WAVELENGTH * (1.0 - 1e-6)))
-        .map(|length| {
-            format!(
-                "Only {} sites per wavelength: the lattice slows the packet down (v = 2Ja sin ka). Use a finer spacing or a smaller momentum.",
-                sites(length)
-            )
-        })
-        .collect()
-}
-
-/// The lowest and the highest frequency of each source; those of recordings are not known.
+/// The lowest and the highest frequency that comes from each source, behind and ahead of one that moves, f/(1 ± v/c); those of recordings are not known, nor is what is ahead of one that is
+/// faster than sound.
 fn played(scenario: &Scenario) -> impl Iterator<Item = [f64; 2]> {
     let sources = scenario.file().sources.iter();
-    sources.filter_map(|source| match source.signal {
-        SignalFile::Sine { frequency } | SignalFile::Ricker { frequency } | SignalFile::Burst { frequency, .. } => {
-            Some([frequency; 2])
-        }
-        SignalFile::Chirp {
-            frequency,
-            to_frequency,
-            ..
-        } => Some([frequency.min(to_frequency), frequency.max(to_frequency)]),
-        SignalFile::File { .. } => None,
+    let speed = match scenario.model() {
+        Model::Acoustic(acoustic) => acoustic.speed,
+        Model::Quantum(_) => f64::INFINITY,
+    };
+    sources.filter_map(move |source| {
+        let [lowest, highest] = match source.signal {
+            SignalFile::Sine { frequency } | SignalFile::Ricker { frequency } | SignalFile::Burst { frequency, .. } => {
+                [frequency; 2]
+            }
+            SignalFile::Chirp {
+                frequency,
+                to_frequency,
+                ..
+            } => [frequency.min(to_frequency), frequency.max(to_frequency)],
+            SignalFile::File { .. } => return None,
+        };
+        let mach = source.velocity.iter().map(|v| v * v).sum::<f64>().sqrt() / speed;
+        let ahead = if mach < 1.0 { 1.0 - mach } else { 1.0 };
+        Some([lowest / (1.0 + mach), highest / ahead])
     })
 }
 
@@ -193,6 +193,8 @@ fn sources(scenario: &Scenario, law: Law) -> Option<String> {
     // The slowest medium has the shortest waves.
     let speed = set.fold(acoustic.speed, f64::min);
     let highest = played(scenario).map(|[_, highest]| highest).fold(0.0, f64::max);
+    let moves = scenario.sources().iter().any(|source| source.velocity != [0.0; 3]);
+    let ahead = if moves { " ahead of what moves" } else { "" };
     let length = speed / (highest * spacing);
     let slow = Law::Sound {
         speed,
@@ -204,14 +206,14 @@ fn sources(scenario: &Scenario, law: Law) -> Option<String> {
     let carried = slow.lattice(PI / spacing).map_or(f64::INFINITY, |omega| omega / TAU);
     if highest > carried {
         return Some(format!(
-            "The grid carries no waves above {}Hz along its axes: what a source plays at {}Hz decays beside it. Use a finer spacing or a lower frequency.",
+            "The grid carries no waves above {}Hz along its axes: what a source plays at {}Hz{ahead} decays beside it. Use a finer spacing or a lower frequency.",
             units::si(carried),
             units::si(highest)
         ));
     }
     (length < SITES_PER_WAVELENGTH).then(|| {
         format!(
-            "Only {} sites per wavelength at {}Hz: the grid slows the sound down. Use a finer spacing or a lower frequency.",
+            "Only {} sites per wavelength at {}Hz{ahead}: the grid slows the sound down. Use a finer spacing or a lower frequency.",
             sites(length),
             units::si(highest)
         )
@@ -261,6 +263,19 @@ mod tests {
         assert!(sound(120.0, "order = 8").starts_with("Only 2.8 sites"));
         let slow = "[[layer]]\nsets = \"speed\"\nshape = \"box\"\nmin = [30.0]\nmax = [40.0]\nvalue = 85.0";
         assert!(sound(40.0, slow).starts_with("The grid carries no waves above 27"));
+        // Ahead of a source at 0.6 c tones are 2.5 times as high: 3.4 sites at 100 Hz.
+        let moving = |velocity: f64, order: u32| {
+            said(&format!(
+                "format = 1\n[grid]\nsize = [64]\nspacing = 1.0\n[acoustic]\nspeed = 340.0\n[solver]\nmethod = \"fdtd\"\norder = {order}\n\
+                 [[source]]\nat = [10.0]\nsignal = \"sine\"\nfrequency = 40.0\nvelocity = [{velocity}]\n"
+            ))
+        };
+        assert_eq!(moving(10.0, 2), "");
+        let told = moving(204.0, 8);
+        assert!(
+            told.starts_with("Only 3.4 sites per wavelength at 100.0 Hz ahead of what moves"),
+            "{told}"
+        );
     }
 
     /// Half a decibel a wavelength is followed; some decibels are not, which is said with the most that is.
@@ -317,6 +332,44 @@ mod tests {
         }
     }
 
+    /// A cloud of width 2 on a line is 1/5 dense, J is ½: waves of 4 sites come from g|ψ|² = J(π/2)² = 1.23, g = 6.2.
+    #[test]
+    fn interactions_are_held_against_the_grid() {
+        let cloud = |quantum: &str, time: &str| {
+            said(&format!(
+                "format = 1\n[grid]\nsize = [64]\nspacing = 1.0\n[quantum]\n{quantum}\n[time]\n{time}\n[[packet]]\ncenter = [30.0]\nwidth = 2.0\n"
+            ))
+        };
+        assert_eq!(cloud("interaction = 6.0", ""), "");
+        for strong in ["interaction = 6.4", "interaction = -6.4"] {
+            let told = cloud(strong, "");
+            assert!(
+                told.contains("healing length") && told.contains("have 3.9 sites per wavelength"),
+                "{told}"
+            );
+        }
+        assert_eq!(cloud("interaction = 6.4\nhopping = 0.5", ""), "");
+        assert_eq!(cloud("interaction = 6.4", "imaginary = true"), "");
+    }
+
+    /// The other symmetry grows as Δt² in real time, with one method.
+    #[test]
+    fn what_does_not_keep_the_exchange_is_told() {
+        let two = |method: &str, more: &str| {
+            said(&format!(
+                "format = 1\n[grid]\nsize = [32, 32]\nspacing = 1.0\n[quantum]\n{more}\n[solver]\nmethod = \"{method}\"\n[[packet]]\ncenter = [10.0, 20.0]\nwidth = 3.0\n"
+            ))
+        };
+        let exchange = "exchange = \"antisymmetric\"";
+        assert!(two("crank-nicolson", exchange).contains("keeps the symmetry of two particles only up to"));
+        assert_eq!(two("crank-nicolson", ""), "");
+        assert_eq!(two("trotter", exchange), "");
+        assert_eq!(
+            two("crank-nicolson", &format!("{exchange}\n[time]\nimaginary = true")),
+            ""
+        );
+    }
+
     #[test]
     fn packets_and_pulses_are_held_against_the_grid() {
         let packet = |momentum: f64| {
@@ -327,6 +380,15 @@ mod tests {
         // π/4 as scenes have it.
         assert_eq!(packet(std::f64::consts::FRAC_PI_4 * (1.0 + 1e-7)), "");
         assert!(packet(1.6).starts_with("Only 3.9 sites per wavelength"));
+        // Fourier modes with a mass have the continuum's law, those of a tight-binding lattice have the lattice's.
+        let by_modes = |quantum: &str| {
+            said(&format!(
+                "format = 1\n[grid]\nsize = [64]\nspacing = 1.0\n[quantum]\n{quantum}\n[solver]\nmethod = \"split-step-fourier\"\n[[packet]]\ncenter = [30.0]\nwidth = 6.0\n\
+                 momentum = [1.6]\n"
+            ))
+        };
+        assert_eq!(by_modes("mass = 1.0"), "");
+        assert!(by_modes("hopping = 0.5").starts_with("Only 3.9 sites per wavelength"));
         let pulse = |width: f64| {
             said(&format!(
                 "format = 1\n[grid]\nsize = [64]\nspacing = 1.0\n[acoustic]\n[[pulse]]\ncenter = [30.0]\nwidth = {width}\n"

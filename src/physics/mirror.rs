@@ -97,7 +97,7 @@ impl Mirror {
 }
 
 /// What a mirror has made of a wave: the present field against the one at t = 0, complex conjugate once time has turned. An echo is judged over the
-/// whole grid, other methods over the sites inside the mirror.
+/// whole grid, other methods over the sites inside the mirror. Where the field was 0 at t = 0, as before sources play, all that compares is 0, see [`Refocus::compares`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Refocus {
     /// |⟨ψ(0)|ψ⟩|²/(⟨ψ(0)|ψ(0)⟩⟨ψ|ψ⟩), with p for ψ in sound.
@@ -106,7 +106,7 @@ pub struct Refocus {
     pub error: f64,
     /// The same after ψ was multiplied by the number that makes it least.
     pub scaled_error: f64,
-    /// ‖ψ‖/‖ψ(0)‖ inside the mirror at the reversal; 0 before.
+    /// ‖ψ‖/‖ψ(0)‖ inside the mirror at the reversal; before it the present one.
     pub residual: f64,
     /// Full width of |ψ|² or p at half its value in the focus, mean over the axes of three sites and more along which it falls to a half on both sides; a
     /// length, `None` where it falls along none. The focus is where the wave began.
@@ -126,14 +126,21 @@ impl Refocus {
         "focus_contrast",
     ];
 
-    /// The values of those columns; a width that there is not is no number.
+    /// Whether there was a wave at t = 0 to compare with: sources leave none there.
+    #[must_use]
+    pub fn compares(&self) -> bool {
+        self.fidelity != 0.0 || self.error != 0.0
+    }
+
+    /// The values of those columns; a width that there is not, and what compares with nothing, is no number.
     #[must_use]
     pub fn values(&self) -> [f64; 6] {
+        let compared = |value: f64| if self.compares() { value } else { f64::NAN };
         [
-            self.fidelity,
-            self.error,
-            self.scaled_error,
-            self.residual,
+            compared(self.fidelity),
+            compared(self.error),
+            compared(self.scaled_error),
+            compared(self.residual),
             self.width.unwrap_or(f64::NAN),
             self.contrast,
         ]
@@ -142,6 +149,8 @@ impl Refocus {
     /// From the values of those columns.
     #[must_use]
     pub fn from_values([fidelity, error, scaled_error, residual, width, contrast]: [f64; 6]) -> Self {
+        let compared = |value: f64| if value.is_nan() { 0.0 } else { value };
+        let [fidelity, error, scaled_error, residual] = [fidelity, error, scaled_error, residual].map(compared);
         Self {
             fidelity,
             error,

@@ -25,6 +25,7 @@ pub mod reference;
 pub mod room;
 pub mod rotating_frame;
 mod shape;
+pub mod sinc;
 pub mod source;
 pub mod spectrum;
 pub mod state;

@@ -251,19 +251,33 @@ impl Samples {
     /// The sample that covers a site when the picture is stretched over the grid; row 0 is at the largest y.
     fn stretched(&self, site: [usize; 3], grid: &Grid) -> f64 {
         let [nx, ny, _] = grid.size();
-        let column = site[0] * self.size[0] / nx;
-        let row = (ny - 1 - site[1]) * self.size[1] / ny;
+        let column = pixel_at(site[0], self.size[0], nx);
+        let row = pixel_at(ny - 1 - site[1], self.size[1], ny);
         self.values.get(column + self.size[0] * row).copied().unwrap_or(0.0)
     }
 
     /// Whether a pixel above 0 covers a site when the picture is stretched over the grid: on a coarser grid some cover none.
     fn shows(&self, grid: &Grid) -> bool {
         let ([width, height, _], [nx, ny, _]) = (self.size, grid.size());
-        // The first site that may lie in a pixel, counted as `stretched` does.
-        let covers =
-            |pixel: usize, pixels: usize, sites: usize| (pixel * sites).div_ceil(pixels) * pixels / sites == pixel;
+        let covers = |pixel: usize, pixels: usize, sites: usize| {
+            // The first site that may lie in a pixel, and the next one where the first lies between that pixel and the one before it.
+            let first = (2 * pixel * sites).saturating_sub(pixels).div_ceil(2 * pixels);
+            (first..sites.min(first + 2)).any(|site| pixel_at(site, pixels, sites) == pixel)
+        };
         let mut lit = self.values.iter().enumerate().filter(|(_, level)| **level > 0.0);
         lit.any(|(n, _)| covers(n % width, width, nx) && covers(n / width, height, ny))
+    }
+}
+
+/// The pixel in which the middle of a site's cell lies where so many pixels are stretched over so many sites; between two pixels that nearer to the middle of the picture, so that what is
+/// symmetric stays so.
+fn pixel_at(site: usize, pixels: usize, sites: usize) -> usize {
+    let (place, cells) = ((2 * site + 1) * pixels, 2 * sites);
+    let pixel = place / cells;
+    if place.is_multiple_of(cells) && 2 * site + 1 > sites {
+        pixel - 1
+    } else {
+        pixel
     }
 }
 

@@ -12,6 +12,7 @@
 //!
 //! Sources: Morse & Ingard 1968, Theoretical Acoustics, §7.1 (Green functions of the wave equation, dipoles); Olson 1940, Elements of Acoustical Engineering, ch. 11 (cardioid).
 
+use super::sinc::{RADIUS, weight};
 use std::f64::consts::PI;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -104,7 +105,7 @@ pub enum Signal {
         /// The parts of the window that its sine and its cosine would leave.
         means: [f64; 2],
     },
-    /// Samples from a file, joined by straight lines.
+    /// Samples from a file, between them the wave that they sample.
     Recording(Arc<Recording>),
 }
 
@@ -232,8 +233,9 @@ impl Signal {
         match self {
             Self::Sine { .. } => None,
             Self::Recording(recording) => {
+                // A sample counts up to the radius behind it.
                 #[expect(clippy::cast_precision_loss, reason = "counts of samples")]
-                let samples = recording.values.len() as f64;
+                let samples = (recording.values.len() + RADIUS.unsigned_abs() - 1) as f64;
                 Some(samples / recording.rate)
             }
             Self::Ricker { .. } | Self::Burst { .. } | Self::Chirp { .. } => Some(2.0 * self.middle()),
@@ -268,18 +270,22 @@ fn hann(u: f64) -> f64 {
 }
 
 impl Recording {
-    /// The sound at a time, 0 outside.
+    /// The sound at a time, 0 outside: a [windowed sinc](super::sinc), which keeps a tone below a quarter of the rate within 0.2 %. Straight lines would take 19 % of one at a quarter.
     #[expect(
         clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "not negative; saturates beyond the end"
+        clippy::cast_precision_loss,
+        reason = "saturates beyond the ends, and samples are few"
     )]
     fn at(&self, t: f64) -> f64 {
         let place = t * self.rate;
-        let before = place.floor() as usize;
-        let value = |n: usize| self.values.get(n).copied().unwrap_or(0.0);
-        let part = place - place.floor();
-        value(before) * (1.0 - part) + value(before.saturating_add(1)) * part
+        let before = place.floor() as isize;
+        let own = |n: isize| usize::try_from(n).ok().and_then(|n| self.values.get(n));
+        (1 - RADIUS..=RADIUS)
+            .filter_map(|offset| {
+                let n = before.saturating_add(offset);
+                own(n).map(|value| value * weight(place - n as f64))
+            })
+            .sum()
     }
 }
 
@@ -353,16 +359,29 @@ mod tests {
         }
     }
 
+    /// Its samples are kept, and so is a tone between them, up to a quarter of the rate; nothing is before the first and nothing long after the last.
     #[test]
-    fn a_recording_is_joined_by_straight_lines() {
-        let recording = Signal::Recording(Arc::new(Recording {
-            rate: 10.0,
-            values: vec![0.0, 2.0, -2.0],
-            file: PathBuf::from("a.wav"),
-        }));
-        assert!((recording.at(0.05) - 1.0).abs() < 1e-12);
-        assert!((recording.at(0.15) - 0.0).abs() < 1e-12);
-        assert!((recording.at(0.25) + 1.0).abs() < 1e-12);
-        assert_eq!(recording.at(0.31), 0.0);
+    fn a_recording_plays_the_wave_that_it_samples() {
+        let recording = |values: Vec<f64>| {
+            let file = PathBuf::from("a.wav");
+            Signal::Recording(Arc::new(Recording {
+                rate: 10.0,
+                values,
+                file,
+            }))
+        };
+        let short = recording(vec![0.0, 2.0, -2.0]);
+        assert!((short.at(0.1) - 2.0).abs() < 1e-12 && (short.at(0.2) + 2.0).abs() < 1e-12);
+        assert_eq!([short.at(-0.05), short.at(0.61)], [0.0; 2]);
+        assert!(short.duration().unwrap() < 0.61);
+        for samples in [4.0, 5.3, 8.0, 16.0] {
+            let tone = |t: f64| (2.0 * PI * 10.0 / samples * t + 0.4).sin();
+            let long = recording((0..100).map(|n| tone(f64::from(n) / 10.0)).collect());
+            for n in 0..200 {
+                let t = 4.0 + f64::from(n) * 0.0137;
+                let off = long.at(t) - tone(t);
+                assert!(off.abs() < 2e-3, "{samples} samples a period, {t}: off by {off}");
+            }
+        }
     }
 }

@@ -61,7 +61,7 @@ pub use method::{
     order_word, run_elsewhere,
 };
 pub use methods::{METHODS, find};
-pub use quantum::initial_state;
+pub use quantum::{initial_state, interaction_energy};
 pub use taps::Taps;
 pub use volume::{FieldVolume, VolumeRequest};
 

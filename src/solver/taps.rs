@@ -88,7 +88,7 @@ impl Taps {
             let pressure = matches!(tap.measure, Measure::Value | Measure::Pressure | Measure::Peak);
             if let (Region::Point(at), true) = (&detector.region, pressure) {
                 if detector.measure != Measure::Velocity {
-                    tap.interpolate(point::shares(grid, &point::clamped(grid, *at), wall));
+                    tap.interpolate(point::shares(grid, &point::within(grid, *at), wall));
                     continue;
                 }
                 tap.read_shares(velocity::gradient(grid, *at, detector.direction, wall));
@@ -99,6 +99,8 @@ impl Taps {
                     Some((_, known)) => known.density = density[0],
                     None => self.velocities.push((n, Velocity::new(density[0]))),
                 }
+            } else if any && tap.measure == Measure::Pressure {
+                tap.open = Some(tap.open_sites(scenario));
             }
         }
     }

@@ -125,3 +125,121 @@ fn a_dipole_in_space_sends_along_its_axis() {
     assert!(error < 0.05, "{error}");
     assert!(values[1].iter().all(|p| p.abs() < 1e-12 * peak.max(1.0)));
 }
+
+/// A force between two media, wavelengths of both long beside its distance from the jump: the pressures to both sides differ by F, the velocities are the same, so that p₂ = F Z₂/(Z₁ + Z₂) and
+/// p₁ = −F Z₁/(Z₁ + Z₂). Where its points stand in both media each of their sites has its own K: otherwise what is left over is a monopole, which is twenty times as loud here.
+#[test]
+fn a_force_beside_a_jump_pushes_both_media() {
+    let frequency = SPEED / (400.0 * SPACING);
+    let run = |layer: &str, at: f64, order: usize| {
+        let heard = |name: &str, at: f64| {
+            format!(
+                "[[detector]]\nname = \"{name}\"\nmeasure = \"value\"\nat = [{}]\n",
+                at * SPACING
+            )
+        };
+        let text = header(&[2400], "\"soft\"", 0.25, order)
+            + &format!(
+                "[[source]]\nat = [{}]\nsignal = \"ricker\"\nfrequency = {frequency}\namplitude = 3.0\npattern = \"dipole\"\ndirection = [1.0]\n\
+                 [[layer]]\nshape = \"box\"\nmin = [0.0]\nmax = [{}]\n{layer}\n",
+                at * SPACING,
+                1200.3 * SPACING
+            )
+            + &heard("ahead", 1300.0)
+            + &heard("behind", 1100.0);
+        // The pulse takes 960 sites' time, and 200 on its way in the slow medium; the echo of an edge comes after 2300.
+        let (_, values) = record(&text, (1300.0 / 0.25) as u64);
+        let strongest = |values: &[f64]| {
+            values
+                .iter()
+                .fold(0.0f64, |most, p| if p.abs() > most.abs() { *p } else { most })
+        };
+        [strongest(&values[0]), strongest(&values[1])]
+    };
+    for order in ORDERS {
+        for at in [1199.0, 1200.0, 1200.4, 1201.0] {
+            let [ahead, behind] = run(&format!("sets = \"speed\"\nvalue = {}", SPEED / 2.0), at, order);
+            // A site and a half from the jump the echo from there comes 3 sites later, of 200 a wavelength: 2π · 3/200 of the third that comes back, in quadrature and so less in the peak.
+            assert!((ahead - 2.0).abs() < 0.06, "order {order}, {at}: {ahead}");
+            assert!((behind + 1.0).abs() < 0.06, "order {order}, {at}: {behind}");
+        }
+    }
+    // Four times as light: Z₂ = 4 Z₁.
+    for at in [1199.0, 1200.0, 1201.0] {
+        let [ahead, behind] = run("sets = \"density\"\nvalue = 0.3", at, 2);
+        assert!(
+            (ahead - 2.4).abs() < 0.06 && (behind + 0.6).abs() < 0.02,
+            "{at}: {ahead} and {behind}"
+        );
+    }
+}
+
+/// A force that comes from another medium pushes the one in which it is: until the echo from there it is heard as if there were no other.
+#[test]
+fn a_force_that_moves_pushes_the_medium_where_it_is() {
+    for (pattern, order) in [("dipole", 2), ("one-way", 2), ("one-way", 8)] {
+        let run = |layer: &str| {
+            let text = header(&[500], "\"soft\"", 0.25, order)
+                + &format!(
+                    "{layer}[[source]]\nat = [{}]\nvelocity = [{}]\ndelay = {}\nsignal = \"burst\"\ncycles = 2\nfrequency = {}\namplitude = 3.0\n\
+                     pattern = \"{pattern}\"\ndirection = [1.0]\n[[detector]]\nname = \"a\"\nmeasure = \"value\"\nat = [{}]\n",
+                    50.0 * SPACING,
+                    0.25 * SPEED,
+                    800.0 * SPACING / SPEED,
+                    SPEED / (20.0 * SPACING),
+                    400.0 * SPACING
+                );
+            // It plays from site 250 on; the other medium's echo takes 450 sites to the detector, the edge's 350.
+            record(&text, (1050.0 / 0.25) as u64).1.remove(0)
+        };
+        let open = run("");
+        let come = run(&format!(
+            "[[layer]]\nsets = \"speed\"\nvalue = {}\nshape = \"box\"\nmin = [0.0]\nmax = [{}]\n",
+            SPEED / 2.0,
+            100.0 * SPACING
+        ));
+        let peak = open.iter().fold(0.0f64, |most, p| most.max(p.abs()));
+        assert!(peak > 1.0, "{pattern}: {peak}");
+        assert!(
+            largest_difference(&come, &open) < 1e-6 * peak,
+            "{pattern}, order {order}"
+        );
+    }
+}
+
+/// Beside a wall inside a source with a direction plays as beside a rigid edge in the same place, whose mirror image adds to it.
+#[test]
+fn walls_mirror_sources_with_a_direction() {
+    let frequency = SPEED / (40.0 * SPACING);
+    for order in ORDERS {
+        for pattern in ["dipole", "one-way"] {
+            for before in [0.0, 0.3, 1.0, 2.6] {
+                let run = |wall: usize| {
+                    let place = |x: f64| (x + wall as f64) * SPACING;
+                    let mut text = header(&[300 + wall], "\"wall\"", 0.25, order)
+                        + &format!(
+                            "[[source]]\nat = [{}]\nsignal = \"ricker\"\nfrequency = {frequency}\namplitude = 3.0\npattern = \"{pattern}\"\ndirection = [1.0]\n\
+                             [[detector]]\nname = \"a\"\nmeasure = \"value\"\nat = [{}]\n",
+                            place(before),
+                            place(before + 60.0)
+                        );
+                    if wall > 0 {
+                        text += &format!(
+                            "[[layer]]\nsets = \"wall\"\nshape = \"box\"\nmin = [0.0]\nmax = [{}]\n",
+                            place(-0.7)
+                        );
+                    }
+                    record(&text, (200.0 / 0.25) as u64).1.remove(0)
+                };
+                let (edge, wall) = (run(0), run(20));
+                // A one-way source plays all of its amplitude; of a dipole the slope is left, 2π/40 · (1 + 2 · before) of half of it.
+                let peak = edge.iter().fold(0.0f64, |most, p| most.max(p.abs()));
+                assert!(peak > 0.1 && peak < 3.1, "order {order}, {pattern}, {before}: {peak}");
+                assert!(
+                    largest_difference(&edge, &wall) < 1e-10 * peak,
+                    "order {order}, {pattern}, {before}"
+                );
+            }
+        }
+    }
+}

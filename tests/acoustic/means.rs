@@ -156,3 +156,31 @@ fn what_cannot_be_averaged_is_said() {
         assert!(late <= early * (1.0 + 1e-5) + 1e-12);
     }
 }
+
+/// Walls have no pressure: in a room where it is 1 Pa everywhere it is 1 Pa in the mean, however many walls a region holds.
+#[test]
+fn a_mean_pressure_leaves_walls_out() {
+    let detectors = [
+        "",
+        "region = { min = [0.0, 0.0], max = [0.9, 0.7] }\n",
+        "from = [0.0, 0.5]\nto = [1.9, 0.5]\n",
+        "region = { min = [1.2, 0.3], max = [1.3, 0.4] }\n",
+    ];
+    let named = |(n, place): (usize, &&str)| format!("[[detector]]\nname = \"{n}\"\nmeasure = \"pressure\"\n{place}");
+    for (method, parts) in [("fdtd", ""), ("fdtd", "parts = 2\n"), ("oscillators", "")] {
+        let text = format!(
+            "[grid]\nsize = [20, 16]\nspacing = 0.1\nedges = \"wall\"\n[acoustic]\nspeed = 340.0\n[time]\nstep = 1e-5\n[solver]\nmethod = \"{method}\"\nprecision = \
+             \"double\"\n{parts}[[pulse]]\ncenter = [1.0, 0.8]\nwidth = 1e7\n[[layer]]\nsets = \"wall\"\nshape = \"box\"\nmin = [0.5, 0.0]\nmax = [1.25, 1.6]\n{}",
+            detectors.iter().enumerate().map(named).collect::<String>()
+        );
+        let scenario = scene(&text);
+        let method = ripplon::solver::find(method).unwrap();
+        let mut solver = (method.build)(&scenario).unwrap();
+        let mut taps = Taps::of(&scenario);
+        solver.advance(5, &mut taps).unwrap();
+        for n in 0..detectors.len() {
+            let last = *taps.values(n).last().unwrap();
+            assert!((last - 1.0).abs() < 1e-9, "{}, {parts}detector {n}: {last}", method.id);
+        }
+    }
+}

@@ -1,9 +1,9 @@
 //! The timeline of a mirror: cut anywhere, kept, taken again; silence; refusals.
 
 use super::{chain, engine, epsilon, oscillators, points, reached, read, there_and_back};
-use ripplon::engine::{Change, Engine};
+use ripplon::engine::{Change, Engine, Verdict};
 use ripplon::field::Precision;
-use ripplon::physics::Equation;
+use ripplon::physics::{Equation, Refocus};
 use ripplon::scene::scenario::Quantity;
 use ripplon::solver::{self, Backend, FieldImage, ImageRequest};
 use std::sync::Arc;
@@ -252,4 +252,60 @@ fn a_moved_turn_changes_no_step_on_the_way() {
     let moved = engine.update(Arc::new(read(&automatic(6.95, 13.9)))).unwrap();
     assert_eq!(moved, Change::Restarted);
     assert!(there_and_back(&mut engine).error < 1e-9);
+}
+
+/// A source leaves nothing at t = 0 to compare with: no number, which no prediction is right about. Of a pulse what is inside counts from t = 0 on, not only after the reversal.
+#[test]
+fn what_compares_with_nothing_is_no_number() {
+    let text = |begins: &str| {
+        format!(
+            "format = 1\n[grid]\nsize = [60]\nspacing = 1.0\nedges = \"absorb\"\nabsorb_width = 8\n[acoustic]\nspeed = 1.0\n[time]\nstep = 0.5\nend = \
+             40.0\n[solver]\nmethod = \"fdtd\"\nbackend = \"cpu\"\n{begins}[mirror]\nmethod = \"inverse-filter\"\nat = 20.0\ntransducers = {{ shape = \
+             \"edges\" }}\n[[expect]]\nobservable = \"mirror_error\"\nat = 40.0\nvalue = 0.0\ntolerance = 0.9\n[[expect]]\nobservable = \"residual\"\nat = \
+             20.0\nvalue = 0.0\ntolerance = 1e-6\n"
+        )
+    };
+    let mut source = engine(&text(
+        "[[source]]\nat = [30.0]\nsignal = \"burst\"\nfrequency = 0.1\ncycles = 2.0\n",
+    ));
+    let found = there_and_back(&mut source);
+    assert!(!found.compares() && found.contrast > 0.0, "{found:?}");
+    let values = found.values();
+    assert!(values[..4].iter().all(|value| value.is_nan()), "{values:?}");
+    assert!(values[5] > 0.0 && Refocus::from_values(values) == found, "{values:?}");
+    let wrong = |verdict: &Verdict| matches!(verdict, Verdict::Wrong(value) if value.is_nan());
+    assert!(source.verdicts().iter().all(wrong), "{:?}", source.verdicts());
+
+    // Half of the pulse has gone through either edge at t = 20, but for its tails.
+    let mut pulse = engine(&text("[[pulse]]\ncenter = [30.0]\nwidth = 3.0\n"));
+    let residual = |engine: &mut Engine| engine.refocus().unwrap().unwrap().residual;
+    assert!((residual(&mut pulse) - 1.0).abs() < 1e-6);
+    pulse.advance(20).unwrap();
+    // Two halves apart: (1/2² + 1/2²)^½ of the norm.
+    assert!(
+        (residual(&mut pulse) - 0.5f64.sqrt()).abs() < 0.02,
+        "{}",
+        residual(&mut pulse)
+    );
+    let turned = there_and_back(&mut pulse).residual;
+    assert_eq!(pulse.verdicts()[1].measured(), Some(turned));
+}
+
+/// Walls that stand on the way back only count there: 1 Pa everywhere is 1 Pa in the mean on both ways, also where a run goes on from a checkpoint.
+#[test]
+fn detectors_know_the_walls_of_the_way_back() {
+    let text = "format = 1\n[grid]\nsize = [20, 12]\nspacing = 1.0\n[acoustic]\nspeed = 1.0\n[time]\nstep = 0.4\nend = 8.0\n[solver]\nmethod = \"fdtd\"\nbackend = \"cpu\"\n\
+                precision = \"double\"\n[[pulse]]\ncenter = [8.0, 6.0]\nwidth = 1e8\n[[detector]]\nname = \"mean\"\nmeasure = \"pressure\"\n[mirror]\nmethod = \"echo\"\nat = 4.0\n\
+                [[mirror.perturbation]]\nsets = \"wall\"\nshape = \"box\"\nmin = [5.0, 0.0]\nmax = [9.0, 11.0]\n";
+    let mut run = engine(text);
+    run.advance(15).unwrap();
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("state");
+    run.save_checkpoint(&path).unwrap();
+    let (mut resumed, _) = Engine::resume(Arc::new(read(text)), &path).unwrap();
+    for run in [&mut run, &mut resumed] {
+        run.advance(5).unwrap();
+        let values = run.taps().series(0).1;
+        assert!(values.iter().all(|mean| (mean - 1.0).abs() < 1e-9), "{values:?}");
+    }
 }

@@ -67,7 +67,9 @@ impl Engine {
             }
             self.record_start()?;
         } else if other_medium {
-            self.taps.place(&scenario);
+            let back = self.timeline.as_ref().map(|timeline| Arc::clone(&timeline.back));
+            let back = back.filter(|_| self.phase() == Some(Phase::Replay));
+            self.taps.place(back.as_ref().unwrap_or(&scenario));
             if let Some(snapshot) = &mut self.snapshot {
                 snapshot.taps.place(&scenario);
             }

@@ -163,6 +163,7 @@ impl Engine {
         if phase == Phase::Replay {
             let back = self.leg_scenario(Some(phase));
             self.solver.edit(&back, &Edit::Medium)?;
+            self.taps.place(&back);
         }
         let log = own.arrays.iter().find(|(name, _)| name == "mirror.log");
         if let (Some(log), Some((_, FieldData::Float64(values)))) = (&mut self.log, log) {

@@ -170,6 +170,37 @@ fn a_bright_pixel_may_lie_between_sites() {
     }
 }
 
+/// Of a picture that is its own mirror image each site and its mirror image have the same, whichever of the two is finer; of three pixels a site the middle one.
+#[test]
+fn a_symmetric_picture_stays_symmetric() {
+    for (size, pixels) in [
+        ([7, 5], [14, 10]),
+        ([7, 5], [21, 15]),
+        ([4, 6], [9, 13]),
+        ([8, 6], [3, 4]),
+        ([7, 5], [7, 5]),
+    ] {
+        let grid = Grid::new(&size, 0.5);
+        let [width, height] = pixels;
+        let beside = |at: usize, count: usize| at.min(count - 1 - at);
+        let level = |column: usize, row: usize| (1 + beside(column, width) + 100 * beside(row, height)) as f64;
+        let values = (0..width * height).map(|n| level(n % width, n / width)).collect();
+        let shape = Shape::Image(Arc::new(Samples {
+            size: [width, height, 1],
+            values,
+            file: PathBuf::from("map.png"),
+        }));
+        let factor = |i: usize, j: usize| shape.factor([i, j, 0], &grid).unwrap();
+        for (i, j) in (0..size[0]).flat_map(|i| (0..size[1]).map(move |j| (i, j))) {
+            let mirrored = [factor(size[0] - 1 - i, j), factor(i, size[1] - 1 - j)];
+            assert_eq!([factor(i, j); 2], mirrored, "{size:?} {pixels:?} {i} {j}");
+            if width == 3 * size[0] {
+                assert_eq!(factor(i, j), level(3 * i + 1, 3 * (size[1] - 1 - j) + 1));
+            }
+        }
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 200, rng_seed: prop::test_runner::RngSeed::Fixed(7), failure_persistence: None, ..ProptestConfig::default() })]
 

@@ -178,7 +178,7 @@ variants! {
             /// duration of `chirp`
             duration: f64 = required "0.01", "> 0", "s";
         }
-        /// samples of a file
+        /// samples of a file, and between them the wave that they sample
         "file" File {
             /// of `file`: a WAV file, or an NPY file with `rate`, relative to the scene file
             file: PathBuf = required "\"signal.wav\"";

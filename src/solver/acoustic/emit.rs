@@ -1,13 +1,14 @@
 //! Sources at their sites.
 //!
 //! A source with a direction consists of points beside its place: −n·∇δ is the central difference of the scheme's own order, which is the derivative of its Laplacian, i[x, L]/2, so that a layer across the
-//! grid emits exactly ±½ amplitude · s(t − |x|/c) at every order and number of sites a wavelength. The monopole of a one-way source is c²D of the plane wave s(t − n·r/c) at its place. The wave
+//! grid emits exactly ±½ amplitude · s(t − |x|/c) at every order and number of sites a wavelength. A force at x₀ is −K(x)ρ(x₀)⁻¹F·∇δ in p_tt, K = ρc², and a
+//! monopole K(x)/K(x₀) δ: where the medium changes beside a place each of its sites has its own K, or what a force pushes to one side would not be what is missing on the other. The monopole of a one-way source is c²D of the plane wave s(t − n·r/c) at its place. The wave
 //! backwards is then due to the scheme's dispersion over a site: (1 − c/c′)/2 of the wave, c′ the lattice's phase velocity, 0.5 % at 10 sites a wavelength at order 2 and 0.1 % at 20.
 
-use super::medium::constants;
+use super::material::Material;
 use super::outward::Domain;
-use super::point::{Shares, clamped, shares};
-use crate::grid::{Edge, Grid};
+use super::point::{Shares, clamped, shares_beside, within};
+use crate::grid::Grid;
 use crate::physics::source::{Pattern, Place};
 use crate::physics::{Medium, Sets, Source};
 use crate::scene::Scenario;
@@ -20,6 +21,8 @@ pub struct Emitters {
     grid: Grid,
     /// The medium of the whole scene where a window is stepped.
     beside: Option<(Medium, Domain)>,
+    /// What sources push.
+    material: Material,
     list: Vec<Emitter>,
 }
 
@@ -34,8 +37,14 @@ struct Point {
     at: [f64; 3],
     /// Its offset from the place, lengths.
     beside: [f64; 3],
-    /// Delay in addition to that of the source, s.
+    /// Delay in addition to that of the source, s; of a moving source as at t = 0.
     delay: f64,
+    /// The part of the delay that is a way through the medium, times c, m.
+    later: f64,
+    /// c and ρ at its place; of a force its c² is in the weight.
+    own: [f64; 2],
+    /// The axis of the force whose part it is; `None`: a monopole.
+    axis: Option<usize>,
     /// The length of a line or the area of a disk for which it stands, or 1; times the weight of the pattern.
     weight: f64,
     /// Its sites, if the source does not move.
@@ -47,17 +56,17 @@ impl Emitters {
     #[must_use]
     pub fn of(scenario: &Scenario, walls: &[bool], half: usize) -> Self {
         let (window, medium) = (scenario.grid(), scenario.medium());
-        let speed = |at: [f64; 3]| speed_at(scenario, at);
+        let material = Material::of(scenario);
         let beside = (window.is_window() && medium.has(Sets::Wall)).then(|| {
             let grid = window.whole();
             (medium.over(grid.clone()), Domain::new(&grid))
         });
-        Self::placed(window, scenario.sources(), (walls, half), beside, speed)
+        Self::placed(window, scenario.sources(), (walls, half), beside, material)
     }
 
     #[cfg(test)]
     fn new(grid: &Grid, sources: &[Source], walls: &[bool]) -> Self {
-        Self::placed(grid, sources, (walls, 1), None, |_| 1.0)
+        Self::placed(grid, sources, (walls, 1), None, Material::uniform([1.0; 2]))
     }
 
     fn placed(
@@ -65,16 +74,19 @@ impl Emitters {
         sources: &[Source],
         (walls, half): (&[bool], usize),
         beside: Option<(Medium, Domain)>,
-        speed: impl Fn([f64; 3]) -> f64,
+        material: Material,
     ) -> Self {
         let mut new = Self {
             grid: window.whole(),
             window: window.clone(),
             beside,
+            material,
             list: Vec::new(),
         };
         let place = |(at, delay, weight): ([f64; 3], f64, f64), term: &Term, source: &Source| {
-            let c = if term.rate == 0.0 { 1.0 } else { speed(at) };
+            let axis = (term.rate != 0.0).then_some(term.axis);
+            let own = new.material.pushed(&new.grid, at, axis);
+            let c = if axis.is_some() { own[0] } else { 1.0 };
             // A disk on a rigid edge stays on it as it slides along; along its way a source leaves the grid where it does.
             let on = within(&new.grid, at);
             let at = [0, 1, 2].map(|axis| {
@@ -86,13 +98,16 @@ impl Emitters {
             });
             Point {
                 shares: if source.velocity == [0.0; 3] {
-                    new.spread(walls, at, term.beside)
+                    new.spread(walls, at, term.beside, own)
                 } else {
                     Vec::new()
                 },
                 at,
                 beside: term.beside,
                 delay: delay + term.later / c,
+                later: term.later,
+                own,
+                axis,
                 weight: weight * if term.rate == 0.0 { 1.0 } else { term.rate * c * c },
             }
         };
@@ -113,12 +128,11 @@ impl Emitters {
         new
     }
 
-    /// The sites of a point beside a place, which edges mirror.
-    fn spread(&self, walls: &[bool], at: [f64; 3], beside: [f64; 3]) -> Shares {
-        let (at, sign) = mirrored(&self.grid, at, beside);
-        let mut all = shares(&self.grid, &at, |site| self.is_wall(walls, site));
-        for (_, share) in &mut all {
-            *share *= sign;
+    /// The sites of a point beside a place, which edges and walls mirror, with their K over that of these c and ρ.
+    fn spread(&self, walls: &[bool], at: [f64; 3], beside: [f64; 3], own: [f64; 2]) -> Shares {
+        let mut all = shares_beside(&self.grid, &at, beside, |site| self.is_wall(walls, site));
+        for (site, share) in &mut all {
+            *share *= self.material.stiffness_over(*site, own);
         }
         all
     }
@@ -185,11 +199,13 @@ impl Emitters {
             // The points of a line play the same at the same time.
             let mut last = None;
             for point in points {
+                let now = [0, 1, 2].map(|axis| point.at[axis] + source.velocity[axis] * t);
+                let (delay, own) = self.on_its_way(source, point, now);
                 let signal = match last {
-                    Some((delay, signal)) if delay == point.delay => signal,
-                    _ => source.signal_at(t, point.delay),
+                    Some((known, signal)) if known == delay => signal,
+                    _ => source.signal_at(t, delay),
                 };
-                last = Some((point.delay, signal));
+                last = Some((delay, signal));
                 let strength = source.amplitude * signal * point.weight / cell;
                 if strength == 0.0 {
                     continue;
@@ -198,8 +214,7 @@ impl Emitters {
                 let shares = if source.velocity == [0.0; 3] {
                     &point.shares
                 } else {
-                    let now = [0, 1, 2].map(|axis| point.at[axis] + source.velocity[axis] * t);
-                    moved = self.spread(walls, now, point.beside);
+                    moved = self.spread(walls, now, point.beside, own);
                     &moved
                 };
                 for (site, share) in shares {
@@ -209,6 +224,22 @@ impl Emitters {
                 }
             }
         }
+    }
+}
+
+impl Emitters {
+    /// The delay of a point that stands at `now`, and the c and ρ that its sites are compared with: the weight of a force has the c² of where it began, and acts on the density where it is.
+    fn on_its_way(&self, source: &Source, point: &Point, now: [f64; 3]) -> (f64, [f64; 2]) {
+        if source.velocity == [0.0; 3] || self.material.is_uniform() {
+            return (point.delay, point.own);
+        }
+        let [c, density] = self.material.pushed(&self.grid, now, point.axis);
+        let first = point.own[0];
+        if point.axis.is_none() || c == first {
+            return (point.delay, [c, density]);
+        }
+        let delay = point.delay + point.later * (1.0 / c - 1.0 / first);
+        (delay, [first, density])
     }
 }
 
@@ -222,6 +253,8 @@ impl Emitter {
 
 /// A point of a pattern, for each point of a place.
 struct Term {
+    /// The axis of the force whose part it is.
+    axis: usize,
     /// Its offset from the place.
     beside: [f64; 3],
     /// Its delay against the place times c, m.
@@ -235,6 +268,7 @@ fn terms(grid: &Grid, pattern: Pattern, half: usize) -> Vec<Term> {
     let (direction, one_way) = match pattern {
         Pattern::Monopole => {
             return vec![Term {
+                axis: 0,
                 beside: [0.0; 3],
                 later: 0.0,
                 rate: 0.0,
@@ -252,6 +286,7 @@ fn terms(grid: &Grid, pattern: Pattern, half: usize) -> Vec<Term> {
                 let mut beside = [0.0; 3];
                 beside[axis] = sign * distance * a;
                 all.push(Term {
+                    axis,
                     beside,
                     later: 0.0,
                     rate: sign * rate,
@@ -259,6 +294,7 @@ fn terms(grid: &Grid, pattern: Pattern, half: usize) -> Vec<Term> {
             }
             for sign in [1.0, -1.0].into_iter().filter(|_| one_way) {
                 all.push(Term {
+                    axis,
                     beside: [0.0; 3],
                     later: -sign * distance * a * direction[axis],
                     rate: sign * rate,
@@ -280,75 +316,6 @@ fn difference(half: usize) -> impl Iterator<Item = (f64, f64)> {
         let sign = if k % 2.0 == 1.0 { 1.0 } else { -1.0 };
         Some((k, sign * *product / k))
     })
-}
-
-/// A point beside a place where edges that are not periodic mirror it, and the sign of the mirror; a place outside the grid does not change.
-#[expect(clippy::cast_precision_loss, reason = "sizes are far below 2^52")]
-fn mirrored(grid: &Grid, at: [f64; 3], beside: [f64; 3]) -> ([f64; 3], f64) {
-    let (a, mut sign) = (grid.spacing(), 1.0);
-    let place = [0, 1, 2].map(|axis| {
-        let (here, last) = (at[axis] + beside[axis], (grid.size()[axis] - 1) as f64 * a);
-        let inside = |x: f64| (-0.5 * a..last + 0.5 * a).contains(&x);
-        if beside[axis] == 0.0 || grid.is_periodic(axis) || inside(here) || !inside(at[axis]) {
-            return here;
-        }
-        let soft = grid.edges()[axis] == Edge::Soft;
-        let beyond = if soft { a } else { 0.5 * a };
-        if soft {
-            sign = -sign;
-        }
-        if here < 0.0 {
-            -2.0 * beyond - here
-        } else {
-            2.0 * (last + beyond) - here
-        }
-    });
-    (place, sign)
-}
-
-/// A place no further outside of the grid than a rigid edge, which the nearest site still counts as its own; along a ring no place is outside.
-#[expect(clippy::cast_precision_loss, reason = "sizes are far below 2^52")]
-fn within(grid: &Grid, at: [f64; 3]) -> [f64; 3] {
-    let half = 0.4999 * grid.spacing();
-    let last = grid.size().map(|sites| (sites - 1) as f64 * grid.spacing());
-    [0, 1, 2].map(|axis| {
-        if grid.is_periodic(axis) {
-            at[axis]
-        } else {
-            at[axis].clamp(-half, last[axis] + half)
-        }
-    })
-}
-
-/// c at a place, m/s.
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    clippy::cast_precision_loss,
-    reason = "clamped to the grid's sites"
-)]
-fn speed_at(scenario: &Scenario, at: [f64; 3]) -> f64 {
-    let Some(acoustic) = constants(scenario) else {
-        return 1.0;
-    };
-    let grid = scenario.grid().whole();
-    let domain = Domain::new(&grid);
-    let site = [0, 1, 2].map(|axis| {
-        let (sites, place) = (grid.size()[axis] as f64, (at[axis] / grid.spacing()).round());
-        // Half a spacing behind the last site of a ring the first one is as near.
-        let site = if grid.is_periodic(axis) {
-            place.rem_euclid(sites)
-        } else {
-            place.clamp(0.0, sites - 1.0)
-        };
-        domain.at(axis, site as usize)
-    });
-    let mut speed = [acoustic.speed];
-    if scenario.medium().has(Sets::Speed) {
-        let medium = scenario.medium().over(grid);
-        medium.speed_row(acoustic.speed, site[1], site[2], site[0]..site[0] + 1, &mut speed);
-    }
-    speed[0]
 }
 
 /// Parts of a cell's side for which a disk's edge is looked at.

@@ -3,6 +3,7 @@
 pub mod emit;
 pub mod guides;
 pub mod impedance;
+pub mod material;
 pub mod medium;
 pub mod outward;
 pub mod point;

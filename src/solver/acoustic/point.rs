@@ -1,19 +1,17 @@
 //! Points between sites: the weights of a point source and of a point receiver.
 //!
-//! A point at x (in sites) has on each axis the weights w(i) = sinc(i − x) · I₀(b√(1 − (i − x)²/r²))/I₀(b) of the 2r sites around it; on a site they are 1 there and 0 elsewhere. With
-//! r = 4 and b = 6.31 a wave of 4 or more sites keeps its amplitude within 0.13 % an axis (the worst place between two sites), of 6 or more within 0.11 %.
+//! A point at x (in sites) has on each axis the weights of a [windowed sinc](crate::physics::sinc) at i − x of the sites i around it; on a site they are 1 there and 0 elsewhere. A wave of
+//! 4 or more sites keeps its amplitude within 0.13 % an axis (the worst place between two sites), of 6 or more within 0.11 %.
 //! Sites beyond an edge or in a wall are reflected: their weight goes to the site that mirrors them, with the sign of the mirror. A source then emits what its
-//! mirror image would add, and nothing is lost in walls.
+//! mirror image would add, and nothing is lost in walls. Beside a wall's corner the way to a site decides what mirrors it: a share goes to where all orders of the axes lead, in equal parts.
 //!
 //! Source: Hicks 2002, Arbitrary source and receiver positioning in finite-difference schemes using Kaiser windowed sinc functions, doi:10.1190/1.1451454.
 
 use crate::grid::{Edge, Grid};
-use std::sync::LazyLock;
+use crate::physics::sinc::{RADIUS, weight};
 
-/// r: half the sites of an axis.
-const RADIUS: isize = 4;
-/// b of the window: the band up to 4 sites a wavelength.
-const SHARPNESS: f64 = 6.31;
+/// The orders of the axes, those of a plane first.
+const ORDERS: [[usize; 3]; 6] = [[0, 1, 2], [1, 0, 2], [0, 2, 1], [1, 2, 0], [2, 0, 1], [2, 1, 0]];
 /// A point closer to a site than this (in sites) is on it: positions are lengths, and rounded.
 const ON_SITE: f64 = 1e-6;
 
@@ -23,7 +21,18 @@ pub type Shares = Vec<([usize; 3], f64)>;
 /// The sites of the point `at` (lengths) with their weights; `wall`: whether a site is a wall. Empty where the nearest site is a wall or lies outside the grid.
 #[must_use]
 pub fn shares(grid: &Grid, at: &[f64; 3], wall: impl Fn([usize; 3]) -> bool) -> Shares {
-    let Some((center, lists)) = axes(grid, at) else {
+    shares_beside(grid, at, [0.0; 3], wall)
+}
+
+/// The same of a place `beside` that point (lengths), which walls and edges in between mirror: half a spacing before a wall's first site is its face.
+#[must_use]
+pub(in crate::solver) fn shares_beside(
+    grid: &Grid,
+    at: &[f64; 3],
+    beside: [f64; 3],
+    wall: impl Fn([usize; 3]) -> bool,
+) -> Shares {
+    let Some((center, lists)) = axes(grid, at, beside) else {
         return Vec::new();
     };
     if wall(center) {
@@ -37,18 +46,38 @@ pub fn shares(grid: &Grid, at: &[f64; 3], wall: impl Fn([usize; 3]) -> bool) -> 
             }
         }
     }
-    let inside = |axis: usize, place: isize| (0..grid.size()[axis].cast_signed()).contains(&place);
-    let plain = |offsets: &[isize; 3]| (0..3).all(|axis| inside(axis, center[axis].cast_signed() + offsets[axis]));
-    let mut found: Shares = all
-        .into_iter()
-        .filter_map(|(offsets, weight)| {
-            let site = [0, 1, 2].map(|axis| center[axis].wrapping_add_signed(offsets[axis]));
-            if plain(&offsets) && !between(center, site).any(&wall) {
-                return Some((site, weight));
-            }
-            walk(grid, center, offsets, &wall).map(|(site, sign)| (site, sign * weight))
-        })
-        .collect();
+    let wrapped = |axis: usize, place: isize| {
+        let sites = grid.size()[axis].cast_signed();
+        let place = if grid.is_periodic(axis) {
+            place.rem_euclid(sites)
+        } else {
+            place
+        };
+        (0..sites).contains(&place).then_some(place.cast_unsigned())
+    };
+    // A site at these offsets; `None` beyond an edge.
+    let plain = |offsets: &[isize; 3]| -> Option<[usize; 3]> {
+        let [x, y, z] = [0, 1, 2].map(|axis| wrapped(axis, center[axis].cast_signed() + offsets[axis]));
+        Some([x?, y?, z?])
+    };
+    let walls = all.iter().filter_map(|(offsets, _)| plain(offsets)).any(&wall);
+    let orders = &ORDERS[..if walls { [1, 2, 6][grid.rank() - 1] } else { 1 }];
+    let mut found = Shares::with_capacity(all.len());
+    for (offsets, weight) in &all {
+        if let (Some(site), false) = (plain(offsets), walls) {
+            found.push((site, *weight));
+            continue;
+        }
+        let ends = |order: &[usize; 3]| walk(grid, center, *offsets, *order, &wall);
+        let first = ends(&orders[0]);
+        if orders[1..].iter().all(|order| ends(order) == first) {
+            found.extend(first.map(|(site, sign)| (site, sign * weight)));
+        } else {
+            #[expect(clippy::cast_precision_loss, reason = "at most 6")]
+            let part = weight / orders.len() as f64;
+            found.extend(orders.iter().filter_map(ends).map(|(site, sign)| (site, sign * part)));
+        }
+    }
     // Mirrored sites meet others.
     one_entry_a_site(&mut found);
     found
@@ -80,23 +109,38 @@ pub fn clamped(grid: &Grid, at: [f64; 3]) -> [f64; 3] {
     })
 }
 
+/// The nearest point no further outside of the grid than a rigid edge, half a spacing outside of the last site, which that site still counts as its own; along a ring no place is outside.
+#[expect(clippy::cast_precision_loss, reason = "sizes are far below 2^52")]
+#[must_use]
+pub(in crate::solver) fn within(grid: &Grid, at: [f64; 3]) -> [f64; 3] {
+    let half = 0.4999 * grid.spacing();
+    let last = grid.size().map(|sites| (sites - 1) as f64 * grid.spacing());
+    [0, 1, 2].map(|axis| {
+        if grid.is_periodic(axis) {
+            at[axis]
+        } else {
+            at[axis].clamp(-half, last[axis] + half)
+        }
+    })
+}
+
 /// Offsets along an axis with their weights.
 type Weights = Vec<(isize, f64)>;
 
-/// The nearest site, and for each axis the offsets from it with their weights; `None` outside the grid.
+/// The site nearest to a point, and for each axis the offsets from it, with their weights, of a place beside the point; `None` outside the grid.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_precision_loss,
     reason = "places on a grid"
 )]
-fn axes(grid: &Grid, at: &[f64; 3]) -> Option<([usize; 3], [Weights; 3])> {
+fn axes(grid: &Grid, at: &[f64; 3], beside: [f64; 3]) -> Option<([usize; 3], [Weights; 3])> {
     let mut center = [0; 3];
     let mut lists = [vec![(0, 1.0)], vec![(0, 1.0)], vec![(0, 1.0)]];
     for axis in 0..grid.rank() {
         let sites = grid.size()[axis];
         let place = at[axis] / grid.spacing();
         let mut nearest = place.round();
-        let off = place - nearest;
+        let off = place - nearest + beside[axis] / grid.spacing();
         if grid.is_periodic(axis) {
             nearest = nearest.rem_euclid(sites as f64);
         }
@@ -104,40 +148,32 @@ fn axes(grid: &Grid, at: &[f64; 3]) -> Option<([usize; 3], [Weights; 3])> {
             return None;
         }
         center[axis] = (nearest as isize).cast_unsigned();
-        if off.abs() > ON_SITE && sites > 1 {
-            lists[axis] = (-RADIUS..=RADIUS)
+        if sites == 1 {
+            continue;
+        }
+        lists[axis] = if (off - off.round()).abs() > ON_SITE {
+            (off.floor() as isize - RADIUS..=off.ceil() as isize + RADIUS)
                 .map(|offset| (offset, weight(offset as f64 - off)))
                 .filter(|(_, weight)| *weight != 0.0)
-                .collect();
-        }
+                .collect()
+        } else {
+            vec![(off.round() as isize, 1.0)]
+        };
     }
     Some((center, lists))
 }
 
-/// The sites that a walk along x, then y, then z passes after `from`, up to `to`.
-fn between(from: [usize; 3], to: [usize; 3]) -> impl Iterator<Item = [usize; 3]> {
-    let mut at = from;
-    std::iter::from_fn(move || {
-        let axis = (0..3).find(|&axis| at[axis] != to[axis])?;
-        at[axis] = if at[axis] < to[axis] {
-            at[axis] + 1
-        } else {
-            at[axis] - 1
-        };
-        Some(at)
-    })
-}
-
-/// Where a walk by `offsets` ends, reflected by walls and rigid edges (half a site before them) and by soft edges with the opposite sign (one site outside); `None` on the node of
+/// Where a walk by `offsets`, along one axis after the other, ends, reflected by walls and rigid edges (half a site before them) and by soft edges with the opposite sign (one site outside); `None` on the node of
 /// a soft edge.
 fn walk(
     grid: &Grid,
     from: [usize; 3],
     offsets: [isize; 3],
+    order: [usize; 3],
     wall: &impl Fn([usize; 3]) -> bool,
 ) -> Option<([usize; 3], f64)> {
     let (mut at, mut sign) = (from, 1.0);
-    for axis in 0..grid.rank() {
+    for axis in order.into_iter().filter(|axis| *axis < grid.rank()) {
         let sites = grid.size()[axis].cast_signed();
         let mut up = offsets[axis].signum();
         // A place outside a soft edge is the node: −1 or `sites`.
@@ -164,38 +200,6 @@ fn walk(
         }
     }
     Some((at, sign))
-}
-
-/// w at a distance in sites.
-fn weight(distance: f64) -> f64 {
-    #[expect(clippy::cast_precision_loss, reason = "a small number")]
-    let part = distance / RADIUS as f64;
-    if part.abs() >= 1.0 {
-        return 0.0;
-    }
-    let angle = std::f64::consts::PI * distance;
-    static HIGHEST: LazyLock<f64> = LazyLock::new(|| bessel(SHARPNESS));
-    let window = bessel(SHARPNESS * (1.0 - part * part).sqrt()) / *HIGHEST;
-    if angle == 0.0 {
-        window
-    } else {
-        angle.sin() / angle * window
-    }
-}
-
-/// I₀, by its power series Σ (x²/4)ⁿ/n!²: all terms are positive, and 30 reach 1e-16 below x = 7.
-fn bessel(x: f64) -> f64 {
-    let quarter = x * x / 4.0;
-    let (mut term, mut sum) = (1.0, 1.0);
-    for n in 1..=30 {
-        term *= quarter / f64::from(n * n);
-        // What follows is smaller still and changes nothing.
-        if sum + term == sum {
-            break;
-        }
-        sum += term;
-    }
-    sum
 }
 
 #[cfg(test)]
@@ -283,5 +287,37 @@ mod tests {
             shares(&larger, &[6.0, 2.0, 0.0], screen).is_empty(),
             "in the screen itself"
         );
+    }
+    /// Beside the corner of a wall no axis comes first: what is mirrored across the diagonal has the mirrored shares.
+    #[test]
+    fn corners_know_no_first_axis() {
+        let swapped = |axes: [usize; 3], at: [usize; 3]| axes.map(|axis| at[axis]);
+        for (size, axes) in [
+            (&[20, 20][..], [1, 0, 2]),
+            (&[20, 20, 20], [1, 2, 0]),
+            (&[20, 20, 20], [0, 2, 1]),
+        ] {
+            let space = size.len() > 2;
+            let corner = |[i, j, k]: [usize; 3]| i < 8 && j < 9 && (!space || k < 7);
+            let here = [4.13, 4.68, if space { 3.72 } else { 0.0 }];
+            let grid = Grid::new(size, 0.5);
+            let mut there: Shares = shares(&grid, &here, corner)
+                .into_iter()
+                .map(|(site, weight)| (swapped(axes, site), weight))
+                .collect();
+            one_entry_a_site(&mut there);
+            // The corner as it stands after the swap.
+            let back = |at: [usize; 3]| {
+                let mut old = [0; 3];
+                (0..3).for_each(|axis| old[axes[axis]] = at[axis]);
+                corner(old)
+            };
+            let found = shares(&grid, &axes.map(|axis| here[axis]), back);
+            assert_eq!(found.len(), there.len());
+            for ((site, weight), (other, expected)) in found.iter().zip(&there) {
+                assert!(site == other && (weight - expected).abs() < 1e-14, "{site:?} {other:?}");
+            }
+            assert!((sum(&found, |_| 1.0) - 1.0).abs() < 5e-3);
+        }
     }
 }

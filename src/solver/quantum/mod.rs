@@ -5,6 +5,7 @@ pub(super) mod on_host;
 mod span;
 mod sums;
 
+pub use span::interaction_energy;
 pub(super) use span::potential_span;
 
 use super::SolverError;

@@ -15,7 +15,7 @@ const SITES: usize = 100_000;
 pub fn potential_span(scenario: &Scenario) -> f64 {
     let medium = scenario.medium();
     let (low, high) = potential_range(medium);
-    high - low + driven(scenario) + interacting(scenario)
+    high - low + driven(scenario) + interaction_energy(scenario)
 }
 
 /// What driven parts add.
@@ -40,8 +40,9 @@ fn driven(scenario: &Scenario) -> f64 {
         .sum()
 }
 
-/// What an interaction adds.
-fn interacting(scenario: &Scenario) -> f64 {
+/// The largest |g||ψ|² of an interaction at t = 0, about: of packets by their widths, of eigenstates as if they filled the grid.
+#[must_use]
+pub fn interaction_energy(scenario: &Scenario) -> f64 {
     let medium = scenario.medium();
     let strength = strongest(scenario, medium) + medium.cross_interaction().abs();
     if strength == 0.0 {

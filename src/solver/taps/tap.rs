@@ -3,6 +3,7 @@
 use crate::field::Real;
 use crate::grid::Grid;
 use crate::physics::{Detector, Measure, Region, axis_across};
+use crate::scene::Scenario;
 use crate::solver::acoustic::outward::Domain;
 use crate::solver::acoustic::point::Shares;
 use num_complex::{Complex, Complex64};
@@ -25,6 +26,8 @@ pub struct Tap {
     pub weight: f64,
     /// Sites and weights of a point between sites whose pressure is recorded, in the order of memory; `lo` and `hi` enclose them. Otherwise empty.
     pub shares: Shares,
+    /// Of a mean pressure: the sites without a wall, where there are walls; `None`: all of them.
+    pub open: Option<usize>,
 }
 
 impl Tap {
@@ -91,6 +94,7 @@ impl Tap {
             across,
             weight: a.powi(i32::try_from(power).unwrap_or(3)),
             shares: Vec::new(),
+            open: None,
         };
         if new.measure == Measure::Energy {
             new.leave_out_layers(&Domain::new(grid));
@@ -156,10 +160,7 @@ impl Tap {
         match self.measure {
             Measure::Peak => values.iter().fold(0.0, |most: f64, value| most.max(*value)),
             Measure::Value | Measure::Velocity => values.first().copied().unwrap_or(0.0),
-            Measure::Pressure => {
-                let sites: usize = (0..3).map(|axis| self.hi[axis].saturating_sub(self.lo[axis])).product();
-                if sites > 0 { sum() / sites as f64 } else { 0.0 }
-            }
+            Measure::Pressure => sum() / self.sites_of_mean().max(1) as f64,
             Measure::Probability | Measure::Energy | Measure::Flux => sum() * self.weight,
         }
     }
@@ -310,17 +311,35 @@ impl Tap {
         (0..3).all(|axis| hi[axis] > self.lo[axis]).then_some([self.lo, hi])
     }
 
+    /// The sites that are no walls.
+    pub(super) fn open_sites(&self, scenario: &Scenario) -> usize {
+        let (grid, medium) = (scenario.grid(), scenario.medium());
+        let domain = Domain::new(grid);
+        let mut walls = vec![false; grid.size()[0]];
+        let rows = (self.lo[2]..self.hi[2]).flat_map(|k| (self.lo[1]..self.hi[1]).map(move |j| [j, k]));
+        rows.map(|[j, k]| {
+            let [j, k] = domain.row(j, k);
+            medium.wall_row(j, k, 0..grid.size()[0], &mut walls);
+            domain.fill_ends(&mut walls);
+            walls[self.lo[0]..self.hi[0]].iter().filter(|wall| !**wall).count()
+        })
+        .sum()
+    }
+
+    /// How many sites a mean pressure is taken over: walls have none.
+    fn sites_of_mean(&self) -> usize {
+        let [lo, hi] = self.summed_sites().unwrap_or_default();
+        self.open
+            .unwrap_or_else(|| (0..3).map(|axis| hi[axis] - lo[axis]).product())
+    }
+
     /// The value of an acoustic detector from the sum over its sites of what its measure asks for ([`Tap::acoustic`]), for a peak from the largest.
     #[expect(clippy::cast_precision_loss, reason = "numbers of sites")]
     pub fn acoustic_of(&self, sum: f64) -> f64 {
         match self.measure {
             Measure::Peak => sum,
             Measure::Probability | Measure::Energy | Measure::Flux => sum * self.weight,
-            Measure::Value | Measure::Velocity | Measure::Pressure => {
-                let [lo, hi] = self.summed_sites().unwrap_or_default();
-                let sites: usize = (0..3).map(|axis| hi[axis] - lo[axis]).product();
-                sum / sites.max(1) as f64
-            }
+            Measure::Value | Measure::Velocity | Measure::Pressure => sum / self.sites_of_mean().max(1) as f64,
         }
     }
 }

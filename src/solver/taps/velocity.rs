@@ -8,23 +8,24 @@
 use crate::grid::Grid;
 use crate::solver::acoustic::point::{self, Shares};
 
-/// Half the distance of the two places whose difference is taken, in spacings: a hair less than a half, so that both sides of the last site are the grid's.
-const HALF: f64 = 0.5 - 1e-9;
+/// Half the distance of the two places whose difference is taken, in spacings.
+const HALF: f64 = 0.5;
 
-/// Sites whose pressures with these weights add up to ∂p/∂n at a place; a site without weight where a wall stands.
+/// Sites whose pressures with these weights add up to ∂p/∂n at a place; a site without weight where the nearest one is a wall. Between the face of a wall or a rigid edge and the first site
+/// before it one of the two places lies behind the face, which mirrors it.
 pub(super) fn gradient(
     grid: &Grid,
     at: [f64; 3],
     direction: [f64; 3],
     wall: impl Fn([usize; 3]) -> bool + Copy,
 ) -> Shares {
-    let at = point::clamped(grid, at);
+    let at = point::within(grid, at);
     let mut all = Shares::new();
     for axis in (0..grid.rank()).filter(|axis| direction[*axis] != 0.0) {
         let beside = |side: f64| {
-            let mut place = at;
-            place[axis] += side * HALF * grid.spacing();
-            point::shares(grid, &place, wall)
+            let mut way = [0.0; 3];
+            way[axis] = side * HALF * grid.spacing();
+            point::shares_beside(grid, &at, way, wall)
         };
         let (before, behind) = (beside(-1.0), beside(1.0));
         if before.is_empty() || behind.is_empty() {
@@ -69,5 +70,66 @@ impl Velocity {
     /// Continues from such a state.
     pub(super) fn restore(&mut self, numbers: [f64; 3]) {
         self.last = (!numbers[0].is_nan()).then_some(numbers);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::cast_precision_loss, reason = "small grids")]
+
+    use super::*;
+    use crate::grid::Edge;
+    use std::f64::consts::PI;
+
+    /// A standing wave before a rigid face, by an edge or by a wall inside, and before a soft edge: its slope between the last site and the face as well as elsewhere. The difference over a site
+    /// is sin(ka/2)/(ka/2) of the slope, 0.5 % less at 18 sites a wavelength, the weights are off by 0.12 %.
+    #[test]
+    fn slopes_are_known_up_to_the_faces() {
+        // (edge, first and last site before walls, place of the node of the slope or of the pressure)
+        for (edge, [first, last], beyond) in [
+            (Edge::Wall, [0, 35], 0.5),
+            (Edge::Wall, [5, 40], 0.5),
+            (Edge::Soft, [0, 34], 1.0),
+        ] {
+            let size = if first == 0 { last + 1 } else { 46 };
+            let grid = Grid::new(&[size, 7], 0.5).with_edges([edge, Edge::Periodic, Edge::Wall], 0);
+            let (left, right) = (first as f64 - beyond, last as f64 + beyond);
+            let k = 4.0 * PI / (right - left);
+            let soft = edge == Edge::Soft;
+            let pressure = |x: f64| {
+                if soft {
+                    (k * (x - left)).sin()
+                } else {
+                    (k * (x - left)).cos()
+                }
+            };
+            let slope = |x: f64| {
+                if soft {
+                    k * (k * (x - left)).cos()
+                } else {
+                    -k * (k * (x - left)).sin()
+                }
+            };
+            let [near, far] = [first, last].map(|site| site as f64);
+            for x in [
+                near - 0.49,
+                near - 0.2,
+                near,
+                near + 0.3,
+                near + 3.7,
+                far - 0.6,
+                far + 0.3,
+                far + 0.49,
+            ] {
+                let wall = |[i, ..]: [usize; 3]| !(first..=last).contains(&i);
+                let all = gradient(&grid, [0.5 * x, 1.1, 0.0], [1.0, 0.0, 0.0], wall);
+                let found: f64 = all.iter().map(|(site, weight)| weight * pressure(site[0] as f64)).sum();
+                let off = 0.5 * found - slope(x);
+                assert!(
+                    off.abs() < 0.008 * k,
+                    "{edge:?}, from {first}, {x}: off by {off} of {k}"
+                );
+            }
+        }
     }
 }

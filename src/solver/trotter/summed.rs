@@ -209,6 +209,7 @@ mod tests {
             across: 0,
             weight: 1.0,
             shares: Vec::new(),
+            open: None,
         }
     }
 

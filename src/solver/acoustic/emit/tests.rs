@@ -112,24 +112,17 @@ fn a_disk_stands_for_its_area() {
 }
 
 #[test]
-fn edges_mirror_what_stands_beside_a_place() {
+fn edges_and_walls_mirror_what_stands_beside_a_place() {
+    use crate::grid::Edge;
     let grid = Grid::new(&[10, 10], 1.0).with_edges([Edge::Wall, Edge::Soft, Edge::Wall], 0);
-    assert_eq!(
-        mirrored(&grid, [0.0, 5.0, 0.0], [-1.0, 0.0, 0.0]),
-        ([0.0, 5.0, 0.0], 1.0)
-    );
-    assert_eq!(
-        mirrored(&grid, [9.0, 5.0, 0.0], [2.0, 0.0, 0.0]),
-        ([8.0, 5.0, 0.0], 1.0)
-    );
-    assert_eq!(
-        mirrored(&grid, [3.0, 0.0, 0.0], [0.0, -3.0, 0.0]),
-        ([3.0, 1.0, 0.0], -1.0)
-    );
-    assert_eq!(
-        mirrored(&grid, [-2.0, 5.0, 0.0], [1.0, 0.0, 0.0]),
-        ([-1.0, 5.0, 0.0], 1.0)
-    );
+    let beside = |at: [f64; 3], beside: [f64; 3]| shares_beside(&grid, &at, beside, |[i, ..]| i == 6);
+    assert_eq!(beside([0.0, 5.0, 0.0], [-1.0, 0.0, 0.0]), [([0, 5, 0], 1.0)]);
+    assert_eq!(beside([9.0, 5.0, 0.0], [2.0, 0.0, 0.0]), [([8, 5, 0], 1.0)]);
+    assert_eq!(beside([3.0, 0.0, 0.0], [0.0, -3.0, 0.0]), [([3, 1, 0], -1.0)]);
+    assert_eq!(beside([5.0, 5.0, 0.0], [3.0, 0.0, 0.0]), [([3, 5, 0], 1.0)]);
+    assert_eq!(beside([7.0, 5.0, 0.0], [-1.0, 0.0, 0.0]), [([7, 5, 0], 1.0)]);
+    assert!(beside([-2.0, 5.0, 0.0], [1.0, 0.0, 0.0]).is_empty());
+    assert!(beside([6.0, 5.0, 0.0], [1.0, 0.0, 0.0]).is_empty());
 }
 
 #[test]

@@ -1,0 +1,61 @@
+//! What a lattice does not carry of ψ: packets, clouds that interact, the symmetry of two particles.
+
+use super::{SITES_PER_WAVELENGTH, figure, sites};
+use crate::physics::Initial;
+use crate::scene::Scenario;
+use crate::solver::interaction_energy;
+use std::f64::consts::TAU;
+
+/// Packets with few sites per wavelength.
+pub(super) fn packets(scenario: &Scenario, spacing: f64) -> Vec<String> {
+    let Initial::Packets(packets) = scenario.initial() else {
+        return Vec::new();
+    };
+    let lengths = packets.iter().map(|packet| {
+        let k = packet.momentum.iter().map(|k| k * k).sum::<f64>().sqrt();
+        TAU / (k * spacing)
+    });
+    // π/4 as scenes write it, with seven digits, is eight sites.
+    (lengths.filter(|length| *length < SITES_PER_WAVELENGTH * (1.0 - 1e-6)))
+        .map(|length| {
+            format!(
+                "Only {} sites per wavelength: the lattice slows the packet down (v = 2Ja sin ka). Use a finer spacing or a smaller momentum.",
+                sites(length)
+            )
+        })
+        .collect()
+}
+
+/// A cloud with a mass that interacts so strongly that what comes of it in real time is finer than the lattice: g|ψ|² = J(ka)² is the kinetic energy that it can turn into, and 1/k the healing
+/// length.
+pub(super) fn clouds(scenario: &Scenario, hopping: f64) -> Option<String> {
+    /// Fewest sites of the shortest waves, of which there are few.
+    const SITES_OF_THE_SHORTEST: f64 = SITES_PER_WAVELENGTH / 2.0;
+    let quantum = scenario.model().quantum()?;
+    let energy = interaction_energy(scenario);
+    // Tight binding is a lattice by itself, and how dense a ground state is is not known at its beginning.
+    if energy == 0.0 || quantum.mass.is_none() || scenario.time().imaginary {
+        return None;
+    }
+    let healing = (hopping / energy).sqrt();
+    (TAU * healing < SITES_OF_THE_SHORTEST).then(|| {
+        format!(
+            "The interaction g|ψ|² is up to {} at t = 0, and its healing length 1/√(2mg|ψ|²) only {} sites: waves that it drives have {} sites per wavelength, and the lattice slows them \
+             down. Use a finer spacing or a weaker interaction.",
+            figure(energy),
+            figure(healing),
+            sites(TAU * healing)
+        )
+    })
+}
+
+/// Two particles by a method whose steps do not treat x and y alike. In imaginary time the symmetry is restored.
+pub(super) fn exchanged(scenario: &Scenario) -> Option<String> {
+    let two = scenario.file().quantum.as_ref()?.exchange.is_some();
+    let unlike = scenario.solver().method == "crank-nicolson" && !scenario.time().imaginary;
+    (two && unlike).then(|| {
+        "crank-nicolson keeps the symmetry of two particles only up to its error of order Δt² (its steps along x are half as long as those along y). Use trotter, which keeps it, or a \
+         shorter Δt."
+            .to_owned()
+    })
+}

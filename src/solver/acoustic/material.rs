@@ -1,0 +1,112 @@
+//! c and ρ of the medium at single sites, for sources.
+
+use super::medium::constants;
+use super::outward::Domain;
+use crate::grid::Grid;
+use crate::physics::{Medium, Sets};
+use crate::scene::Scenario;
+
+/// c in m/s and ρ in kg/m³ at the sites of the scene's grid.
+pub struct Material {
+    /// c and ρ where no layer sets them.
+    background: [f64; 2],
+    /// What layers set, continued into absorbing edges; `None` where they set neither.
+    layers: Option<(Medium, Domain)>,
+}
+
+impl Material {
+    /// The same c and ρ everywhere.
+    #[must_use]
+    pub fn uniform(background: [f64; 2]) -> Self {
+        let layers = None;
+        Self { background, layers }
+    }
+
+    /// That of a scene, also where a window of its grid is stepped.
+    #[must_use]
+    pub fn of(scenario: &Scenario) -> Self {
+        let Some(acoustic) = constants(scenario) else {
+            return Self::uniform([1.0; 2]);
+        };
+        let medium = scenario.medium();
+        let any = medium.has(Sets::Speed) || medium.has(Sets::Density);
+        Self {
+            background: [acoustic.speed, acoustic.density],
+            layers: any.then(|| {
+                let grid = scenario.grid().whole();
+                let domain = Domain::new(&grid);
+                (medium.over(grid), domain)
+            }),
+        }
+    }
+
+    /// Whether all sites have the same.
+    #[must_use]
+    pub fn is_uniform(&self) -> bool {
+        self.layers.is_none()
+    }
+
+    /// c and ρ at a site.
+    fn at(&self, site: [usize; 3]) -> [f64; 2] {
+        let [c, density] = self.background;
+        let Some((medium, domain)) = &self.layers else {
+            return [c, density];
+        };
+        let [i, j, k] = [0, 1, 2].map(|axis| domain.at(axis, site[axis]));
+        let (mut own, mut heavy) = ([c], [density]);
+        // Moving sources ask at every step.
+        if medium.has(Sets::Speed) {
+            medium.speed_row(c, j, k, i..i + 1, &mut own);
+        }
+        if medium.has(Sets::Density) {
+            medium.density_row(density, j, k, i..i + 1, &mut heavy);
+        }
+        [own[0], heavy[0]]
+    }
+
+    /// c at the site nearest to a place of `grid`, the scene's, and the ρ that a source pushes there. Of a force along an axis half acts on either face of the site, and a face has the mean
+    /// density of its two sites; a monopole, without an axis, is at the site itself.
+    #[must_use]
+    pub fn pushed(&self, grid: &Grid, at: [f64; 3], axis: Option<usize>) -> [f64; 2] {
+        let [c, here] = self.at(nearest(grid, at));
+        let Some(axis) = axis.filter(|_| !self.is_uniform()) else {
+            return [c, here];
+        };
+        let side = |step: f64| {
+            let mut place = at;
+            place[axis] += step * grid.spacing();
+            self.at(nearest(grid, place))[1]
+        };
+        [c, (side(-1.0) + 2.0 * here + side(1.0)) / 4.0]
+    }
+
+    /// K = ρc² at a site over that of this c and ρ.
+    #[must_use]
+    pub fn stiffness_over(&self, site: [usize; 3], [c, density]: [f64; 2]) -> f64 {
+        if self.is_uniform() {
+            return 1.0;
+        }
+        let [own, heavy] = self.at(site);
+        (own / c).powi(2) * (heavy / density)
+    }
+}
+
+/// The site nearest to a place.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    clippy::cast_precision_loss,
+    reason = "clamped to the grid's sites"
+)]
+fn nearest(grid: &Grid, at: [f64; 3]) -> [usize; 3] {
+    [0, 1, 2].map(|axis| {
+        let (sites, place) = (grid.size()[axis] as f64, (at[axis] / grid.spacing()).round());
+        // Half a spacing behind the last site of a ring the first one is as near.
+        let site = if grid.is_periodic(axis) {
+            place.rem_euclid(sites)
+        } else {
+            place.clamp(0.0, sites - 1.0)
+        };
+        site as usize
+    })
+}
