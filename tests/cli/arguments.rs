@@ -52,6 +52,11 @@ fn misplaced_words_are_told_with_what_to_write() {
             "there is no sub-command `qqqqqq`: `ripplon --help` lists all",
         ),
         ("lst", "no sub-command `lst`: did you mean `ripplon list`?"),
+        ("run nofile.toml", "help: look at its spelling and its folder"),
+        (
+            "run pond.toml",
+            "help: look at its folder; the preset is written \"pond\" alone",
+        ),
         ("pont", "did you mean the preset \"pond\"?"),
         (
             "run small.toml --until 5s",
