@@ -90,6 +90,17 @@ pub fn title(file: &SceneFile, quantity: Quantity) -> &'static str {
         .map_or(quantity.as_str(), |(_, title, _)| title)
 }
 
+/// The unit of a quantity of sound, as its name has it; those of ψ have none.
+#[must_use]
+pub fn unit(equation: Equation, quantity: Quantity) -> &'static str {
+    if equation == Equation::Schrodinger {
+        return "";
+    }
+    let name = ACOUSTIC.iter().find(|(known, _, _)| *known == quantity);
+    let unit = name.and_then(|(_, name, _)| name.rsplit_once(" (")?.1.strip_suffix(')'));
+    unit.unwrap_or_default()
+}
+
 /// The quantity that a scene shows.
 #[must_use]
 pub fn quantity(file: &SceneFile) -> Quantity {
