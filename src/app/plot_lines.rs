@@ -7,7 +7,7 @@ use super::mirror_plots;
 use super::plots::Kind;
 use super::theory_view;
 use super::units::{Along, Units};
-use super::view_panel;
+use super::view_panel::{self, with_unit};
 use super::view_state::{Cut, ViewState};
 use crate::engine::Frame;
 use crate::physics::{Equation, Measure};
@@ -244,15 +244,6 @@ pub(super) fn heading(kind: Kind, title: &str, sources: &Sources<'_>) -> String 
         _ => title.to_owned(),
     };
     format!("{what} over {over}")
-}
-
-/// Words with their unit, if there is one.
-fn with_unit(words: &str, unit: &str) -> String {
-    if unit.is_empty() {
-        words.to_owned()
-    } else {
-        format!("{words} ({unit})")
-    }
 }
 
 /// The units of what the detectors of a scene record.
