@@ -289,9 +289,7 @@ impl App {
 
     /// Copies a link that opens this page with the scene as it is.
     fn copy_link(&mut self, ctx: &egui::Context) {
-        // A preset that was saved is a scene of its own.
-        let as_it_was = self.document.path().is_none() && !self.document.is_modified();
-        let preset = self.document.preset().filter(|_| as_it_was);
+        let preset = self.document.preset().filter(|_| !self.document.is_modified());
         let Some(link) = system::link_to(preset, &self.document.draft.to_toml()) else {
             return;
         };

@@ -192,11 +192,12 @@ impl Carpet {
         let font = FontId::proportional(11.0);
         // Times of the rows that stand there, whatever their distances.
         let marks = ((plot.height() / 28.0) as usize).clamp(2, 9).min(self.rows.len());
+        let last = self.rows.last().map_or(0.0, |row| row.time * units.time.per);
         for n in 0..marks {
             let at = n * (self.rows.len() - 1) / (marks - 1).max(1);
             let y = plot.bottom() - (at as f32 + 0.5) / self.rows.len() as f32 * plot.height();
             painter.hline(plot.left() - 4.0..=plot.left(), y, Stroke::new(1.0, palette.weak));
-            let text = figure(self.rows[at].time * units.time.per, 3);
+            let text = time_label(self.rows[at].time * units.time.per, last);
             painter.text(
                 pos2(plot.left() - 7.0, y),
                 Align2::RIGHT_CENTER,
@@ -266,6 +267,12 @@ impl Carpet {
             *value *= *value;
         }
     }
+}
+
+/// The label of a row's time: 0 where it is nothing beside the last one, as that of a first picture one step after the start.
+fn time_label(time: f64, last: f64) -> String {
+    let is_start = time.abs() < 1e-3 * last.abs();
+    figure(if is_start { 0.0 } else { time }, 3)
 }
 
 /// Whether colours of two ranges differ by less than half a step of a map.
@@ -372,6 +379,14 @@ mod tests {
             },
             ..Frame::default()
         }
+    }
+
+    #[test]
+    fn the_first_row_of_a_long_run_is_at_zero() {
+        let labels = [3.2e-5, 0.424, 0.802].map(|time| time_label(time, 0.802));
+        assert_eq!(labels, ["0", "0.424", "0.802"]);
+        let short = [3.2e-5, 6.4e-5].map(|time| time_label(time, 6.4e-5));
+        assert_eq!(short, ["3.2e−5", "6.4e−5"]);
     }
 
     #[test]

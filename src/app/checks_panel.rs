@@ -14,7 +14,7 @@ use crate::physics::{Initial, Model, absorber};
 use crate::scene::Scenario;
 use crate::scene::scenario::{Expectation, Subject};
 use crate::solver::StepAdvice;
-use egui::{Align, Id, Layout, Ui};
+use egui::{Align, Color32, FontId, Id, Layout, Ui};
 use std::sync::Arc;
 
 /// Tolerances beyond which a value that is still on its way is not compared with them.
@@ -135,24 +135,15 @@ fn card(
         .inner_margin(8)
         .show(ui, |ui| {
             ui.spacing_mut().item_spacing.y = 4.0;
-            ui.horizontal(|ui| {
-                ui.label(theme::icon(icon, 15.0).color(color));
-                // What stands at the right has its room first: a long name is cut before it.
-                ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-                    let text = match verdict {
-                        _ if edited => word.to_owned(),
-                        Verdict::Pending if clock.time < expectation.at => {
-                            format!("at t = {}", time.show(expectation.at, 4))
-                        }
-                        Verdict::Pending => "not measured".to_owned(),
-                        _ => word.to_owned(),
-                    };
-                    ui.label(egui::RichText::new(text).size(12.0).color(color));
-                    ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
-                        ui.add(egui::Label::new(egui::RichText::new(&name).color(palette.strong)).truncate());
-                    });
-                });
-            });
+            let standing = match verdict {
+                _ if edited => word.to_owned(),
+                Verdict::Pending if clock.time < expectation.at => {
+                    format!("at t = {}", time.show(expectation.at, 4))
+                }
+                Verdict::Pending => "not measured".to_owned(),
+                _ => word.to_owned(),
+            };
+            heading(ui, &name, (icon, color), &standing);
             if let Some(said) = questions.said(place) {
                 value_row(ui, "you said", &said);
             }
@@ -207,6 +198,38 @@ fn card(
     response
         .widget_info(|| egui::WidgetInfo::labeled(egui::Role::ListItem, true, format!("Prediction {name}: {word}")));
     response.on_hover_text(&expectation.because);
+}
+
+/// The heading of a card: its subject, and how that stands at the right; below it where both have no room side by side, so that a long name is read whole.
+fn heading(ui: &mut Ui, name: &str, (icon, color): (Icon, Color32), standing: &str) {
+    const SIGN: f32 = 15.0;
+    const SMALL: f32 = 12.0;
+    let width = |text: &str, font| {
+        let galley = ui.painter().layout_no_wrap(text.to_owned(), font, color);
+        galley.size().x
+    };
+    let body = egui::TextStyle::Body.resolve(ui.style());
+    let both = width(name, body) + width(standing, FontId::proportional(SMALL));
+    let fits = SIGN + both + 2.0 * ui.spacing().item_spacing.x < ui.available_width();
+    let sign = theme::icon(icon, SIGN).color(color);
+    let name = egui::Label::new(egui::RichText::new(name).color(theme::palette(ui).strong)).wrap();
+    let standing = egui::RichText::new(standing).size(SMALL).color(color);
+    let at_right = |ui: &mut Ui| {
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| ui.label(standing));
+    };
+    if fits {
+        ui.horizontal(|ui| {
+            ui.label(sign);
+            ui.add(name);
+            at_right(ui);
+        });
+    } else {
+        ui.horizontal_top(|ui| {
+            ui.label(sign);
+            ui.add(name);
+        });
+        ui.horizontal(at_right);
+    }
 }
 
 fn value_row(ui: &mut Ui, name: &str, value: &str) {
@@ -316,6 +339,38 @@ mod tests {
             error_of(Some(expectation.value + 1.0), expectation).map(f64::round),
             Some(1.0)
         );
+    }
+
+    #[test]
+    fn long_names_are_read_whole_in_narrow_cards() {
+        let (name, standing) = ("Overlap with the start, imaginary part", "at t = 300");
+        for width in [150.0, 215.0, 300.0, 600.0] {
+            let screen = egui::Rect::from_min_size(egui::Pos2::ZERO, egui::vec2(width, 200.0));
+            let shapes = theme::drawn(screen, |ui| {
+                heading(ui, name, (Icon::Hourglass, Color32::WHITE), standing)
+            });
+            let of = |words: &str| {
+                let text = shapes.iter().find_map(|shape| match &shape.shape {
+                    egui::Shape::Text(text) if text.galley.text() == words => Some(text),
+                    _ => None,
+                });
+                let text = text.unwrap();
+                assert!(!text.galley.elided, "{words}, {width}");
+                text.visual_bounding_rect()
+            };
+            let (name, standing) = (of(name), of(standing));
+            assert!(
+                name.right() <= width && standing.right() <= width,
+                "{name:?} {standing:?}"
+            );
+            assert!(!name.intersects(standing), "{name:?} {standing:?}");
+            // Side by side where there is room.
+            assert_eq!(
+                standing.top() < name.bottom(),
+                width == 600.0 || width == 300.0,
+                "{width}"
+            );
+        }
     }
 
     /// A trajectory is told while it goes, not only when its prediction is due.

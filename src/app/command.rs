@@ -221,7 +221,7 @@ pub const ACTIONS: &[Entry] = &[
     entry(Action::ExportPicture, Menu::File, "Export picture…", Icon::Image, &[key(CTRL, Key::E)], "Writes the field as PNG without the panels, whole pixels a site. Export film makes one of any size."),
     entry(Action::ExportFilm, Menu::File, "Export film…", Icon::Film, &[key(CTRL_SHIFT, Key::E)], "A film (MP4, GIF, animated PNG, numbered PNGs) or a picture at any size, of the scene from its start or of the run."),
     entry(Action::ExportField, Menu::File, "Export field…", Icon::FileText, &[], "Writes the field as NPY (complex64 or complex128, C order)."),
-    entry(Action::ExportRecords, Menu::File, "Export records…", Icon::FileText, &[], "Writes what the detectors recorded as CSV, one row a record."),
+    entry(Action::ExportRecords, Menu::File, "Export records…", Icon::FileText, &[], "Writes what the detectors recorded as CSV, one row a record. What a detector of sound heard is saved as WAV in its card (Scene, Detectors)."),
     entry(Action::SaveCheckpoint, Menu::File, "Save checkpoint…", Icon::Hourglass, &[], "Writes the whole state; `ripplon run --resume` continues it bit by bit."),
     entry(Action::Quit, Menu::File, "Quit", Icon::X, &[key(CTRL, Key::Q)], "Ends the program."),
     entry(Action::Undo, Menu::Edit, "Undo", Icon::Undo2, &[key(CTRL, Key::Z)], "Takes back the last edit of the scene."),

@@ -37,7 +37,7 @@ pub struct Document {
     run: RunSeen,
     /// Where it is saved, if it has a file.
     path: Option<PathBuf>,
-    /// The preset that it began as.
+    /// The preset that it is, until it is saved in a file of its own.
     preset: Option<String>,
     undo: Vec<SceneFile>,
     redo: Vec<SceneFile>,
@@ -101,7 +101,7 @@ impl Document {
         self.path().filter(|path| !embedded::may_carry(path))
     }
 
-    /// The preset that the scene began as.
+    /// The preset that the scene is, with or without edits; none once it is saved in a file of its own.
     #[must_use]
     pub fn preset(&self) -> Option<&str> {
         self.preset.as_deref()
@@ -264,6 +264,7 @@ impl Document {
         self.saved = file;
         self.original = None;
         self.path = Some(path);
+        self.preset = None;
     }
 }
 
@@ -292,6 +293,17 @@ mod tests {
         // A second time there is nothing left to do.
         document.prepare_for(Path::new("/third/scene.toml"));
         assert_eq!(document.draft.initial, Some(found));
+    }
+
+    #[test]
+    fn a_preset_that_was_saved_is_a_scene_of_its_own() {
+        let mut document = Document::default();
+        document.open(SceneFile::default(), None, Some("ring".to_owned()));
+        titled(&mut document, "My ring");
+        assert_eq!(document.preset(), Some("ring"), "an edit is one of the preset");
+        document.mark_saved(document.draft.clone(), "/mine/ring.toml".into());
+        assert_eq!(document.preset(), None);
+        assert_eq!(document.path(), Some(Path::new("/mine/ring.toml")));
     }
 
     #[test]

@@ -14,6 +14,7 @@ use super::theme::{self, over_picture};
 use super::theory_view;
 use super::tools::{Ground, Tool};
 use super::units::{Along, Units};
+use super::view_panel;
 use super::view_state::{Cut, ViewState};
 use super::widgets::{figure, steady};
 use crate::engine::Frame;
@@ -441,7 +442,7 @@ fn read_out(view: &ViewState, room: Room, sources: &Sources<'_>, response: &Resp
         let index = texel[0] as usize + image.size[0] * texel[1] as usize;
         if let Some(value) = image.value.get(index) {
             let name = name_of_value(image, sources.difference, sources.scenario);
-            fields.push((name.to_owned(), figure(f64::from(*value), 3)));
+            fields.push((name, figure(f64::from(*value), 3)));
         }
         if let Some(phase) = image.phase.get(index) {
             fields.push(("arg ψ".to_owned(), turns(*phase)));
@@ -456,18 +457,18 @@ pub fn turns(phase: f32) -> String {
     format!("{}π", steady(f64::from(phase) / std::f64::consts::PI, 2))
 }
 
-/// The formula of a picture's values, or of those of the difference of two runs.
+/// The formula of a picture's values, or of those of the difference of two runs, with the unit.
 #[must_use]
-pub fn name_of_value(
-    image: &crate::solver::FieldImage,
-    difference: Option<Quantity>,
-    scenario: &Scenario,
-) -> &'static str {
-    difference.map_or(symbol(image), |quantity| {
-        let sign = sign_of_difference(quantity, scenario.model().equation());
-        // Without the unit.
-        sign.split(" / ").next().unwrap_or(sign)
-    })
+pub fn name_of_value(image: &crate::solver::FieldImage, difference: Option<Quantity>, scenario: &Scenario) -> String {
+    let equation = scenario.model().equation();
+    let Some(quantity) = difference else {
+        let unit = image
+            .quantity
+            .map_or("", |quantity| view_panel::unit(equation, quantity));
+        return view_panel::with_unit(symbol(image), unit);
+    };
+    let (sign, unit) = view_panel::sign_and_unit(sign_of_difference(quantity, equation));
+    view_panel::with_unit(sign, unit)
 }
 
 /// The formula of what a picture shows.

@@ -458,8 +458,8 @@ fn read_out(
     let value = image.value.get(texel as usize)?;
     let phased = image.quantity == Some(Quantity::Phase);
     let value = if phased { value * value } else { *value };
-    let symbol = if phased {
-        "|ψ|²"
+    let name = if phased {
+        "|ψ|²".to_owned()
     } else {
         super::field_view::name_of_value(image, sources.difference, sources.scenario)
     };
@@ -467,7 +467,7 @@ fn read_out(
     let digits = along.digits(sources.scenario.grid().size()[0]);
     let mut fields = vec![
         (along.name.to_owned(), along.unit.show(along.at(site), digits)),
-        (symbol.to_owned(), figure(f64::from(value), 3)),
+        (name, figure(f64::from(value), 3)),
     ];
     if let Some(phase) = image.phase.get(texel as usize) {
         fields.push(("arg ψ".to_owned(), super::field_view::turns(*phase)));

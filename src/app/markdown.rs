@@ -5,8 +5,11 @@ use crate::export::markdown::{Block, Style, blocks, is_setting, spans};
 use egui::text::{LayoutJob, TextFormat};
 use egui::{Color32, FontId, Ui};
 
-/// The smallest letters of formulas that would not fit.
+/// The smallest letters of formulas and links that would not fit.
 const SMALLEST: f32 = 10.0;
+/// The size of letters in text that flows, and in links in it.
+const SIZE: f32 = 13.5;
+const LINK_SIZE: f32 = SIZE - 1.5;
 
 /// Shows a text; returns the setting, `key = value` in code, that was clicked.
 pub fn show(ui: &mut Ui, text: &str) -> Option<String> {
@@ -78,7 +81,6 @@ fn broken(ui: &Ui, code: &str) -> String {
 
 /// Text that flows; settings in it are links.
 fn flow(ui: &mut Ui, text: &str, palette: &Palette) -> Option<String> {
-    const SIZE: f32 = 13.5;
     const ROW: f32 = 17.0;
     let spans = spans(text);
     let is_link = |(style, run): &(Style, &str)| *style == Style::Code && is_setting(run);
@@ -92,12 +94,14 @@ fn flow(ui: &mut Ui, text: &str, palette: &Palette) -> Option<String> {
         ui.spacing_mut().item_spacing.x = 0.0;
         // Links and words stand on one line: rows are as high as both.
         ui.spacing_mut().interact_size.y = ROW;
-        for part in spans.chunk_by(|a, b| is_link(a) == is_link(b)) {
+        let mut parts = spans.chunk_by(|a, b| is_link(a) == is_link(b)).peekable();
+        while let Some(part) = parts.next() {
             if is_link(&part[0]) {
                 let setting = part[0].1;
+                let after = parts.peek().map_or("", |next| next[0].1);
                 let words = egui::RichText::new(setting)
                     .monospace()
-                    .size(SIZE - 1.5)
+                    .size(link_size(ui, setting, after))
                     .line_height(Some(ROW))
                     .color(palette.accent);
                 let link = ui
@@ -122,6 +126,24 @@ fn flow(ui: &mut Ui, text: &str, palette: &Palette) -> Option<String> {
     clicked
 }
 
+/// The size of a link's letters: so that a row takes the link with what follows it without a gap, as a colon, which would begin the next row.
+fn link_size(ui: &Ui, setting: &str, after: &str) -> f32 {
+    let width = |text: &str, font| {
+        let galley = ui.painter().layout_no_wrap(text.to_owned(), font, Color32::WHITE);
+        galley.size().x
+    };
+    let tail = after.split(char::is_whitespace).next().unwrap_or_default();
+    // A point for what is rounded when the row is laid out.
+    let room = ui.available_width() - width(tail, FontId::proportional(SIZE)) - 1.0;
+    // One after the other: where letters are hinted, widths are not proportional to sizes.
+    let mut sizes =
+        std::iter::successors(Some(LINK_SIZE), |size| Some(size - 0.5)).take_while(|size| *size >= SMALLEST);
+    // One that is wider is broken at its gaps.
+    sizes
+        .find(|size| width(setting, FontId::monospace(*size)) <= room)
+        .unwrap_or(LINK_SIZE)
+}
+
 /// A text as it is laid out: its runs in their own letters.
 pub(super) fn job(text: &str, palette: &Palette, size: f32, color: Color32) -> LayoutJob {
     let mut job = LayoutJob::default();
@@ -142,4 +164,41 @@ fn append(job: &mut LayoutJob, (style, run): (Style, &str), palette: &Palette, s
         Style::Code => TextFormat::simple(FontId::monospace(size - 1.5), palette.strong),
     };
     job.append(run, 0.0, format);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// In rows of any width, at any number of pixels a point.
+    #[test]
+    fn a_colon_stays_behind_its_link() {
+        let ctx = egui::Context::default();
+        theme::install(&ctx);
+        let mut seen = 0;
+        for (width, scale) in (160_u16..280).flat_map(|width| [(width, 1.0), (width, 2.0)]) {
+            ctx.set_pixels_per_point(scale);
+            // The scale counts from the next frame.
+            for frame in 0..2 {
+                let mut output = ctx.run_ui(egui::RawInput::default(), |ui| {
+                    ui.set_max_width(f32::from(width));
+                    show(
+                        ui,
+                        "`packet.0.momentum = [0.8, 0.0]`: a shorter wave, narrower fringes.",
+                    );
+                });
+                output.textures_delta.clear();
+                let texts = output.shapes.iter().filter_map(|shape| match &shape.shape {
+                    egui::Shape::Text(text) if text.galley.text().starts_with(": ") => Some(text),
+                    _ => None,
+                });
+                for text in texts.filter(|_| frame == 1) {
+                    seen += 1;
+                    let first = &text.galley.rows[0];
+                    assert!(!first.glyphs.is_empty(), "{width} points, {scale} pixels a point");
+                }
+            }
+        }
+        assert_eq!(seen, 240);
+    }
 }

@@ -1,7 +1,7 @@
 //! The mirror of a scene: how and when time is reversed, where its transducers stand, and what differs on the way back.
 
 use super::layers_panel::{PLACE, length, point, returning};
-use super::mirror_tool::fresh;
+use super::mirror_tool::{fresh, turn};
 use super::number::{POSITIVE, number_row, tidy};
 use super::widgets::{button, choice, figure, hint, row};
 use crate::app::icon::Icon;
@@ -35,7 +35,7 @@ pub fn show(ui: &mut Ui, file: &mut SceneFile, turned: Option<f64>) {
             .accessible_name("Add mirror")
             .clicked()
         {
-            file.mirror = Some(fresh(file.time.end));
+            file.mirror = Some(fresh(turn(file)));
         }
         return;
     };

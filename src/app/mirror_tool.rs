@@ -11,7 +11,7 @@ use crate::grid::Grid;
 use crate::physics::MirrorMethod;
 use crate::physics::mirror::Drive;
 use crate::scene::SceneFile;
-use crate::scene::file::{MirrorFile, TransducersFile};
+use crate::scene::file::{MirrorFile, PacketFile, TransducersFile};
 use egui::{DragValue, Painter, Pos2, Rect, Stroke, Ui};
 
 /// Most transducers that are marked in the picture.
@@ -81,21 +81,48 @@ pub fn placed(placing: Placing, ground: &Ground<'_>, from: [f64; 2], to: [f64; 2
     }
 }
 
-/// Gives a scene these transducers; a scene without a mirror gets one that turns time in the middle of the scene.
+/// Gives a scene these transducers; a scene without a mirror gets one.
 pub fn apply(file: &mut SceneFile, transducers: TransducersFile) {
-    let mirror = file.mirror.get_or_insert_with(|| fresh(file.time.end));
+    let at = turn(file);
+    let mirror = file.mirror.get_or_insert_with(|| fresh(at));
     if mirror.method == MirrorMethod::Echo {
         mirror.method = MirrorMethod::Reversal;
     }
     mirror.transducers = Some(transducers);
 }
 
-/// A mirror for a scene that ends then.
+/// When a mirror that is added to a scene turns time: in the middle of the scene; where that has no end, once its wave has crossed half of the grid.
 #[must_use]
-pub fn fresh(end: Option<f64>) -> MirrorFile {
+pub fn turn(file: &SceneFile) -> f64 {
+    if let Some(end) = file.time.end {
+        return tidy(end / 2.0);
+    }
+    let spacing = file.grid.spacing;
+    let longest = file.grid.size.iter().copied().max().unwrap_or(0) as f64 * spacing;
+    let speed = match (&file.acoustic, &file.quantum) {
+        (Some(acoustic), _) => acoustic.speed,
+        (None, Some(quantum)) => {
+            let of_lattice = || quantum.hopping.map(|hopping| 0.5 / (hopping * spacing * spacing));
+            let mass = quantum.mass.or_else(of_lattice).unwrap_or(1.0);
+            // |k|, and what a packet at rest spreads by, 1/2w.
+            let momentum = |packet: &PacketFile| {
+                let k = packet.momentum.iter().map(|k| k * k).sum::<f64>().sqrt();
+                k + 0.5 / packet.width.iter().copied().fold(f64::INFINITY, f64::min)
+            };
+            file.packets.iter().map(momentum).fold(0.0, f64::max) / mass
+        }
+        (None, None) => 0.0,
+    };
+    let time = tidy(longest / (2.0 * speed));
+    if time > 0.0 && time.is_finite() { time } else { 1.0 }
+}
+
+/// A mirror that turns time at `at`.
+#[must_use]
+pub fn fresh(at: f64) -> MirrorFile {
     MirrorFile {
         method: MirrorMethod::Echo,
-        at: end.map_or(1.0, |end| tidy(end / 2.0)),
+        at,
         transducers: None,
         playing: None,
         record: None,
@@ -157,5 +184,39 @@ pub fn marks(painter: &Painter, area: Rect, camera: &Camera, grid: &Grid, mirror
             painter.circle_filled(at, 2.5, egui::Color32::from_black_alpha(160));
             painter.circle_filled(at, 1.75, over_picture());
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Time is turned while the wave is between the middle of the grid and its end, and not before it has moved.
+    #[test]
+    fn a_mirror_of_a_scene_without_an_end_turns_time_once_the_wave_has_run() {
+        let scene = |more: &str| {
+            let text = format!("format = 1\n[grid]\nsize = [400, 100]\nspacing = 0.5\n{more}");
+            crate::solver::read_scene_text(&text, None, &[]).unwrap().0
+        };
+        let packet = "[[packet]]\ncenter = [60.0, 20.0]\nwidth = [5.0, 5.0]\n";
+        // Half of 200 at k/m = 0.9 + 0.1, with what the packet's spread adds; at 340 m/s.
+        let quantum = scene(&format!("[quantum]\nmass = 1.0\n{packet}momentum = [0.9, 0.0]\n"));
+        assert!((turn(&quantum) - 100.0).abs() < 1e-9, "{}", turn(&quantum));
+        // The same mass: J = 1/(2 m a²) = 2.
+        let lattice = scene(&format!("[quantum]\nhopping = 2.0\n{packet}momentum = [0.0, 0.9]\n"));
+        assert!((turn(&lattice) - 100.0).abs() < 1e-9, "{}", turn(&lattice));
+        let pulse = "[[pulse]]\ncenter = [50.0, 20.0]\nwidth = 2.0\n";
+        let sound = scene(&format!("[acoustic]\nspeed = 340.0\n{pulse}"));
+        assert!((turn(&sound) - 0.294).abs() < 1e-9, "{}", turn(&sound));
+        let ends = scene(&format!("[acoustic]\nspeed = 340.0\n{pulse}[time]\nend = 0.1\n"));
+        assert!((turn(&ends) - 0.05).abs() < 1e-9);
+        let mut placed = quantum.clone();
+        apply(
+            &mut placed,
+            TransducersFile::Points {
+                points: vec![vec![10.0, 10.0]],
+            },
+        );
+        assert_eq!(placed.mirror.map(|mirror| mirror.at), Some(turn(&quantum)));
     }
 }

@@ -1,6 +1,7 @@
 //! Notices: what went wrong or was done, in a corner, without stopping anything.
 
 use super::theme;
+use super::widgets::{card_rect, seen_rect};
 use crate::app::icon::Icon;
 
 /// How long a plain notice stays, in seconds; faults stay until they are closed.
@@ -76,7 +77,7 @@ impl Notices {
         egui::Area::new(egui::Id::unique("notices"))
             .order(egui::Order::Foreground)
             .pivot(egui::Align2::RIGHT_BOTTOM)
-            .fixed_pos(area.right_bottom() - egui::vec2(16.0, 16.0))
+            .fixed_pos(corner(ctx, area))
             .show(ctx, |ui| {
                 ui.set_max_width((area.width() - 32.0).clamp(160.0, 440.0));
                 for (n, notice) in self.list.iter().enumerate() {
@@ -88,6 +89,18 @@ impl Notices {
         if let Some(n) = closed {
             self.list.remove(n);
         }
+    }
+}
+
+/// The lower right corner of the notices: over `area`, above the line that offers to play on where they would cover its buttons.
+fn corner(ctx: &egui::Context, area: egui::Rect) -> egui::Pos2 {
+    let corner = area.right_bottom() - egui::vec2(16.0, 16.0);
+    let size = card_rect(ctx, "notices").map_or(egui::Vec2::ZERO, |rect| rect.size());
+    let place = egui::Align2::RIGHT_BOTTOM.anchor_size(corner, size);
+    match seen_rect(ctx, egui::Order::Middle, "rest").filter(|line| line.intersects(place)) {
+        // Not where they would lose their upper ends.
+        Some(line) if line.top() - 8.0 - size.y > area.top() => egui::pos2(corner.x, line.top() - 8.0),
+        _ => corner,
     }
 }
 
@@ -134,4 +147,44 @@ fn card(ui: &mut egui::Ui, notice: &Notice, n: usize) -> bool {
             }
         });
     close
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use egui::{Id, Order, Rect, pos2, vec2};
+
+    #[test]
+    fn a_fault_leaves_the_buttons_of_a_run_that_rests_free() {
+        let ctx = egui::Context::default();
+        theme::install(&ctx);
+        let screen = Rect::from_min_size(pos2(0.0, 0.0), vec2(800.0, 600.0));
+        let mut notices = Notices::default();
+        notices.fault(
+            "The scene cannot be opened",
+            vec!["titel: there is no such key".to_owned()],
+        );
+        let mut frames = |rests: bool| {
+            for _ in 0..4 {
+                let input = egui::RawInput {
+                    screen_rect: Some(screen),
+                    ..egui::RawInput::default()
+                };
+                let mut output = ctx.run_ui(input, |ui| {
+                    if rests {
+                        let line = egui::Area::new(Id::unique("rest")).order(Order::Middle);
+                        line.fixed_pos(pos2(400.0, 540.0))
+                            .show(ui.ctx(), |ui| ui.allocate_space(vec2(200.0, 40.0)));
+                    }
+                    notices.show(ui.ctx(), screen);
+                });
+                output.textures_delta.clear();
+            }
+            card_rect(&ctx, "notices").unwrap()
+        };
+        let free = frames(false);
+        assert!(free.bottom() > 580.0, "{free:?}");
+        let moved = frames(true);
+        assert!(moved.bottom() < 540.0 && moved.size() == free.size(), "{moved:?}");
+    }
 }

@@ -7,9 +7,11 @@ use super::mirror_plots;
 use super::plots::Kind;
 use super::theory_view;
 use super::units::{Along, Units};
+use super::view_panel::{self, with_unit};
 use super::view_state::{Cut, ViewState};
 use crate::engine::Frame;
 use crate::physics::{Equation, Measure};
+use crate::scene::Scenario;
 use crate::scene::scenario::Quantity;
 
 /// Powers below this share of the strongest line are drawn as this.
@@ -92,9 +94,9 @@ pub(super) fn lines(kind: Kind, sources: &Sources<'_>, most: usize) -> Vec<Named
         Kind::Detectors => frame
             .scenario
             .iter()
-            .flat_map(|scenario| scenario.detectors())
+            .flat_map(|scenario| detector_names(scenario))
             .enumerate()
-            .map(|(n, detector)| (detector.name.clone(), over_time(FIXED + n, 1.0)))
+            .map(|(n, name)| (name, over_time(FIXED + n, 1.0)))
             .collect(),
         Kind::Spectrum => spectra(frame, units, most),
         Kind::Fidelity => {
@@ -220,12 +222,53 @@ pub(super) fn heading(kind: Kind, title: &str, sources: &Sources<'_>) -> String 
             format!("{title} ({})", Measure::Energy.unit(Equation::Acoustic, rank))
         }
         Kind::Spectrum => "log₁₀ power".to_owned(),
-        Kind::Cut => format!("{title} of {}", symbol(&sources.frame.image)),
+        Kind::Cut => {
+            let image = &sources.frame.image;
+            let unit = image.quantity.zip(sources.frame.scenario.as_deref());
+            let unit = unit.map_or("", |(quantity, scenario)| {
+                view_panel::unit(scenario.model().equation(), quantity)
+            });
+            with_unit(&format!("{title} of {}", symbol(image)), unit)
+        }
+        Kind::Detectors => with_unit(
+            title,
+            sources
+                .frame
+                .scenario
+                .as_deref()
+                .and_then(common_unit)
+                .unwrap_or_default(),
+        ),
         Kind::Fidelity if is_contrast(sources.frame) => "Focus over rms".to_owned(),
         Kind::Difference => "log₁₀ difference".to_owned(),
         _ => title.to_owned(),
     };
     format!("{what} over {over}")
+}
+
+/// The units of what the detectors of a scene record.
+fn detector_units(scenario: &Scenario) -> impl Iterator<Item = &'static str> {
+    let (equation, rank) = (scenario.model().equation(), scenario.grid().rank());
+    scenario
+        .detectors()
+        .iter()
+        .map(move |detector| detector.unit(equation, rank))
+}
+
+/// The unit that all detectors have, which stands over their plot.
+fn common_unit(scenario: &Scenario) -> Option<&'static str> {
+    let mut units = detector_units(scenario);
+    let first = units.next()?;
+    units.all(|unit| unit == first).then_some(first)
+}
+
+/// The names of the detectors, each with its unit where they differ.
+fn detector_names(scenario: &Scenario) -> Vec<String> {
+    let differ = common_unit(scenario).is_none();
+    let named = scenario.detectors().iter().zip(detector_units(scenario));
+    named
+        .map(|(detector, unit)| with_unit(&detector.name, if differ { unit } else { "" }))
+        .collect()
 }
 
 /// The picture's |ψ|² summed along the other axis, times its spacing.
@@ -366,6 +409,56 @@ mod tests {
         let both = [("y = 0".to_owned(), row(0.0)), ("y = 1".to_owned(), row(3.0))];
         assert_eq!(lines(2), both);
         assert_eq!(lines(4), [("cut".to_owned(), row(6.0))]);
+    }
+
+    /// What is plotted of sound has its unit: over the plot where all lines share it, else each line its own.
+    #[test]
+    fn plots_of_sound_have_units() {
+        let told = |measures: &[&str], equation: &str| {
+            let mut text = format!("format = 1\n[grid]\nsize = [40, 30]\nspacing = 0.1\n{equation}\n");
+            for (n, measure) in measures.iter().enumerate() {
+                text += &format!(
+                    "[[detector]]\nname = \"d{n}\"\nregion = {{ min = [0.5, 0.5], max = [2.0, 2.0] }}\n{measure}\n"
+                );
+            }
+            let (_, scenario) = crate::solver::read_scene_text(&text, None, &[]).unwrap();
+            let quantity = match scenario.model().equation() {
+                Equation::Acoustic => Quantity::Pressure,
+                Equation::Schrodinger => Quantity::Density,
+            };
+            let frame = Frame {
+                image: FieldImage {
+                    quantity: Some(quantity),
+                    ..FieldImage::default()
+                },
+                scenario: Some(Arc::new(scenario)),
+                ..Frame::default()
+            };
+            let (view, history) = (ViewState::default(), History::default());
+            let sources = Sources {
+                view: &view,
+                history: &history,
+                frame: &frame,
+                units: Units::of(frame.scenario.as_deref().unwrap(), 1.0),
+                rank: 2,
+            };
+            let names = lines(Kind::Detectors, &sources, 64).into_iter().map(|(name, _)| name);
+            let headings = [(Kind::Detectors, "Detectors"), (Kind::Cut, "Line cut")];
+            let [detectors, cut] = headings.map(|(kind, title)| {
+                let text = heading(kind, title, &sources);
+                text.split(" over ").next().unwrap().to_owned()
+            });
+            (detectors, names.collect::<Vec<_>>().join(", "), cut)
+        };
+        let of = |[detectors, names, cut]: [&str; 3]| (detectors.to_owned(), names.to_owned(), cut.to_owned());
+        let sound = "[acoustic]\n[[pulse]]\ncenter = [2.0, 1.5]\nwidth = 0.3";
+        let (pressure, energy) = ("measure = \"pressure\"", "measure = \"energy\"");
+        let alike = told(&[pressure, pressure], sound);
+        assert_eq!(alike, of(["Detectors (Pa)", "d0, d1", "Line cut of p (Pa)"]));
+        let differ = told(&[pressure, energy], sound);
+        assert_eq!(differ, of(["Detectors", "d0 (Pa), d1 (J/m)", "Line cut of p (Pa)"]));
+        let quantum = "[quantum]\n[[packet]]\ncenter = [2.0, 1.5]\nwidth = 0.3";
+        assert_eq!(told(&[""], quantum), of(["Detectors", "d0", "Line cut of |ψ|²"]));
     }
 
     /// A fast wave that theory predicts is drawn as a band, wherever the points of the line are.

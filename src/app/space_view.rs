@@ -398,8 +398,8 @@ fn read_out(
         fields.push(("|ψ|".to_owned(), figure(f64::from(first.hypot(second)), 3)));
         fields.push(("arg ψ".to_owned(), super::field_view::turns(second.atan2(first))));
     } else {
-        let symbol = super::field_view::symbol(&sources.frame.image);
-        fields.push((symbol.to_owned(), figure(f64::from(first), 3)));
+        let name = super::field_view::name_of_value(&sources.frame.image, None, sources.scenario);
+        fields.push((name, figure(f64::from(first), 3)));
     }
     painter.circle_stroke(
         pos2(pointer.x, pointer.y),

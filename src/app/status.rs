@@ -92,11 +92,11 @@ pub fn show(
             drift_cell(ui, frame);
         }
         let Some(report) = &frame.report else { return };
-        if wide > 740.0 && fits(ui, width(ui, "", MEMORY)) {
+        if wide > 740.0 && fits(ui, width(ui, "memory", MEMORY)) {
             let held = units::bytes(report.memory);
             let about = format!("Memory of the whole program; the solver holds {held} of it.");
             let shown = meter.memory().filter(|_| link.is_none()).map_or(held, units::bytes);
-            cell(ui, "", &shown, MEMORY, &about);
+            cell(ui, "memory", &shown, MEMORY, &about);
         }
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             if read_out.is_empty() {

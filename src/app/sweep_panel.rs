@@ -4,6 +4,7 @@ use super::document::Document;
 use super::plots::still;
 use super::side_run::{Reporter, SWEEP, SideRun, window};
 use super::theme;
+use super::view_panel::with_unit;
 use super::widgets::{button, fault, figure, hint, row};
 use crate::app::icon::Icon;
 use crate::engine::Frame;
@@ -354,8 +355,10 @@ fn key_name(key: &str) -> String {
         ["packet", n, "width", axis] => along("Width σ", axis).and_then(|what| of(&what, "packet", n)),
         ["packet", n, "weight"] => of("Weight", "packet", n),
         ["detector", n, "at", axis] => along("Place", axis).and_then(|what| of(&what, "detector", n)),
-        ["source", n, "frequency"] => of("Frequency", "source", n),
-        [noun @ ("source" | "pulse"), n, "amplitude"] => of("Amplitude", noun, n),
+        // What scenes of sound alone have.
+        ["source", n, "frequency"] => of("Frequency", "source", n).map(|name| with_unit(&name, "Hz")),
+        ["pulse", n, "amplitude"] => of("Amplitude", "pulse", n).map(|name| with_unit(&name, "Pa")),
+        ["source", n, "amplitude"] => of("Amplitude", "source", n),
         ["layer", n, "value"] => of("Value", "layer", n),
         ["mirror", "perturbation", n, "value"] => of("Value", "change", n),
         ["quantum", "interaction"] => Some("Interaction g".to_owned()),
@@ -416,7 +419,8 @@ mod tests {
         for (key, name) in [
             ("packet.0.momentum.0", "Momentum k along x of packet 1"),
             ("layer.1.value", "Value of layer 2"),
-            ("source.2.frequency", "Frequency of source 3"),
+            ("source.2.frequency", "Frequency of source 3 (Hz)"),
+            ("pulse.0.amplitude", "Amplitude of pulse 1 (Pa)"),
             ("detector.0.at.1", "Place along y of detector 1"),
             ("mirror.perturbation.0.value", "Value of change 1"),
             ("quantum.cross_interaction", "Interaction g₁₂"),

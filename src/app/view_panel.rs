@@ -8,6 +8,7 @@ use super::widgets::{Explained, choice, figure, hint, row, section};
 use crate::app::icon::Icon;
 use crate::colormap::{self, COLORMAPS, Kind};
 use crate::engine::shown_quantity;
+use crate::export::overlay::sign;
 use crate::physics::Equation;
 use crate::scene::scenario::{Brightness, ColorRange, Flow, Quantity, ViewMode};
 use crate::scene::{Scenario, SceneFile};
@@ -88,6 +89,29 @@ pub fn title(file: &SceneFile, quantity: Quantity) -> &'static str {
         .iter()
         .find(|(known, _, _)| *known == quantity)
         .map_or(quantity.as_str(), |(_, title, _)| title)
+}
+
+/// The unit of a quantity of sound; those of ψ have none.
+#[must_use]
+pub fn unit(equation: Equation, quantity: Quantity) -> &'static str {
+    sign_and_unit(sign(quantity, equation)).1
+}
+
+/// What papers write as `p / Pa`, in two.
+#[must_use]
+pub fn sign_and_unit(label: &'static str) -> (&'static str, &'static str) {
+    let (sign, unit) = label.split_once(" / ").unwrap_or((label, ""));
+    (sign, unit.trim_matches(['(', ')']))
+}
+
+/// Words with their unit, if there is one.
+#[must_use]
+pub fn with_unit(words: &str, unit: &str) -> String {
+    if unit.is_empty() {
+        words.to_owned()
+    } else {
+        format!("{words} ({unit})")
+    }
 }
 
 /// The quantity that a scene shows.
@@ -318,4 +342,25 @@ fn bound(value: &mut f64, speed: f64) -> egui::DragValue<'_> {
     egui::DragValue::new(value)
         .speed(speed)
         .custom_formatter(|value, _| figure(value, 4))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_read_of_sound_has_its_unit() {
+        let of = |quantity| unit(Equation::Acoustic, quantity);
+        let units = [
+            Quantity::Pressure,
+            Quantity::Level,
+            Quantity::Energy,
+            Quantity::Velocity,
+        ]
+        .map(of);
+        assert_eq!(units, ["Pa", "dB", "J/m³", "m/s"]);
+        assert_eq!(unit(Equation::Schrodinger, Quantity::Energy), "");
+        assert_eq!(sign_and_unit("Δ|I| / (W/m²)"), ("Δ|I|", "W/m²"));
+        assert_eq!([with_unit("p", "Pa"), with_unit("|ψ|²", "")], ["p (Pa)", "|ψ|²"]);
+    }
 }

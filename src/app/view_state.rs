@@ -81,6 +81,9 @@ pub struct ViewState {
     pub area: egui::Rect,
 }
 
+/// Seconds for which a pointer at rest is told over a picture that stands alone.
+const LINGERS: f32 = 5.0;
+
 impl Default for ViewState {
     fn default() -> Self {
         Self {
@@ -162,7 +165,8 @@ impl ViewState {
         }
     }
 
-    /// Place and value under the pointer: in the status line, or in a corner over the picture where that stands alone.
+    /// Place and value under the pointer: in the status line, or in a corner over the picture where that stands alone, until the pointer has rested for
+    /// [`LINGERS`].
     pub fn tell(
         &mut self,
         painter: &egui::Painter,
@@ -171,7 +175,12 @@ impl ViewState {
         bare: bool,
     ) {
         if bare {
-            overlay::fields(painter, (room, corner), self.note, &fields);
+            // In a lecture hall nobody looks for what a pointer that was left lying points at.
+            let left = LINGERS - painter.ctx().input(|input| input.pointer.time_since_last_movement());
+            if left > 0.0 {
+                overlay::fields(painter, (room, corner), self.note, &fields);
+                painter.ctx().request_repaint_after_secs(left);
+            }
         }
         self.read_out = fields;
     }
@@ -232,6 +241,7 @@ pub fn middle(sites: usize) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use super::{Room, ViewState};
     use crate::scene::presets;
     use crate::solver;
 
@@ -255,5 +265,35 @@ mod tests {
             let low = start.min(mean - 3.0 * spread);
             assert!(low >= min[axis] && mean + 3.0 * spread <= max[axis], "axis {axis}");
         }
+    }
+
+    #[test]
+    fn a_pointer_at_rest_is_told_over_a_bare_picture_for_a_while() {
+        let ctx = egui::Context::default();
+        crate::app::theme::install(&ctx);
+        let area = egui::Rect::from_min_size(egui::Pos2::ZERO, egui::vec2(400.0, 300.0));
+        let mut view = ViewState::default();
+        let mut told = |time: f64, moves: bool| {
+            let to = egui::pos2(200.0, 100.0 + time as f32);
+            let input = egui::RawInput {
+                screen_rect: Some(area),
+                time: Some(time),
+                events: moves.then_some(egui::Event::PointerMoved(to)).into_iter().collect(),
+                ..egui::RawInput::default()
+            };
+            let mut output = ctx.run_ui(input, |ui| {
+                let fields = vec![("x".to_owned(), "12.5 m".to_owned())];
+                let place = (Room::free(area), egui::Align2::RIGHT_BOTTOM);
+                view.tell(ui.painter(), place, fields, true);
+            });
+            output.textures_delta.clear();
+            crate::app::theme::texts(&output.shapes)
+                .iter()
+                .any(|(text, _)| text == "12.5 m")
+        };
+        assert!(told(1.0, true) && told(3.0, false));
+        assert!(!told(9.0, false), "it rests");
+        assert!(told(10.0, true), "it moves again");
+        assert_eq!(view.read_out.len(), 1, "the status line has it in any case");
     }
 }

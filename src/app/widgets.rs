@@ -196,9 +196,15 @@ const OVER_PICTURE: [&str; 4] = ["tour", "question", "filming", "riddle"];
 /// Where a card stood in the frame before, if it was seen.
 #[must_use]
 pub fn card_rect(ctx: &egui::Context, name: &'static str) -> Option<Rect> {
+    seen_rect(ctx, egui::Order::Foreground, name)
+}
+
+/// Where an area stood in the frame before, if it was seen.
+#[must_use]
+pub fn seen_rect(ctx: &egui::Context, order: egui::Order, name: &'static str) -> Option<Rect> {
     ctx.memory(|memory| {
         let id = egui::Id::unique(name);
-        let layer = egui::LayerId::new(egui::Order::Foreground, id);
+        let layer = egui::LayerId::new(order, id);
         let is_seen = memory.areas().visible_last_frame(&layer);
         memory.area_rect(id).filter(|_| is_seen)
     })

@@ -1,6 +1,6 @@
 //! `ripplon measure`: where the particle of a scene is found, again and again.
 
-use super::run::{short, whole};
+use super::run::{short, time, whole};
 use super::terminal::{all_told, say};
 use super::{InputError, Interrupt, SceneArgs, named, scene};
 use crate::engine::Engine;
@@ -22,7 +22,7 @@ pub struct MeasureArgs {
     #[command(flatten)]
     scene: SceneArgs,
     /// When the position is measured (default: the scene's end)
-    #[arg(long, value_name = "T")]
+    #[arg(long, value_name = "T", value_parser = time)]
     at: Option<f64>,
     /// Corners of the region in which the apparatus looks, e.g. 10,0:20,15; without it everywhere
     #[arg(long, value_name = "MIN:MAX", allow_hyphen_values = true, value_parser = region)]
@@ -43,7 +43,7 @@ pub struct MeasureArgs {
     #[arg(long, value_name = "F.png")]
     plot: Option<PathBuf>,
     /// Go on to this time with what the first measurement left
-    #[arg(long, value_name = "T", requires = "save")]
+    #[arg(long, value_name = "T", requires = "save", value_parser = time)]
     then: Option<f64>,
     /// Write the field that the first measurement left, at once or at --then (NPY)
     #[arg(long, value_name = "F.npy")]

@@ -21,6 +21,7 @@ mod kept;
 mod lecture;
 mod list;
 mod measure;
+mod misplaced;
 mod named;
 mod outputs;
 mod phase_space;
@@ -61,7 +62,8 @@ pub struct Cli {
     #[command(flatten)]
     window: WindowArgs,
     /// The graphics adapter for backend = "wgpu": its number or a part of its name as `ripplon info` lists it, or `software`
-    #[arg(long, global = true, value_name = "A")]
+    // Behind the options of the sub-commands themselves.
+    #[arg(long, global = true, value_name = "A", display_order = 900)]
     adapter: Option<String>,
 }
 
@@ -132,7 +134,19 @@ pub struct InputError(pub String);
 #[must_use]
 pub fn main() -> ExitCode {
     quiet::graphics();
-    let matches = with_negative_numbers(Cli::command()).get_matches();
+    let matches = match with_negative_numbers(Cli::command()).try_get_matches() {
+        Ok(matches) => matches,
+        Err(error) => {
+            let words: Vec<String> = (std::env::args_os().skip(1))
+                .map(|word| word.to_string_lossy().into_owned())
+                .collect();
+            let Some(reason) = misplaced::remedy(&error, &words, &sub_commands()) else {
+                error.exit();
+            };
+            terminal::error(format_args!("error: {reason}"));
+            return ExitCode::from(2);
+        }
+    };
     let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     terminal::ignore_file_size_signal();
     log();
@@ -152,7 +166,7 @@ pub fn main() -> ExitCode {
     );
     let is_window = cli.command.is_none();
     let done = match cli.command {
-        None => window(&cli.window),
+        None => misplaced::check(cli.window.scene.as_deref(), &sub_commands()).and_then(|()| window(&cli.window)),
         Some(Command::Run(args)) => run::run(&args),
         Some(Command::Render(args)) => render::run(&args),
         Some(Command::Sweep(args)) => sweep::run(&args),
@@ -195,6 +209,13 @@ pub fn main() -> ExitCode {
             end_all(&error, code)
         }
     }
+}
+
+/// The names of all sub-commands.
+fn sub_commands() -> Vec<String> {
+    let command = Cli::command();
+    let names = command.get_subcommands().map(clap::Command::get_name);
+    names.map(ToOwned::to_owned).collect()
 }
 
 /// Takes `-5` behind an option for its value: whether it may be negative, its own check says.

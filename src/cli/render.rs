@@ -1,6 +1,6 @@
 //! `ripplon render`: films and pictures without a window.
 
-use super::run::short;
+use super::run::{short, time};
 use super::terminal::{say, tell};
 use super::{InputError, Interrupt, SceneArgs, named};
 use crate::engine::Engine;
@@ -42,7 +42,7 @@ pub struct RenderArgs {
     #[arg(long, value_name = "C")]
     colormap: Option<String>,
     /// The time of a picture, or of a film's end (default: the scene's end)
-    #[arg(long, value_name = "T")]
+    #[arg(long, value_name = "T", value_parser = time)]
     at: Option<f64>,
     /// How the scene is shown instead of its own view: plane, relief (2D), slices or volume (3D)
     #[arg(long, value_name = "V", value_parser = parse_view)]

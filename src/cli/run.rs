@@ -30,7 +30,7 @@ pub struct RunArgs {
     #[command(flatten)]
     scene: SceneArgs,
     /// Run to this time instead of the scene's end
-    #[arg(long, value_name = "T", conflicts_with = "steps")]
+    #[arg(long, value_name = "T", conflicts_with = "steps", value_parser = time)]
     until: Option<f64>,
     /// Take this many steps instead
     #[arg(long, value_name = "N", value_parser = whole)]
@@ -528,6 +528,11 @@ fn print_verdicts(engine: &Engine) -> usize {
 /// A whole number.
 pub(super) fn whole(text: &str) -> Result<u64, String> {
     text.parse().map_err(|_| "write a whole number from 0".to_owned())
+}
+
+/// A time.
+pub(super) fn time(text: &str) -> Result<f64, String> {
+    (text.parse()).map_err(|_| "write a number alone; times are in the scene's units, in sound seconds".to_owned())
 }
 
 /// A bar on a terminal, nothing elsewhere.

@@ -162,6 +162,15 @@ pub struct Detector {
 }
 
 impl Detector {
+    /// The unit of what it records on a grid of `rank` axes; those of ψ have none.
+    #[must_use]
+    pub fn unit(&self, equation: Equation, rank: usize) -> &'static str {
+        match self.reading {
+            Reading::Level => "dB",
+            _ => self.measure.unit(equation, rank),
+        }
+    }
+
     /// Whether it records the pressure of sound as it is, so that a room can be listened to there.
     #[must_use]
     pub fn hears(&self) -> bool {

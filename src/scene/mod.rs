@@ -97,11 +97,7 @@ pub fn read_file(scene: &str, overrides: &[String], table: &dyn SolverTable) -> 
             }
         },
         Err(error) => {
-            let names = presets::all().iter().map(|preset| preset.name);
-            let remedy = match decode::nearest(scene, names) {
-                Some(near) => format!("did you mean the preset \"{near}\"? `ripplon list presets` shows all"),
-                None => "`ripplon list presets` shows the presets".to_owned(),
-            };
+            let remedy = meant(scene);
             let message = match error.kind() {
                 std::io::ErrorKind::NotFound => "there is no preset and no file of this name".to_owned(),
                 std::io::ErrorKind::InvalidInput | std::io::ErrorKind::FileTooLarge => error.to_string(),
@@ -109,6 +105,24 @@ pub fn read_file(scene: &str, overrides: &[String], table: &dyn SolverTable) -> 
             };
             Err(Faults::one(scene, message, remedy))
         }
+    }
+}
+
+/// What may have been meant by a name that no file has which can be read.
+fn meant(scene: &str) -> String {
+    let path = Path::new(scene);
+    if path.extension().is_some() || path.components().count() > 1 {
+        // A path, where words that resemble it say nothing.
+        let stem = path.file_stem().and_then(|stem| stem.to_str());
+        return match stem.and_then(presets::find) {
+            Some(preset) => format!("look at its folder; the preset is written \"{}\" alone", preset.name),
+            None => "look at its spelling and its folder".to_owned(),
+        };
+    }
+    let names = presets::all().iter().map(|preset| preset.name);
+    match decode::nearest(scene, names) {
+        Some(near) => format!("did you mean the preset \"{near}\"? `ripplon list presets` shows all"),
+        None => "`ripplon list presets` shows the presets".to_owned(),
     }
 }
 

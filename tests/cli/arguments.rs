@@ -36,6 +36,46 @@ fn a_negative_number_is_the_value_of_its_option() {
         .expect(0, &["3 snapshots"]);
 }
 
+/// Words before a sub-command, one that there is not, and a time with a unit: what was meant is told.
+#[test]
+fn misplaced_words_are_told_with_what_to_write() {
+    let place = Place::new();
+    for (line, words) in [
+        (
+            "--adapter software run small.toml",
+            "error: the sub-command comes first: ripplon run small.toml --adapter software",
+        ),
+        ("small.toml run", "the sub-command comes first: ripplon run small.toml"),
+        ("rnu small.toml", "there is no sub-command `rnu`: did you mean `run`?"),
+        (
+            "qqqqqq small.toml",
+            "there is no sub-command `qqqqqq`: `ripplon --help` lists all",
+        ),
+        ("lst", "no sub-command `lst`: did you mean `ripplon list`?"),
+        ("run nofile.toml", "help: look at its spelling and its folder"),
+        (
+            "run pond.toml",
+            "help: look at its folder; the preset is written \"pond\" alone",
+        ),
+        ("pont", "did you mean the preset \"pond\"?"),
+        (
+            "run small.toml --until 5s",
+            "'5s' for '--until <T>': write a number alone",
+        ),
+        (
+            "render small.toml a.png --at 1ms",
+            "'1ms' for '--at <T>': write a number alone",
+        ),
+        (
+            "measure small.toml --at 1/2",
+            "'1/2' for '--at <T>': write a number alone",
+        ),
+    ] {
+        let run = place.ripplon(line);
+        assert!(!run.expect(2, &[words]).err().contains("cannot be used with"), "{line}");
+    }
+}
+
 /// A table is no array, whatever its name says; names that say nothing are taken.
 #[test]
 fn names_that_end_as_another_format_are_refused() {

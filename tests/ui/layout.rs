@@ -158,3 +158,11 @@ fn runs_may_go_on_past_the_end() {
     window.click("Play");
     window.wait("steps past the end", |app| app.frame().clock.steps > 40);
 }
+
+/// Numbers whose unit does not say what they count have a name.
+#[test]
+fn the_status_line_names_the_memory() {
+    let window = Window::open();
+    let mut found = window.harness.query_all_by_label_contains("memory ");
+    assert!(found.any(|node| node.rect().top() > 768.0));
+}

@@ -235,3 +235,22 @@ fn the_camera_goes_its_path_until_a_hand_turns_it() {
     window.settle();
     assert_eq!(window.app().orbit(), turned, "and there it stays");
 }
+
+/// What is under the pointer has its unit, in scenes of sound the value as well as the place.
+#[test]
+fn values_under_the_pointer_have_units() {
+    let mut window = Window::open();
+    for preset in ["pond", "tube"] {
+        window.app().open(preset);
+        window.wait(preset, |app| {
+            app.document().preset() == Some(preset) && !app.frame().image.value.is_empty()
+        });
+        window.settle();
+        let (_, area) = window.app().picture();
+        window.harness.hover_at(area.center());
+        window.settle();
+        let all = window.harness.query_all_by_label_contains("p (Pa) ");
+        let mut labels = all.filter_map(|node| node.accesskit_node().label());
+        assert!(labels.any(|label| label.starts_with("p (Pa) ")), "{preset}");
+    }
+}
