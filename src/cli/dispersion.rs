@@ -65,11 +65,7 @@ pub(super) fn run(args: &DispersionArgs) -> anyhow::Result<()> {
 }
 
 fn print(scenario: &Scenario, report: &DispersionReport) {
-    let title = if scenario.title().is_empty() {
-        "Scene"
-    } else {
-        scenario.title()
-    };
+    let title = scenario.title_or("Scene");
     say!(
         "{title}: {} records, {}, T = {}: lines {} wide in ω (4π/T, Hann's window)",
         report.records,
@@ -178,11 +174,7 @@ fn draw(path: &Path, scenario: &Scenario, report: &DispersionReport) -> anyhow::
         ],
         ..Plot::default()
     };
-    let about = About {
-        title: scenario.title().to_owned(),
-        scene: Some(scenario.file().to_toml()),
-        comment: String::new(),
-    };
+    let about = About::of(scenario);
     export::png::save(path, &plot.draw(1200, 900), &about)?;
     tell!("plot written to {}", path.display());
     Ok(())

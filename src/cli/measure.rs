@@ -13,7 +13,6 @@ use crate::physics::{Equation, Measurement, Outcome};
 use crate::scene::Scenario;
 use anyhow::bail;
 use clap::Args;
-use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 /// When, where and how often.
@@ -192,13 +191,7 @@ fn step_to(engine: &mut Engine, time: f64, interrupt: Interrupt) -> anyhow::Resu
         return Err(InputError(format!("{time} is no time; give a number from 0")).into());
     }
     let steps = engine.steps_until(time)?;
-    let end = engine.run_steps(steps, &mut |_, _| {
-        if interrupt.asked() {
-            ControlFlow::Break(())
-        } else {
-            ControlFlow::Continue(())
-        }
-    })?;
+    let end = engine.run_steps(steps, &mut |_, _| interrupt.flow())?;
     if !end.reached {
         bail!(
             "interrupted at t = {}; nothing was measured",
@@ -322,8 +315,7 @@ fn draw(
     };
     let about = About {
         title,
-        scene: Some(scenario.file().to_toml()),
-        comment: String::new(),
+        ..About::of(scenario)
     };
     Ok(export::png::save(path, &plot.draw(1360, 760), &about)?)
 }

@@ -8,7 +8,7 @@ use super::sound::{self, SoundArgs, Sounds};
 use super::terminal::{all_told, say, tell};
 use super::{InputError, Interrupt, SceneArgs, gains, kept, named, scene};
 use crate::backend::ranks;
-use crate::engine::{Engine, Phase, RunEnd, Verdict};
+use crate::engine::{Engine, Phase, RunEnd, Verdict, ends};
 use crate::grid::Edge;
 use crate::physics::Equation;
 use crate::scene::Scenario;
@@ -19,7 +19,6 @@ use anyhow::bail;
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use std::io::IsTerminal;
-use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -171,11 +170,7 @@ pub(super) fn run(args: &RunArgs) -> anyhow::Result<()> {
         let bar = bar.clone();
         move |task, done| {
             bar.set_message(format!("{task}: {:.0} %", 100.0 * done));
-            if interrupt.asked() {
-                ControlFlow::Break(())
-            } else {
-                ControlFlow::Continue(())
-            }
+            interrupt.flow()
         }
     }));
     let outcome = take_steps(args, &mut engine, &mut outputs, total, &bar, interrupt);
@@ -321,11 +316,7 @@ fn take_steps(
             bar.set_position(sum.steps + progress.done);
             bar.set_message(rate(engine, sum.steps + progress.done, sum.seconds + progress.seconds));
             written = outputs.rows(engine);
-            if interrupt.asked() || written.is_err() {
-                ControlFlow::Break(())
-            } else {
-                ControlFlow::Continue(())
-            }
+            ends(interrupt.asked() || written.is_err())
         })?;
         sum.steps += end.steps;
         sum.seconds += end.seconds;
@@ -360,11 +351,7 @@ fn take_steps(
 fn headline(scenario: &Scenario, engine: &Engine) -> String {
     let report = engine.report();
     let clock = engine.clock();
-    let title = if scenario.title().is_empty() {
-        "Scene"
-    } else {
-        scenario.title()
-    };
+    let title = scenario.title_or("Scene");
     let from = if clock.steps > 0 {
         format!(", from step {} (t = {})", clock.steps, short(clock.time))
     } else {

@@ -1,8 +1,7 @@
 //! A run as a film or a picture: the engine steps, the painter paints, a writer encodes.
 
 use super::{ExportError, FilmWriter, Picture, Progress};
-use crate::engine::{Engine, EngineError};
-use std::ops::ControlFlow;
+use crate::engine::{Engine, EngineError, ends};
 
 /// Why a film was not made.
 #[derive(Debug, thiserror::Error)]
@@ -147,7 +146,7 @@ impl<'a> Shooting<'a> {
     ) -> Self {
         painter.watch(progress);
         let own = progress.clone();
-        engine.set_watch(Box::new(move |_, _| unless_cancelled(&own)));
+        engine.set_watch(Box::new(move |_, _| ends(own.is_cancelled())));
         Self {
             writer: Some(writer),
             script,
@@ -181,7 +180,9 @@ impl<'a> Shooting<'a> {
                 painter.title_card(engine);
             }
         } else if self.picture < self.script.pictures {
-            let end = engine.run_until(self.script.time(self.picture), &mut |_, _| unless_cancelled(progress))?;
+            let end = engine.run_until(self.script.time(self.picture), &mut |_, _| {
+                ends(progress.is_cancelled())
+            })?;
             if !end.reached {
                 return Err(ExportError::Cancelled.into());
             }
@@ -212,14 +213,6 @@ impl<'a> Shooting<'a> {
             writer.finish()?;
         }
         Ok(false)
-    }
-}
-
-pub(super) fn unless_cancelled(progress: &Progress) -> ControlFlow<()> {
-    if progress.is_cancelled() {
-        ControlFlow::Break(())
-    } else {
-        ControlFlow::Continue(())
     }
 }
 

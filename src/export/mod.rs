@@ -63,6 +63,7 @@ pub use progress::Progress;
 
 use crate::atomic_file::AtomicFile;
 use crate::file_error::explained;
+use crate::scene::Scenario;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -276,6 +277,17 @@ pub struct About {
     pub scene: Option<String>,
     /// How to make it again, e.g. the command.
     pub comment: String,
+}
+
+impl About {
+    /// Of a scene, without a comment.
+    pub fn of(scenario: &Scenario) -> Self {
+        Self {
+            title: scenario.title().to_owned(),
+            scene: Some(scenario.file().to_toml()),
+            comment: String::new(),
+        }
+    }
 }
 
 /// Takes pictures of one size, one after the other. Dropped before [`FilmWriter::finish`], it leaves nothing behind.

@@ -63,6 +63,16 @@ worded! {
     }
 }
 
+impl Equation {
+    /// The unit of times with a leading space; empty where ħ = 1.
+    pub fn time_unit(self) -> &'static str {
+        match self {
+            Self::Schrodinger => "",
+            Self::Acoustic => " s",
+        }
+    }
+}
+
 /// The constants of a quantum scene, ħ = 1:
 /// H = −J Σ(|i⟩⟨j| + h.c.) + `diagonal` + U + g|ψ|².
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

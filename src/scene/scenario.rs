@@ -305,6 +305,11 @@ impl Scenario {
     pub fn title(&self) -> &str {
         &self.title
     }
+
+    /// The title, or `otherwise` where there is none.
+    pub fn title_or<'a>(&'a self, otherwise: &'a str) -> &'a str {
+        if self.title.is_empty() { otherwise } else { &self.title }
+    }
     /// The lattice.
     #[must_use]
     pub fn grid(&self) -> &Grid {
