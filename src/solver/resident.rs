@@ -42,8 +42,15 @@ pub(in crate::solver) trait Resident: Send {
     }
     /// See [`Stepper::pace`].
     fn wait(&mut self) -> Result<(), SolverError>;
+    /// Whether ∫p dt is kept, from which the velocity follows.
+    fn keeps_velocity(&self) -> bool;
     /// See [`Stepper::keep_velocity`].
-    fn watch_velocity(&mut self) -> Result<(), SolverError>;
+    fn watch_velocity(&mut self) -> Result<(), SolverError> {
+        if !self.keeps_velocity() {
+            self.on_host(Stepper::keep_velocity)?;
+        }
+        Ok(())
+    }
     /// See [`Stepper::sums`].
     fn total(&mut self) -> Result<Observables, SolverError>;
     /// See [`Stepper::image`].

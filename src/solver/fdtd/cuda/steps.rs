@@ -8,6 +8,7 @@ use crate::solver::device::events::{BATCH, MOST_GATHERED, Players, Sent};
 use crate::solver::device::readback::{Region, sharing_of};
 use crate::solver::device::{Ending, OnCuda};
 use crate::solver::gathered::{gathered_places, is_gathered};
+use crate::solver::resident::Resident;
 use crate::solver::transducers::{Act, Transducers};
 use crate::solver::{SolverError, Taps};
 use rayon::prelude::*;
@@ -66,7 +67,7 @@ impl<T: OnCuda> Cuda<T> {
     /// Steps and records.
     pub(super) fn go(&mut self, clock: &RunClock, steps: u64, taps: &mut Taps) -> Result<(), SolverError> {
         if taps.ask_for_velocity() {
-            self.watch_potential()?;
+            self.watch_velocity()?;
         }
         self.choose_followed(taps, steps);
         self.events.gather_beside(self.follow.places());

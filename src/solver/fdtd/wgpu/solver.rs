@@ -115,11 +115,8 @@ impl Resident for Wgpu {
         Ok(Wgpu::observables(self)?)
     }
 
-    fn watch_velocity(&mut self) -> Result<(), SolverError> {
-        if self.potential.is_none() {
-            self.on_host(Fdtd::watch_potential)?;
-        }
-        Ok(())
+    fn keeps_velocity(&self) -> bool {
+        self.potential.is_some()
     }
 
     fn picture(&mut self, request: &ImageRequest, image: &mut FieldImage) -> Result<(), SolverError> {

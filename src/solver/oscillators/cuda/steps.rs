@@ -10,6 +10,7 @@ use crate::solver::device::transducers::DeviceTransducers;
 use crate::solver::device::{OnCuda, chunk_of, unsigned, whole};
 use crate::solver::gathered::{gathered_places, is_gathered};
 use crate::solver::oscillators::scheme::{Part, Sweep, sweeps};
+use crate::solver::resident::Resident;
 use crate::solver::{SolverError, Taps};
 
 impl<T: OnCuda> Cuda<T> {
@@ -21,7 +22,7 @@ impl<T: OnCuda> Cuda<T> {
     /// Steps and records.
     pub(super) fn go(&mut self, clock: &RunClock, steps: u64, taps: &mut Taps) -> Result<(), SolverError> {
         if taps.ask_for_velocity() {
-            self.watch_potential()?;
+            self.watch_velocity()?;
         }
         let gathered = gathered_places(taps, MOST_GATHERED, |at| self.place(at));
         let mut done = 0;

@@ -119,8 +119,15 @@ impl Resident for Wgpu {
         Ok(total)
     }
 
+    fn keeps_velocity(&self) -> bool {
+        self.potential.is_some()
+    }
+
     fn watch_velocity(&mut self) -> Result<(), SolverError> {
-        self.watch_potential()
+        if !self.keeps_velocity() {
+            self.with_field(Oscillators::watch_potential)?;
+        }
+        Ok(())
     }
 
     fn picture(&mut self, request: &ImageRequest, image: &mut FieldImage) -> Result<(), SolverError> {
@@ -129,7 +136,7 @@ impl Resident for Wgpu {
             self.with_field(Oscillators::watch_peak)?;
         }
         if request.quantity == Quantity::Energy {
-            self.watch_potential()?;
+            self.watch_velocity()?;
             self.pull()?;
             let drawn = self.host.draw(request, image);
             self.let_go();

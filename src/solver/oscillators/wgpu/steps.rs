@@ -6,6 +6,7 @@ use crate::backend::wgpu::WgpuError;
 use crate::solver::adapter::operations::{MOST_GATHERED, Operations, SiteBatch};
 use crate::solver::clock::RunClock;
 use crate::solver::gathered::{gathered_places, hand_over, is_gathered};
+use crate::solver::resident::Resident;
 use crate::solver::stepper::Stepper;
 use crate::solver::transducers::{Act, Transducers};
 use crate::solver::{SolverError, Taps};
@@ -23,7 +24,7 @@ impl Wgpu {
     /// Steps and records.
     pub(super) fn go(&mut self, clock: &RunClock, steps: u64, taps: &mut Taps) -> Result<(), SolverError> {
         if taps.ask_for_velocity() {
-            self.watch_potential()?;
+            self.watch_velocity()?;
         }
         if !taps.taps().iter().all(|tap| is_gathered(tap, MOST_GATHERED)) {
             // Energies and fluxes are measured where the processor steps.
@@ -165,14 +166,6 @@ impl Wgpu {
         }
         if let Some(peak) = &self.peak {
             self.beside.keep_largest(stream, [q, peak], count)?;
-        }
-        Ok(())
-    }
-
-    /// Starts to keep ∫p dt, from which the velocity follows.
-    pub(super) fn watch_potential(&mut self) -> Result<(), SolverError> {
-        if self.potential.is_none() {
-            self.with_field(super::Oscillators::watch_potential)?;
         }
         Ok(())
     }
