@@ -2,15 +2,13 @@
 
 use super::bonds::named;
 use super::cases::{cases, scene};
-use super::device::{build, distance, skip};
+use super::device::{build, distance, needs_device};
 use ripplon::scene::scenario::Quantity;
 use ripplon::solver::{Edit, FieldImage, ImageRequest, Taps};
 
 #[test]
 fn edits_pictures_and_records_agree() {
-    if skip() {
-        return;
-    }
+    needs_device!();
     let names = [
         "walls around",
         "absorbing",
@@ -102,9 +100,7 @@ fn edits_pictures_and_records_agree() {
 /// A picture that was begun shows the state of that moment, whatever steps come before it is taken.
 #[test]
 fn pictures_beside_stepping_show_their_moment() {
-    if skip() {
-        return;
-    }
+    needs_device!();
     for case in cases().iter().filter(|case| case.size.len() > 1) {
         for variant in ["naive", "fused"] {
             let mut run = build(&scene(case, 2, "cuda", "single", variant));

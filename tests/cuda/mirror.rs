@@ -1,7 +1,7 @@
 //! Transducers and echoes on the device.
 
 use super::cases::{Case, cases, random_field, scene};
-use super::device::{build, skip};
+use super::device::{build, needs_device, skip};
 use super::echo::echo;
 use super::transduced::{ACTS, Score, compare};
 use ripplon::field::{FieldData, Precision};
@@ -105,9 +105,7 @@ fn tolerance(case: &Case, precision: Precision) -> f64 {
 
 #[test]
 fn transducers_act_as_on_the_processor() {
-    if skip() {
-        return;
-    }
+    needs_device!();
     check(|case, order| {
         let mut all = Vec::new();
         for (word, precision) in Precision::ALL {

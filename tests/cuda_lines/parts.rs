@@ -1,6 +1,6 @@
 //! Lines and planes that are cut into parts on devices: the field, records, sums and pictures of one part on the processor.
 
-use super::device::{build, distance, skip};
+use super::device::{build, distance, needs_device};
 use super::looks::{ALLOWED, LINE, PLANE, worst};
 use super::{CASES, Case, on_devices, random, start, tolerance, watched};
 use ripplon::field::Precision;
@@ -63,9 +63,7 @@ fn parts_are_one_line_or_plane() {
             on_devices(case, detectors(&size), &size, ["auto", "double", CUT[0]], 0.25);
         }
     }
-    if skip() {
-        return;
-    }
+    needs_device!();
     let (mut wrong, mut compared) = (Vec::new(), 0);
     for case in CASES {
         for size in SIZES {

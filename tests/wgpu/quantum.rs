@@ -1,6 +1,6 @@
 //! Trotter–Suzuki on an adapter.
 
-use super::adapter::skip;
+use super::adapter::needs_adapter;
 use super::cases::{cases, random_field, scene, tolerance};
 use super::device::{build, distance};
 use ripplon::field::Precision;
@@ -12,9 +12,7 @@ const STEPS: u64 = 14;
 /// Every order, rank, edge and kind of scene, with what detectors record in each step.
 #[test]
 fn sweeps_agree_with_the_processor() {
-    if skip() {
-        return;
-    }
+    needs_adapter!();
     let tolerance = tolerance(Precision::Single);
     let mut wrong = Vec::new();
     let mut strips = 0;
@@ -90,9 +88,7 @@ fn sweeps_agree_with_the_processor() {
 /// States go from the processor to the adapter and back; edits in mid-run, and pictures.
 #[test]
 fn checkpoints_edits_and_pictures_agree() {
-    if skip() {
-        return;
-    }
+    needs_adapter!();
     let all = cases();
     let names = [
         "walls around",
