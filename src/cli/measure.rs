@@ -10,6 +10,7 @@ use crate::export::{self, About, npy};
 use crate::grid::Grid;
 use crate::physics::noise::Noise;
 use crate::physics::{Equation, Measurement, Outcome};
+use crate::rounding::truncated;
 use crate::scene::Scenario;
 use anyhow::bail;
 use clap::Args;
@@ -275,13 +276,7 @@ fn draw(
     for place in places.iter().flatten() {
         let cell = ((place[0] - low) / wide).floor();
         if (0.0..cells as f64).contains(&cell) {
-            #[expect(
-                clippy::cast_possible_truncation,
-                clippy::cast_sign_loss,
-                reason = "within the cells"
-            )]
-            let cell = cell as usize;
-            counts[cell] += 1.0 / (places.len() as f64 * wide);
+            counts[truncated(cell)] += 1.0 / (places.len() as f64 * wide);
         }
     }
     let steps = counts.iter().enumerate().flat_map(|(n, count)| {

@@ -11,6 +11,7 @@ use crate::backend::ranks;
 use crate::engine::{Engine, Phase, RunEnd, Verdict, ends};
 use crate::grid::Edge;
 use crate::physics::Equation;
+use crate::rounding::truncated;
 use crate::scene::Scenario;
 use crate::scene::scenario::Subject;
 use crate::solver::{Kind, order_word};
@@ -532,11 +533,6 @@ pub(super) fn progress_bar(total: u64) -> ProgressBar {
 }
 
 /// A number with two digits more than its tolerance, at least six behind the point: what is compared is seen.
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "between 0 and 17"
-)]
 pub(super) fn within(value: f64, tolerance: f64) -> String {
     if value == 0.0 {
         return "0".to_owned();
@@ -547,7 +543,7 @@ pub(super) fn within(value: f64, tolerance: f64) -> String {
     }
     let size = value.abs().max(f64::MIN_POSITIVE);
     let digits = (size / tolerance.max(f64::MIN_POSITIVE)).log10().ceil() + 2.0;
-    let text = format!("{value:.*e}", digits.clamp(2.0, 16.0) as usize);
+    let text = format!("{value:.*e}", truncated(digits.clamp(2.0, 16.0)));
     text.strip_suffix("e0").map_or(text.clone(), str::to_owned)
 }
 

@@ -8,7 +8,6 @@ use crate::physics::{Initial, Packet, Sets};
 use crate::scene::scenario::Subject;
 use crate::scene::sweep::{Sweep, SweepFault, Theory, Wanted};
 use crate::scene::{Faults, Scenario};
-use crate::solver::taps::Tap;
 use crate::solver::{self, Backend};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -391,7 +390,7 @@ impl Line {
         }
         let mut potential = vec![0.0; grid.sites()];
         medium.potential_row(None, 0, 0, 0..grid.sites(), &mut potential);
-        let mut site = Tap::nearest(grid, packet.center)[0];
+        let mut site = grid.nearest(packet.center)[0];
         if packet.momentum[0] < 0.0 {
             potential.reverse();
             site = potential.len() - 1 - site;

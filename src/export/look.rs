@@ -85,16 +85,7 @@ impl Look {
 #[must_use]
 pub fn sites_of(scenario: &Scenario, [low, high]: [[f64; 2]; 2]) -> [Range<usize>; 2] {
     let grid = scenario.grid();
-    std::array::from_fn(|axis| {
-        let last = grid.size()[axis] - 1;
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "clamped to the grid"
-        )]
-        let site = |length: f64| (length / grid.spacing()).round().clamp(0.0, index(last)) as usize;
-        site(low[axis])..site(high[axis]) + 1
-    })
+    std::array::from_fn(|axis| grid.nearest_on(axis, low[axis])..grid.nearest_on(axis, high[axis]) + 1)
 }
 
 #[expect(clippy::cast_precision_loss, reason = "numbers of sites")]

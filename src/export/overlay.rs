@@ -6,6 +6,7 @@ use super::theme::Theme;
 use super::ticks::{number, power_of_ten, round_down, short, ticks};
 use crate::colormap::{Colormap, Kind, Levels, dimmed, direction_entry};
 use crate::physics::Equation;
+use crate::rounding::truncated;
 use crate::scene::scenario::Quantity;
 
 /// Room around a field, pixels.
@@ -373,13 +374,8 @@ pub(super) fn signed(n: usize) -> i64 {
     n as i64
 }
 
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "positive by construction, clamped"
-)]
 pub(super) fn ceil(value: f32) -> usize {
-    value.ceil().max(1.0) as usize
+    truncated(value.ceil().max(1.0).into())
 }
 
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped")]

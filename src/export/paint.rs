@@ -110,13 +110,7 @@ impl Painter {
         } else {
             named
         };
-        let of_slices = (look.slices[2] / grid.spacing()).round().clamp(0.0, index(nz - 1));
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "clamped to the grid"
-        )]
-        let plane = look.plane.unwrap_or(of_slices as usize);
+        let plane = look.plane.unwrap_or_else(|| grid.nearest_on(2, look.slices[2]));
         if plane >= nz {
             return Err(LookError::Plane { plane, last: nz - 1 });
         }

@@ -4,6 +4,7 @@
 use super::picture::{Picture, Rect};
 use super::theme::Theme;
 use crate::physics::{Layer, Sets, Value};
+use crate::rounding::truncated;
 use crate::scene::Scenario;
 use crate::solver::ImageRequest;
 use crate::space::medium::combined;
@@ -386,13 +387,8 @@ fn small(n: usize) -> f32 {
     n as f32
 }
 
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "positive by construction"
-)]
 fn floor(value: f32) -> usize {
-    value.max(0.0) as usize
+    truncated(value.into())
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ use super::picture::{Picture, Rect};
 use super::strokes::{Dashes, clipped};
 use super::text::Align;
 use super::theme::Theme;
+use crate::rounding::truncated;
 
 /// A dashed line through points, pixels, clipped to a rectangle: light over dark, so that it is seen over every colour.
 fn dashed(picture: &mut Picture, field: Rect, points: &[[f32; 2]], (unit, theme): (f32, &Theme)) {
@@ -149,14 +150,9 @@ pub fn interval(picture: &mut Picture, field: Rect, ends: [f32; 2], (unit, theme
     if to - from < 1.0 {
         return;
     }
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "clamped to the field"
-    )]
     let band = Rect {
-        x: from as usize,
-        width: (to - from) as usize,
+        x: truncated(from.into()),
+        width: truncated((to - from).into()),
         ..field
     };
     picture.fill(band, theme.text, 0.08);
@@ -224,12 +220,7 @@ pub fn note(picture: &mut Picture, field: Rect, (words, stand): (&str, Stand), (
 
 /// Ground behind words, with a coverage: x, y, width, height.
 fn shade(picture: &mut Picture, rect: [f32; 4], theme: &Theme, cover: f32) {
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "clamped to the picture"
-    )]
-    let whole = |value: f32| value.max(0.0).round() as usize;
+    let whole = |value: f32| truncated(value.round().into());
     let (x, y) = (whole(rect[0]).min(picture.width), whole(rect[1]).min(picture.height));
     let rect = Rect {
         x,

@@ -10,6 +10,7 @@
 //!
 //! References: Feit, Fleck & Steiger 1982, doi:10.1016/0021-9991(82)90091-2 (energies from the autocorrelation, Hann's window); Högbom 1974, Astron. Astrophys. Suppl. 15, 417 (taking lines away).
 
+use crate::rounding::truncated;
 use num_complex::Complex64;
 use rustfft::FftPlanner;
 use std::f64::consts::{PI, TAU};
@@ -223,15 +224,10 @@ impl Autocorrelation {
 }
 
 /// The place of a grid over 0 to 2π next to an angle.
-#[expect(
-    clippy::cast_precision_loss,
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "numbers of places"
-)]
+#[expect(clippy::cast_precision_loss, reason = "numbers of places")]
 fn place(theta: f64, grid: &[f64]) -> usize {
     let turns = (theta / TAU).rem_euclid(1.0);
-    (turns * grid.len() as f64).round() as usize % grid.len()
+    truncated((turns * grid.len() as f64).round()) % grid.len()
 }
 
 /// The tops of what is left that are above a third of the largest, and above `weakest`.
@@ -322,12 +318,7 @@ impl Lines {
         let size = left.len();
         #[expect(clippy::cast_precision_loss, reason = "numbers of places")]
         let bin = TAU / size as f64;
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "a number of places"
-        )]
-        let reach = ((FAR * self.width() / bin) as usize).min(size / 2);
+        let reach = truncated(FAR * self.width() / bin).min(size / 2);
         for line in &self.all {
             let middle = place(line.theta, left);
             for n in 0..2 * reach {

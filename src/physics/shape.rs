@@ -3,6 +3,7 @@
 use super::Shape;
 use super::layer::Samples;
 use crate::grid::Grid;
+use crate::rounding::truncated;
 use std::ops::Range;
 
 /// Where a site stands.
@@ -22,19 +23,14 @@ fn slack(grid: &Grid) -> f64 {
 }
 
 /// First and last site + 1 of an axis between two coordinates, one site wider on both sides than needed.
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    clippy::cast_precision_loss,
-    reason = "clamped to the axis"
-)]
+#[expect(clippy::cast_precision_loss, reason = "clamped to the axis")]
 fn about(low: f64, high: f64, axis: usize, grid: &Grid) -> Range<usize> {
     let sites = grid.size()[axis] as f64;
     let a = grid.spacing();
     let first = ((low / a).floor() - 1.0).clamp(0.0, sites);
     let last = ((high / a).ceil() + 2.0).clamp(first, sites);
     // NaN becomes 0.
-    first as usize..last as usize
+    truncated(first)..truncated(last)
 }
 
 /// A range without the sites at its ends that do not belong; a guess that is a little too wide becomes exact.

@@ -10,6 +10,8 @@ mod adapter;
 pub mod chebyshev;
 mod check;
 mod clock;
+#[cfg(any(feature = "cuda", feature = "gui"))]
+mod counts;
 pub mod crank_nicolson;
 mod cut;
 #[cfg(feature = "cuda")]

@@ -64,7 +64,10 @@ impl Resident for Wgpu {
     }
 
     fn let_go(&mut self) {
-        self.release();
+        (self.host.now, self.host.old) = (Aligned::zeros(0), Aligned::zeros(0));
+        self.host.peak = Aligned::default();
+        self.host.potential = Aligned::default();
+        self.host.other_potential = Aligned::default();
     }
 
     fn describe(&self) -> Parts {
@@ -126,10 +129,7 @@ impl Resident for Wgpu {
         }
         if request.quantity == Quantity::Energy {
             self.watch_velocity()?;
-            self.pull()?;
-            let drawn = self.host.draw(request, image);
-            self.let_go();
-            return drawn;
+            return self.host_sees(|host| host.draw(request, image))?;
         }
         let [nx, ny, _] = self.host.sweep.lattice.size;
         let plane = self

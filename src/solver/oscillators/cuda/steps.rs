@@ -36,10 +36,6 @@ impl<T: OnCuda> Cuda<T> {
     }
 
     /// What sources add to momenta at the beginning of a batch and after each of its steps.
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "grids of more than 2^32 sites were refused"
-    )]
     fn signals(&self, clock: &RunClock, steps: usize) -> Vec<Vec<(u32, T)>> {
         if self.host.scenario.sources().is_empty() {
             return vec![Vec::new(); steps + 1];
@@ -48,7 +44,7 @@ impl<T: OnCuda> Cuda<T> {
             .map(|n| {
                 let kicks = self.host.kicks(clock.after(n).time()).into_iter();
                 kicks
-                    .map(|(j, i, change)| (self.place([i, j, 0]) as u32, change))
+                    .map(|(j, i, change)| (unsigned(self.place([i, j, 0])), change))
                     .collect()
             })
             .collect()

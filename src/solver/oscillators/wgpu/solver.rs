@@ -113,10 +113,7 @@ impl Resident for Wgpu {
     }
 
     fn total(&mut self) -> Result<Observables, SolverError> {
-        self.pull()?;
-        let total = self.host.total();
-        self.let_go();
-        Ok(total)
+        self.host_sees(|host| host.total())
     }
 
     fn keeps_velocity(&self) -> bool {
@@ -137,10 +134,7 @@ impl Resident for Wgpu {
         }
         if request.quantity == Quantity::Energy {
             self.watch_velocity()?;
-            self.pull()?;
-            let drawn = self.host.draw(request, image);
-            self.let_go();
-            return drawn;
+            return self.host_sees(|host| host.draw(request, image))?;
         }
         let plane = self
             .peak

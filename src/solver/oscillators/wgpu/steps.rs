@@ -4,6 +4,7 @@ use super::planes::sites;
 use super::{Pass, Wgpu};
 use crate::backend::wgpu::WgpuError;
 use crate::solver::adapter::operations::{MOST_GATHERED, Operations, SiteBatch};
+use crate::solver::adapter::unsigned;
 use crate::solver::clock::RunClock;
 use crate::solver::gathered::{gathered_places, hand_over, is_gathered};
 use crate::solver::resident::Resident;
@@ -94,11 +95,7 @@ impl Wgpu {
             return batch;
         }
         let nx = self.host.springs.layout.size[0];
-        #[expect(
-            clippy::cast_possible_truncation,
-            reason = "buffers of more than 2^32 numbers were refused"
-        )]
-        let place = |j: usize, i: usize| (j * nx + i) as u32;
+        let place = |j: usize, i: usize| unsigned(j * nx + i);
         for n in 0..=steps {
             let kicks = self.host.kicks(clock.after(n as u64).time()).into_iter();
             let kicks: Vec<(u32, f32)> = kicks.map(|(j, i, change)| (place(j, i), change)).collect();
