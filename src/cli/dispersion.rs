@@ -136,16 +136,9 @@ fn curve(x: [f64; 2], law: impl Fn(f64) -> Option<f64>) -> Vec<[f64; 2]> {
         .collect()
 }
 
-/// Where cells about their middles begin and end.
-fn edges(middles: &[f64]) -> [f64; 2] {
-    let first = middles.first().copied().unwrap_or(0.0);
-    let half = middles.get(1).map_or(0.5, |second| (second - first) / 2.0);
-    [first - half, middles.last().copied().unwrap_or(0.0) + half]
-}
-
 fn draw(path: &Path, scenario: &Scenario, report: &DispersionReport) -> anyhow::Result<()> {
     let found = &report.dispersion;
-    let (x, y) = (edges(&found.wavenumbers), edges(&found.frequencies));
+    let [x, y] = found.bounds();
     let law: Law = report.law;
     let named = |label: &str, points, shown, color| Curve {
         label: label.to_owned(),

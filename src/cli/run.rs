@@ -5,7 +5,7 @@ use super::phase_space::PhaseSpaceArgs;
 #[cfg(feature = "hdf5")]
 use super::series::SeriesArgs;
 use super::sound::{self, SoundArgs, Sounds};
-use super::terminal::{all_told, say, tell};
+use super::terminal::{self, all_told, say, tell};
 use super::{InputError, Interrupt, SceneArgs, gains, kept, named, scene};
 use crate::backend::ranks;
 use crate::engine::{Engine, Phase, RunEnd, Verdict, ends};
@@ -18,8 +18,7 @@ use crate::solver::{Kind, order_word};
 use crate::{solver, units};
 use anyhow::bail;
 use clap::Args;
-use indicatif::{ProgressBar, ProgressStyle};
-use std::io::IsTerminal;
+use indicatif::ProgressBar;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -520,16 +519,10 @@ pub(super) fn whole(text: &str) -> Result<u64, String> {
 
 /// A bar on a terminal, nothing elsewhere.
 pub(super) fn progress_bar(total: u64) -> ProgressBar {
-    if !std::io::stderr().is_terminal() {
-        return ProgressBar::hidden();
-    }
-    let bar = ProgressBar::new(total);
-    if let Ok(style) =
-        ProgressStyle::with_template("{bar:32} {percent:>3} % step {human_pos} of {human_len}, {msg}, {eta} left")
-    {
-        bar.set_style(style);
-    }
-    bar
+    terminal::bar(
+        total,
+        "{bar:32} {percent:>3} % step {human_pos} of {human_len}, {msg}, {eta} left",
+    )
 }
 
 /// A number with two digits more than its tolerance, at least six behind the point: what is compared is seen.

@@ -13,7 +13,7 @@
 use crate::colormap::{Kind, direction_entry, srgb_decode, srgb_encode};
 use crate::solver::FieldVolume;
 use crate::space::stage::{AMBIENT, OPAQUE, SURFACE, Tints};
-use crate::space::{MediumVolume, Mode, Stage, Vec3};
+use crate::space::{MediumVolume, Mode, Stage, Vec3, dot};
 use rayon::prelude::*;
 
 /// Texels along each side of a block whose largest size is known.
@@ -100,10 +100,6 @@ fn facing(gradient: Vec3, ray: Vec3) -> f32 {
     } else {
         dot(gradient, ray).abs() / steep
     }
-}
-
-fn dot(a: Vec3, b: Vec3) -> f32 {
-    a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 }
 
 fn length(a: Vec3) -> f32 {

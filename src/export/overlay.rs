@@ -87,42 +87,31 @@ pub struct Legend<'a> {
 /// The sign of a quantity, as papers write it.
 #[must_use]
 pub fn sign(quantity: Quantity, equation: Equation) -> &'static str {
-    match quantity {
-        Quantity::Energy if equation == Equation::Acoustic => "energy / (J/m³)",
-        Quantity::Peak if equation == Equation::Acoustic => "peak / Pa",
-        Quantity::Density => "|ψ|²",
-        Quantity::Phase => "arg ψ",
-        Quantity::Real => "Re ψ",
-        Quantity::Imaginary => "Im ψ",
-        Quantity::Pressure => "p / Pa",
-        Quantity::Energy => "energy",
-        Quantity::Peak => "peak |ψ|²",
-        Quantity::Momentum => "|ψ(k)|²",
-        Quantity::Rms => "p rms / Pa",
-        Quantity::Level => "L / dB",
-        Quantity::Velocity => "|v| / (m/s)",
-        Quantity::Intensity => "|I| / (W/m²)",
-    }
+    signs(quantity, equation).0
 }
 
 /// The same of a difference of two runs.
 #[must_use]
 pub fn sign_of_difference(quantity: Quantity, equation: Equation) -> &'static str {
+    signs(quantity, equation).1
+}
+
+fn signs(quantity: Quantity, equation: Equation) -> (&'static str, &'static str) {
     match quantity {
-        Quantity::Energy if equation == Equation::Acoustic => "Δ energy / (J/m³)",
-        Quantity::Peak if equation == Equation::Acoustic => "Δ peak / Pa",
-        Quantity::Density => "Δ|ψ|²",
-        Quantity::Phase => "|Δψ|",
-        Quantity::Real => "Δ Re ψ",
-        Quantity::Imaginary => "Δ Im ψ",
-        Quantity::Pressure => "Δp / Pa",
-        Quantity::Energy => "Δ energy",
-        Quantity::Peak => "Δ peak |ψ|²",
-        Quantity::Momentum => "Δ|ψ(k)|²",
-        Quantity::Rms => "Δp rms / Pa",
-        Quantity::Level => "ΔL / dB",
-        Quantity::Velocity => "Δ|v| / (m/s)",
-        Quantity::Intensity => "Δ|I| / (W/m²)",
+        Quantity::Energy if equation == Equation::Acoustic => ("energy / (J/m³)", "Δ energy / (J/m³)"),
+        Quantity::Peak if equation == Equation::Acoustic => ("peak / Pa", "Δ peak / Pa"),
+        Quantity::Density => ("|ψ|²", "Δ|ψ|²"),
+        Quantity::Phase => ("arg ψ", "|Δψ|"),
+        Quantity::Real => ("Re ψ", "Δ Re ψ"),
+        Quantity::Imaginary => ("Im ψ", "Δ Im ψ"),
+        Quantity::Pressure => ("p / Pa", "Δp / Pa"),
+        Quantity::Energy => ("energy", "Δ energy"),
+        Quantity::Peak => ("peak |ψ|²", "Δ peak |ψ|²"),
+        Quantity::Momentum => ("|ψ(k)|²", "Δ|ψ(k)|²"),
+        Quantity::Rms => ("p rms / Pa", "Δp rms / Pa"),
+        Quantity::Level => ("L / dB", "ΔL / dB"),
+        Quantity::Velocity => ("|v| / (m/s)", "Δ|v| / (m/s)"),
+        Quantity::Intensity => ("|I| / (W/m²)", "Δ|I| / (W/m²)"),
     }
 }
 

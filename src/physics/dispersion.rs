@@ -48,6 +48,15 @@ fn hann(count: usize) -> Vec<f64> {
 }
 
 impl Dispersion {
+    /// Where the cells of the first and the last wave number and frequency begin and end: of k, then of ω.
+    pub fn bounds(&self) -> [[f64; 2]; 2] {
+        [&self.wavenumbers, &self.frequencies].map(|middles| {
+            let first = middles.first().copied().unwrap_or(0.0);
+            let half = middles.get(1).map_or(0.5, |second| (second - first) / 2.0);
+            [first - half, middles.last().copied().unwrap_or(0.0) + half]
+        })
+    }
+
     /// Of a record of whole lines, one after the other, with the frequencies from `lowest` to `highest`, which lie at most 2π/step apart.
     #[must_use]
     #[expect(
