@@ -109,30 +109,9 @@ pub fn resonances(profile: &[f64], hopping: f64, low: f64, high: f64, least: f64
     found
 }
 
-/// Localisation length of exactly this disorder at energy ε from the middle of the band: 1/γ in sites, γ = ln(growth)/N of
-/// the solution that starts at one end. |ψ|² of an eigenstate falls as e^{−2|n|/ξ}.
-///
-/// Source: Kramer & MacKinnon 1993, doi:10.1088/0034-4885/56/12/001, eq. 3.13 for one dimension.
-#[must_use]
-pub fn localisation_length(potential: &[f64], hopping: f64, energy: f64) -> f64 {
-    let (mut here, mut previous) = (1.0, 0.3);
-    let mut growth = 0.0;
-    for u in potential {
-        (here, previous) = ((u - energy) / hopping * here - previous, here);
-        let size = f64::hypot(here, previous);
-        growth += size.ln();
-        here /= size;
-        previous /= size;
-    }
-    #[expect(clippy::cast_precision_loss, reason = "counts of sites")]
-    let sites = potential.len() as f64;
-    sites / growth
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::physics::noise::Noise;
 
     #[test]
     fn matrix_and_closed_form_agree() {
@@ -196,18 +175,5 @@ mod tests {
         // ⟨k²⟩ = k₀² + 1/4σ².
         let mean = packet_average(1.0, 5.0, |k| k * k);
         assert!((mean - 1.01).abs() < 1e-9, "{mean}");
-    }
-
-    #[test]
-    fn localisation_in_weak_disorder() {
-        // Uniform disorder of width W: ξ = 24(4J² − ε²)/W² to second order (Thouless 1979), away from ε = 0, where the band centre anomaly
-        // gives 105.045 J²/W² (Kappus & Wegner 1981, doi:10.1007/BF01294272). The sample's own scatter is √(2ξ/N) ≈ 1.5 % at
-        // N = 1e6: four deviations are allowed.
-        let mut noise = Noise::new(12345);
-        let potential: Vec<f64> = (0..1_000_000).map(|_| 0.5 * noise.signed()).collect();
-        let half = localisation_length(&potential, 1.0, 0.5);
-        assert!((half / 90.0 - 1.0).abs() < 0.06, "{half}");
-        let centre = localisation_length(&potential, 1.0, 0.0);
-        assert!((centre / 105.0 - 1.0).abs() < 0.06, "{centre}");
     }
 }
