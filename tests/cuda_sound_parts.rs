@@ -84,13 +84,7 @@ fn look(run: &mut dyn Solver, scenario: &Scenario, taps: &Taps, seen: &mut Seen)
 fn draw(run: &mut dyn Solver, scenario: &Scenario, seen: &mut Seen) {
     let [nx, ny, nz] = scenario.grid().size();
     for quantity in [Quantity::Pressure, Quantity::Peak, Quantity::Energy] {
-        let request = ImageRequest {
-            quantity,
-            x: 1..nx,
-            y: 1..ny,
-            z: nz / 2,
-            max_size: [nx, ny],
-        };
+        let request = ImageRequest::new(quantity, [1..nx, 1..ny], nz / 2, [nx, ny]);
         let mut image = FieldImage::default();
         run.image(&request, &mut image).expect("the run draws");
         let values = image.value.iter().map(|value| f64::from(*value)).collect();

@@ -181,12 +181,7 @@ pub(super) fn layout(
     if let (None, Some([width, height])) = (look.size, natural) {
         let unit = unit_of([width, height]);
         let room = margins(unit, Some(width), 0);
-        let field = Rect {
-            x: room.left,
-            y: room.top,
-            width,
-            height,
-        };
+        let field = Rect::new(room.left, room.top, width, height);
         // A wheel and its legend need some height of their own.
         let least = if look.overlay { overlay::ceil(unit * 9.0) } else { 0 };
         let canvas = [

@@ -24,6 +24,13 @@ pub struct Rect {
     pub height: usize,
 }
 
+impl Rect {
+    /// Of its first column and row, and how many of them.
+    pub const fn new(x: usize, y: usize, width: usize, height: usize) -> Self {
+        Self { x, y, width, height }
+    }
+}
+
 impl Picture {
     /// A picture of one colour.
     #[must_use]

@@ -171,12 +171,6 @@ impl Shade {
         &self.meaning
     }
 
-    /// Whether it changes with time.
-    #[must_use]
-    pub fn moves(&self) -> bool {
-        self.parts.len() > 1
-    }
-
     /// Draws it over a field in `rect`; `drives` are the factors of the driven parts now.
     pub fn draw(&mut self, picture: &mut Picture, rect: Rect, drives: &[f64], theme: &Theme) {
         let colors = [theme.wall, theme.stone, theme.hill, theme.well];
@@ -428,21 +422,10 @@ mod tests {
             layer("density", [10, 12], [10, 20], 3.0)
         );
         let (_, scenario) = crate::solver::read_scene_text(&text, None, &[]).unwrap();
-        let request = ImageRequest {
-            quantity: crate::scene::scenario::Quantity::Pressure,
-            x: 0..40,
-            y: 0..30,
-            z: 0,
-            max_size: [40, 30],
-        };
+        let request = ImageRequest::new(crate::scene::scenario::Quantity::Pressure, [0..40, 0..30], 0, [40, 30]);
         let shade = Shade::new(&scenario, &request, [40, 30]).unwrap();
         assert_eq!(shade.meaning(), "sound speed 343 … 500 m/s, density 1.2 … 3 kg/m³");
-        let rect = Rect {
-            x: 0,
-            y: 0,
-            width: 40,
-            height: 30,
-        };
+        let rect = Rect::new(0, 0, 40, 30);
         let covers = shade.covers(rect, &[]);
         let at = |i: usize, j: usize| covers[i + 40 * (29 - j)];
         for (j, is_wall) in [(0, true), (5, true), (12, true), (13, false), (29, false)] {

@@ -235,12 +235,7 @@ fn shade(picture: &mut Picture, rect: [f32; 4], theme: &Theme, cover: f32) {
 mod tests {
     use super::*;
 
-    const FIELD: Rect = Rect {
-        x: 10,
-        y: 10,
-        width: 100,
-        height: 60,
-    };
+    const FIELD: Rect = Rect::new(10, 10, 100, 60);
 
     fn touched(picture: &Picture, ground: [u8; 3]) -> Vec<(usize, usize)> {
         let all = (0..picture.height).flat_map(|y| (0..picture.width).map(move |x| (x, y)));
@@ -268,12 +263,7 @@ mod tests {
     #[test]
     fn labels_of_theory_are_not_struck_through() {
         let theme = Theme::light();
-        let field = Rect {
-            x: 0,
-            y: 0,
-            width: 300,
-            height: 200,
-        };
+        let field = Rect::new(0, 0, 300, 200);
         let rising = vec![[0.0, 190.0], [300.0, 40.0]];
         let words = "theory of it";
         let width = theme.label(9.0).width(words);

@@ -89,12 +89,7 @@ pub fn thumbnail(
         }
     }
     let Some(picture) = whole else { return Ok(None) };
-    let all = Rect {
-        x: 0,
-        y: 0,
-        width: picture.width,
-        height: picture.height,
-    };
+    let all = Rect::new(0, 0, picture.width, picture.height);
     Ok(reduced(&picture, if line { inside } else { all }))
 }
 

@@ -164,17 +164,12 @@ impl Bonds {
 mod tests {
     use super::*;
     use crate::grid::Edge;
-    use crate::physics::{Layer, Mode, Shape, Value};
+    use crate::physics::{Layer, Shape, Value};
 
     fn layer(sets: Sets, axis: Option<usize>, value: f64, min: [f64; 3], max: [f64; 3]) -> Layer {
         Layer {
-            pole: None,
-            sets,
             axis,
-            shape: Shape::Box { min, max },
-            value: Value::Number(value),
-            mode: Mode::Set,
-            drive: None,
+            ..Layer::new(sets, Shape::Box { min, max }, Value::Number(value))
         }
     }
 

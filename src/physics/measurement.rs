@@ -225,12 +225,7 @@ mod tests {
     use crate::physics::{Initial, Packet};
 
     fn packet() -> Packet {
-        Packet {
-            center: [10.0, 8.0, 0.0],
-            width: [2.0, 1.5, 1.0],
-            momentum: [0.6, -0.2, 0.0],
-            weight: 1.0,
-        }
+        Packet::new([10.0, 8.0, 0.0], [2.0, 1.5, 1.0], [0.6, -0.2, 0.0])
     }
 
     /// Means and variances of 20 000 places are those of |ψ|² and the apparatus: within 4 standard errors.

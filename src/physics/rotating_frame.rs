@@ -38,13 +38,12 @@ pub(super) fn centrifugal(grid: &Grid, rotation: f64, mass: f64) -> Layer {
     let [x, y] = [0, 1].map(|axis| middle(grid, axis) * grid.spacing());
     let formula = format!("-{half:e}*((x - {x:e})^2 + (y - {y:e})^2)");
     Layer {
-        sets: Sets::Potential,
-        axis: None,
-        shape: Shape::Everywhere,
-        value: Expression::parse(&formula, expression::SPACE).map_or(Value::Number(f64::NAN), Value::Expression),
         mode: Mode::Add,
-        drive: None,
-        pole: None,
+        ..Layer::new(
+            Sets::Potential,
+            Shape::Everywhere,
+            Expression::parse(&formula, expression::SPACE).map_or(Value::Number(f64::NAN), Value::Expression),
+        )
     }
 }
 

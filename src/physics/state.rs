@@ -363,12 +363,7 @@ mod tests {
     #[test]
     fn of_a_gaussian() {
         let grid = Grid::new(&[96, 81, 64], 0.5);
-        let packet = Packet {
-            center: [22.0, 21.0, 16.0],
-            width: [2.0, 1.5, 1.6],
-            momentum: [0.7, -0.4, 0.2],
-            weight: 1.0,
-        };
+        let packet = Packet::new([22.0, 21.0, 16.0], [2.0, 1.5, 1.6], [0.7, -0.4, 0.2]);
         let psi = initial_state(&grid, &Initial::Packets(vec![packet]));
         let found = measured(&grid, psi.clone(), &psi, packet.width);
         for axis in 0..3 {
@@ -422,12 +417,7 @@ mod tests {
     #[test]
     fn marginals_of_a_packet() {
         let grid = Grid::new(&[50, 40, 30], 0.5);
-        let packet = Packet {
-            center: [12.0, 9.0, 7.0],
-            width: [1.2, 1.0, 0.9],
-            momentum: [0.3, -0.8, 0.1],
-            weight: 1.0,
-        };
+        let packet = Packet::new([12.0, 9.0, 7.0], [1.2, 1.0, 0.9], [0.3, -0.8, 0.1]);
         let psi = FieldData::Complex128(initial_state(&grid, &Initial::Packets(vec![packet])));
         for axis in 0..3 {
             let found = marginal(&grid, &psi, axis);
@@ -445,12 +435,7 @@ mod tests {
     #[test]
     fn purity_counts_the_terms_of_a_schmidt_sum() {
         use crate::physics::Exchange;
-        let packet = Packet {
-            center: [6.0, 15.0, 0.0],
-            width: [1.0, 1.0, 1.0],
-            momentum: [0.3, -0.8, 0.0],
-            weight: 1.0,
-        };
+        let packet = Packet::new([6.0, 15.0, 0.0], [1.0, 1.0, 1.0], [0.3, -0.8, 0.0]);
         let grid = Grid::new(&[44, 44], 0.5);
         let of = |grid: &Grid, psi: Vec<Complex64>| measured(grid, psi.clone(), &psi, [0.0; 3]).purity;
         let one = initial_state(&grid, &Initial::Packets(vec![packet]));

@@ -114,6 +114,17 @@ pub struct Clock {
     pub time_step: f64,
 }
 
+impl Clock {
+    /// That of t = 0.
+    pub const fn at_start(time_step: f64) -> Self {
+        Self {
+            steps: 0,
+            time: 0.0,
+            time_step,
+        }
+    }
+}
+
 /// A live change.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Edit {

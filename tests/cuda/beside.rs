@@ -61,13 +61,7 @@ fn edits_pictures_and_records_agree() {
         for quantity in [Quantity::Density, Quantity::Phase, Quantity::Real, Quantity::Imaginary] {
             for most in [[300, 300], [50, 20]] {
                 let [nx, ny, _] = scenario.grid().size();
-                let request = ImageRequest {
-                    quantity,
-                    x: 3..nx - 2,
-                    y: 1..ny,
-                    z: 0,
-                    max_size: most,
-                };
+                let request = ImageRequest::new(quantity, [3..nx - 2, 1..ny], 0, most);
                 let (mut a, mut b) = (FieldImage::default(), FieldImage::default());
                 cpu.image(&request, &mut a).expect("a picture");
                 gpu.image(&request, &mut b).expect("a picture");
@@ -107,13 +101,7 @@ fn pictures_beside_stepping_show_their_moment() {
             let [nx, ny, nz] = [0, 1, 2].map(|axis| case.size.get(axis).copied().unwrap_or(1));
             for quantity in [Quantity::Density, Quantity::Phase, Quantity::Density] {
                 run.advance(5, &mut Taps::default()).expect("steps");
-                let request = ImageRequest {
-                    quantity,
-                    x: 0..nx,
-                    y: 0..ny,
-                    z: nz / 2,
-                    max_size: [64, 64],
-                };
+                let request = ImageRequest::new(quantity, [0..nx, 0..ny], nz / 2, [64, 64]);
                 let (mut now, mut later) = (FieldImage::default(), FieldImage::default());
                 run.image(&request, &mut now).expect("a picture");
                 assert!(run.begin_image(&request).expect("a picture is begun"));

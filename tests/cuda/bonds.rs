@@ -12,11 +12,7 @@ use ripplon::scene::presets;
 use ripplon::solver::{Clock, Taps, read_scene, read_scene_text};
 use std::sync::Arc;
 
-const START: Clock = Clock {
-    steps: 0,
-    time: 0.0,
-    time_step: 0.11,
-};
+const START: Clock = Clock::at_start(0.11);
 
 /// Bonds at random, of both signs.
 const HOPPING: &str = "[[layer]]\nsets = \"hopping\"\naxis = \"x\"\nshape = \"everywhere\"\nvalue = \"1.4*random(x, y, z, 1) - 0.3\"\n\

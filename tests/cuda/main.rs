@@ -56,10 +56,7 @@ fn agree(case: &Case, variants: &[&str], wrong: &mut Vec<String>) {
     for &order in case.orders {
         let mut reference = build(&scene(case, order, "cpu", "double", "naive"));
         let sites = case.size.iter().product();
-        let start = Clock {
-            time_step: 0.11,
-            ..Clock::default()
-        };
+        let start = Clock::at_start(0.11);
         reference
             .set_field(&random_field(sites), start)
             .expect("the reference takes a field");

@@ -8,11 +8,7 @@ use ripplon::field::{FieldData, Precision};
 use ripplon::scene::Scenario;
 use ripplon::solver::Clock;
 
-const START: Clock = Clock {
-    steps: 0,
-    time: 0.0,
-    time_step: 0.11,
-};
+const START: Clock = Clock::at_start(0.11);
 
 /// Corners, neighbours, the middle; in planes of obstacles one in a wall.
 fn sites(case: &Case) -> Vec<usize> {

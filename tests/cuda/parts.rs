@@ -8,11 +8,7 @@ use ripplon::scene::Scenario;
 use ripplon::scene::scenario::Quantity;
 use ripplon::solver::{Clock, FieldImage, ImageRequest, Solver, Taps, read_scene_text};
 
-const START: Clock = Clock {
-    time: 0.0,
-    steps: 0,
-    time_step: 0.11,
-};
+const START: Clock = Clock::at_start(0.11);
 
 /// The scene of a case on some devices, `None` where the grid has too few rows for that.
 fn scenario(case: &Case, order: u32, precision: &str, variant: &str, devices: &str) -> Option<Scenario> {
@@ -66,13 +62,7 @@ fn follow(scenario: &Scenario) -> Seen {
         look(run.as_mut(), "after it turned", &mut bits);
     }
     let [nx, ny, nz] = scenario.grid().size();
-    let request = ImageRequest {
-        quantity: Quantity::Density,
-        x: 0..nx,
-        y: 0..ny,
-        z: nz / 2,
-        max_size: [nx, ny],
-    };
+    let request = ImageRequest::new(Quantity::Density, [0..nx, 0..ny], nz / 2, [nx, ny]);
     let mut image = FieldImage::default();
     run.image(&request, &mut image).expect("the run draws");
     bits.push((

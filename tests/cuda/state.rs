@@ -82,10 +82,7 @@ fn check(name: &str, scenario: &Scenario, precision: Precision) {
     let start = other_field(grid.sites());
     let begun = || -> Box<dyn Solver> {
         let mut run = build(scenario);
-        let clock = Clock {
-            time_step: 0.11,
-            ..Clock::default()
-        };
+        let clock = Clock::at_start(0.11);
         run.set_field(&random_field(grid.sites()), clock).expect("a field");
         run
     };

@@ -24,10 +24,7 @@ fn regions(rank: usize) -> String {
 /// Records of a run of so many steps a call.
 fn records(scenario: &Scenario, steps: &[u64]) -> Taps {
     let mut run = build(scenario);
-    let start = Clock {
-        time_step: 0.11,
-        ..Clock::default()
-    };
+    let start = Clock::at_start(0.11);
     run.set_field(&random_field(scenario.grid().sites()), start)
         .expect("a field");
     let mut taps = Taps::new(scenario.grid(), scenario.detectors());
@@ -137,10 +134,7 @@ fn check_moment(case: &Case, detectors: &str) {
     for (word, _) in Precision::ALL {
         let scenario = heard(case, 2, ["cuda", word, "fused"], detectors);
         let mut run = build(&scenario);
-        let start = Clock {
-            time_step: 0.11,
-            ..Clock::default()
-        };
+        let start = Clock::at_start(0.11);
         run.set_field(&random_field(scenario.grid().sites()), start)
             .expect("a field");
         let mut taps = Taps::new(scenario.grid(), scenario.detectors());

@@ -122,13 +122,7 @@ fn observables_and_pictures_are_those_of_the_processor() {
             run.advance(12, &mut Taps::default()).unwrap();
             let ny = size.get(1).copied().unwrap_or(1);
             let pictures = [Quantity::Density, Quantity::Phase, Quantity::Real, Quantity::Imaginary].map(|quantity| {
-                let request = ImageRequest {
-                    quantity,
-                    x: 3..size[0],
-                    y: 0..ny,
-                    z: 0,
-                    max_size: [17, 20],
-                };
+                let request = ImageRequest::new(quantity, [3..size[0], 0..ny], 0, [17, 20]);
                 let mut image = FieldImage::default();
                 run.image(&request, &mut image).unwrap();
                 image

@@ -105,10 +105,7 @@ fn tolerance(precision: Precision) -> f64 {
 }
 
 fn start(step: f64) -> Clock {
-    Clock {
-        time_step: step,
-        ..Clock::default()
-    }
+    Clock::at_start(step)
 }
 
 fn random(sites: usize) -> FieldData {

@@ -40,13 +40,7 @@ fn follow(scenario: &Scenario) -> Seen {
     }
     run.edit(scenario, &Edit::Medium).unwrap();
     run.advance(5, &mut taps).unwrap();
-    let request = ImageRequest {
-        quantity: Quantity::Density,
-        x: 1..size[0],
-        y: 0..size[1],
-        z: 0,
-        max_size: [61, 31],
-    };
+    let request = ImageRequest::new(Quantity::Density, [1..size[0], 0..size[1]], 0, [61, 31]);
     let mut image = FieldImage::default();
     run.image(&request, &mut image).unwrap();
     let records = (0..taps.taps().len()).map(|n| taps.values(n).to_vec()).collect();

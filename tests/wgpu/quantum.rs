@@ -18,10 +18,7 @@ fn sweeps_agree_with_the_processor() {
     let mut strips = 0;
     for case in cases() {
         for &order in case.orders {
-            let start = Clock {
-                time_step: 0.11,
-                ..Clock::default()
-            };
+            let start = Clock::at_start(0.11);
             let scenario = scene(&case, order, "cpu", "double", "naive");
             let mut reference = build(&scenario);
             reference
@@ -123,13 +120,7 @@ fn checkpoints_edits_and_pictures_agree() {
         assert!(off < tolerance(Precision::Single), "{}: {off:.1e}", case.name);
         let [nx, ny, _] = scenes[0].grid().size();
         for quantity in [Quantity::Density, Quantity::Phase, Quantity::Real, Quantity::Imaginary] {
-            let request = ImageRequest {
-                quantity,
-                x: 3..nx - 2,
-                y: 1..ny,
-                z: 0,
-                max_size: [50, 20],
-            };
+            let request = ImageRequest::new(quantity, [3..nx - 2, 1..ny], 0, [50, 20]);
             let [mut a, mut b] = [FieldImage::default(), FieldImage::default()];
             here.image(&request, &mut a).expect("a picture");
             there.image(&request, &mut b).expect("a picture");

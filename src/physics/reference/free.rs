@@ -124,12 +124,7 @@ mod tests {
             ..Quantum::default()
         };
         let grid = Grid::new(&[10, 7, 3], 1.0).with_edges([Edge::Periodic, Edge::Wall, Edge::Wall], 0);
-        let packet = Packet {
-            center: [4.0, 2.0, 1.0],
-            width: [1.5; 3],
-            momentum: [0.7, -0.4, 0.2],
-            weight: 1.0,
-        };
+        let packet = Packet::new([4.0, 2.0, 1.0], [1.5; 3], [0.7, -0.4, 0.2]);
         let psi = initial_state(&grid, &Initial::Packets(vec![packet]));
         let exact = Lattice::with_potential(&grid, &quantum, &vec![0.0; grid.sites()]).propagate(&psi, 3.0);
         let free = evolve(&grid, &psi, &Dispersion::lattice(&quantum, 3), 3.0);
