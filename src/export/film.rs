@@ -16,7 +16,6 @@ pub enum FilmError {
 
 impl FilmError {
     /// Whether what was asked for is wrong (exit code 2) rather than the run (exit code 1).
-    #[must_use]
     pub fn is_input(&self) -> bool {
         match self {
             Self::Engine(error) => error.is_input(),
@@ -71,7 +70,6 @@ pub struct Script {
 
 impl Script {
     /// All pictures, with those of both cards.
-    #[must_use]
     pub fn all_pictures(&self) -> u32 {
         let cards = self.still(self.title).saturating_add(self.still(self.end));
         self.pictures.saturating_add(cards)
@@ -89,7 +87,6 @@ impl Script {
 
     /// Seconds between two pictures, for what follows the field slowly: those of the film, and in a film of less than [`USUAL_SECONDS`] those that it would have if it lasted so long.
     /// A short film shows the same run faster, and its colours keep up with that.
-    #[must_use]
     pub fn seconds_between(&self) -> f32 {
         #[expect(clippy::cast_possible_truncation, reason = "seconds between two pictures")]
         let seconds = (1.0 / self.fps).max(USUAL_SECONDS / f64::from(self.pictures.max(1))) as f32;
@@ -97,7 +94,6 @@ impl Script {
     }
 
     /// The time of picture `n`: even from first to last.
-    #[must_use]
     pub fn time(&self, n: u32) -> f64 {
         if self.pictures < 2 {
             self.to

@@ -82,7 +82,6 @@ impl Look {
 }
 
 /// The sites along x and y of the part of a plane between two corners, lengths.
-#[must_use]
 pub fn sites_of(scenario: &Scenario, [low, high]: [[f64; 2]; 2]) -> [Range<usize>; 2] {
     let grid = scenario.grid();
     std::array::from_fn(|axis| grid.nearest_on(axis, low[axis])..grid.nearest_on(axis, high[axis]) + 1)

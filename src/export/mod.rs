@@ -123,7 +123,6 @@ pub enum ExportError {
 
 impl ExportError {
     /// Whether what was asked for is wrong, rather than something that failed on the way.
-    #[must_use]
     pub fn is_input(&self) -> bool {
         matches!(self, Self::Extension { .. } | Self::Size { .. } | Self::Rate { .. })
     }
@@ -249,7 +248,6 @@ impl Format {
 }
 
 /// Bytes free where a file shall be written; `None` where the system does not tell.
-#[must_use]
 pub fn free_space(path: &Path) -> Option<u64> {
     #[cfg(unix)]
     {

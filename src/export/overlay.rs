@@ -48,7 +48,6 @@ impl Margins {
     }
 
     /// What is left of a canvas.
-    #[must_use]
     pub fn inside(&self, width: usize, height: usize) -> Rect {
         Rect {
             x: self.left,
@@ -85,13 +84,11 @@ pub struct Legend<'a> {
 }
 
 /// The sign of a quantity, as papers write it.
-#[must_use]
 pub fn sign(quantity: Quantity, equation: Equation) -> &'static str {
     signs(quantity, equation).0
 }
 
 /// The same of a difference of two runs.
-#[must_use]
 pub fn sign_of_difference(quantity: Quantity, equation: Equation) -> &'static str {
     signs(quantity, equation).1
 }
@@ -116,7 +113,6 @@ fn signs(quantity: Quantity, equation: Equation) -> (&'static str, &'static str)
 }
 
 /// A text with its end cut off, and `…` for it, until it fits; nothing where less than three letters would be left.
-#[must_use]
 pub fn shortened(text: &str, fits: impl Fn(&str) -> bool) -> String {
     let mut kept = text;
     let mut shown = text.to_owned();

@@ -186,25 +186,21 @@ impl Painter {
     }
 
     /// Pixels of every picture.
-    #[must_use]
     pub fn size(&self) -> [usize; 2] {
         [self.picture.width, self.picture.height]
     }
 
     /// The picture that was painted last.
-    #[must_use]
     pub fn picture(&self) -> &Picture {
         &self.picture
     }
 
     /// Where the field (or graph) stands in the picture.
-    #[must_use]
     pub fn field(&self) -> Rect {
         self.field
     }
 
     /// What the solver shall reduce.
-    #[must_use]
     pub fn request(&self) -> &ImageRequest {
         &self.request
     }

@@ -65,13 +65,11 @@ impl Selection {
     }
 
     /// Number of sites.
-    #[must_use]
     pub fn sites(&self) -> usize {
         self.count.iter().product()
     }
 
     /// What a field of `grid` has there, x fastest.
-    #[must_use]
     pub fn of(&self, grid: &Grid, field: &FieldData) -> FieldData {
         match field {
             FieldData::Complex64(values) => FieldData::Complex64(self.pick(grid, values)),

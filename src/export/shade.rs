@@ -166,7 +166,6 @@ impl Shade {
     }
 
     /// What the tint stands for; empty where there is none, or it moves.
-    #[must_use]
     pub fn meaning(&self) -> &str {
         &self.meaning
     }

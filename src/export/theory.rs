@@ -31,7 +31,6 @@ fn dashed(picture: &mut Picture, field: Rect, points: &[[f32; 2]], (unit, theme)
 
 /// Where a label may stand beside a dashed line, the best place first: at its end and back from there; of a circle or another line of more points at
 /// the highest and down from there.
-#[must_use]
 pub fn label_places(points: &[[f32; 2]]) -> Vec<[f32; 2]> {
     /// Places along a line.
     const PLACES: u8 = 12;

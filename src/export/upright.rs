@@ -22,7 +22,6 @@ const CAPTION: f32 = 0.75;
 pub(super) const LEAST: usize = 160;
 
 /// Whether a picture of this size is laid out so.
-#[must_use]
 pub fn is_upright([width, height]: [usize; 2]) -> bool {
     4 * height >= 5 * width
 }

@@ -100,7 +100,6 @@ pub struct Written {
 
 impl Written {
     /// Length, gain and band, in a few words.
-    #[must_use]
     pub fn words(&self) -> String {
         use crate::units::si;
         format!(

@@ -98,19 +98,16 @@ impl Autocorrelation {
     }
 
     /// The time over which it was recorded.
-    #[must_use]
     pub fn time(&self) -> f64 {
         self.count() * self.time_step
     }
 
     /// Width of a line at half its height, 2π/T.
-    #[must_use]
     pub fn resolution(&self) -> f64 {
         TAU / self.time()
     }
 
     /// The energies that are told apart: from the least that H can have, or −π/Δt, over 2π/Δt. Others appear at these.
-    #[must_use]
     pub fn shown(&self) -> [f64; 2] {
         let least = self
             .range
@@ -119,7 +116,6 @@ impl Autocorrelation {
     }
 
     /// Whether H can have energies that the steps do not tell apart.
-    #[must_use]
     pub fn folds(&self) -> bool {
         self.range.is_some_and(|[_, high]| high > self.shown()[1])
     }
@@ -154,7 +150,6 @@ impl Autocorrelation {
     }
 
     /// S at an energy.
-    #[must_use]
     pub fn spectrum(&self, energy: f64) -> f64 {
         self.at(energy * self.time_step)
     }

@@ -143,7 +143,6 @@ impl Dispersion {
 
     /// For each k with power above `weakest`, (k, ω, power) of its strongest frequency, between the bins by a parabola through the logarithms, which is off by less than a twentieth of a
     /// bin for Hann's window.
-    #[must_use]
     pub fn ridge(&self, weakest: f64) -> Vec<[f64; 3]> {
         let columns = self.wavenumbers.len();
         let bin = self
@@ -205,7 +204,6 @@ pub enum Law {
 
 impl Law {
     /// ω(k) as the lattice has it; `None` beyond what can run.
-    #[must_use]
     pub fn lattice(&self, k: f64) -> Option<f64> {
         match *self {
             Self::Quantum {
@@ -252,7 +250,6 @@ impl Law {
     }
 
     /// ω(k) of the continuum.
-    #[must_use]
     pub fn continuum(&self, k: f64) -> f64 {
         match *self {
             Self::Quantum {
@@ -263,7 +260,6 @@ impl Law {
     }
 
     /// The lowest and the highest ω of the lattice.
-    #[must_use]
     pub fn range(&self) -> [f64; 2] {
         match *self {
             Self::Quantum {

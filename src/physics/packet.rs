@@ -131,7 +131,6 @@ impl Initial {
     }
 
     /// Whether the state is normalised to Σ|ψ|² a^d = 1 before it is used.
-    #[must_use]
     pub fn normalised(&self) -> bool {
         matches!(self, Self::Packets(_) | Self::Eigenstates(_))
     }

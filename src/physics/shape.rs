@@ -46,7 +46,6 @@ fn trimmed(mut sites: Range<usize>, belongs: impl Fn(usize) -> bool) -> Range<us
 
 impl Shape {
     /// Whether a site belongs to it. Pictures: where the grey level is not 0.
-    #[must_use]
     pub fn contains(&self, site: [usize; 3], grid: &Grid) -> bool {
         let rank = grid.rank();
         let at = position(site, grid);
@@ -144,7 +143,6 @@ impl Shape {
     }
 
     /// A box of sites outside of which there is none of the shape.
-    #[must_use]
     pub fn sites(&self, grid: &Grid) -> [Range<usize>; 3] {
         let Some((min, max)) = self.bounds(grid) else {
             return grid.size().map(|sites| 0..sites);
@@ -153,7 +151,6 @@ impl Shape {
     }
 
     /// Whether a site of the grid belongs to it: row by row, and for a picture pixel by pixel.
-    #[must_use]
     pub fn holds_a_site(&self, grid: &Grid) -> bool {
         if let Self::Image(samples) = self {
             return samples.shows(grid);

@@ -5,7 +5,6 @@ use std::f64::consts::PI;
 
 /// The free Gaussian of ψ(x, 0) ∝ exp(−(x−x₀)²/4σ² + ik(x−x₀)), normalised to ∫|ψ|² = 1, at time t:
 /// a = 1 + it/2mσ², ψ = (2πσ²)^{−1/4} a^{−1/2} exp[−(x−x₀−kt/m)²/4σ²a + ik(x−x₀) − ik²t/2m].
-#[must_use]
 pub fn gaussian(x: f64, time: f64, center: f64, sigma: f64, k: f64, mass: f64) -> Complex64 {
     let a = Complex64::new(1.0, time / (2.0 * mass * sigma * sigma));
     let d = x - center;
@@ -16,7 +15,6 @@ pub fn gaussian(x: f64, time: f64, center: f64, sigma: f64, k: f64, mass: f64) -
 }
 
 /// Its standard deviation σ(t) = σ √(1 + t²/4m²σ⁴).
-#[must_use]
 pub fn gaussian_spread(time: f64, sigma: f64, mass: f64) -> f64 {
     sigma * (1.0 + (time / (2.0 * mass * sigma * sigma)).powi(2)).sqrt()
 }

@@ -9,7 +9,6 @@ use num_complex::Complex64;
 /// Momentum per site of a wave where the potential is higher by `rise`, from `k` of the same energy, both between 0 and π; `None` where no wave of it runs.
 ///
 /// sin²(q/2) = sin²(k/2) − rise/4J.
-#[must_use]
 pub fn momentum_on(rise: f64, hopping: f64, k: f64) -> Option<f64> {
     if rise == 0.0 {
         return Some(k);
@@ -19,7 +18,6 @@ pub fn momentum_on(rise: f64, hopping: f64, k: f64) -> Option<f64> {
 }
 
 /// Probability that a wave of momentum 0 < k < π passes sites with the potential `profile`, with U = 0 on both sides.
-#[must_use]
 pub fn transmission(profile: &[f64], hopping: f64, k: f64) -> f64 {
     transmission_between(profile, [0.0; 2], hopping, k)
 }
@@ -28,7 +26,6 @@ pub fn transmission(profile: &[f64], hopping: f64, k: f64) -> f64 {
 /// currents; 0 where no wave of its energy runs behind.
 ///
 /// Behind the profile ψ = e^{iqn}; carried back through it, ψ = Ae^{ikn} + Be^{−ikn} in front, and T = (sin q/sin k)/|A|².
-#[must_use]
 pub fn transmission_between(profile: &[f64], [before, behind]: [f64; 2], hopping: f64, k: f64) -> f64 {
     let energy = before + band(hopping, k);
     let Some(q) = momentum_on(behind - before, hopping, k) else {
@@ -46,7 +43,6 @@ pub fn transmission_between(profile: &[f64], [before, behind]: [f64; 2], hopping
 
 /// The closed form of [`transmission`] for `sites` sites of one height:
 /// T = 1/[1 + (U/2J)² |sin(nq)/sin q|²/sin²k], cos q = cos k + U/2J (q complex inside the barrier).
-#[must_use]
 pub fn barrier_transmission(height: f64, sites: usize, hopping: f64, k: f64) -> f64 {
     let q = Complex64::from(k.cos() + height / (2.0 * hopping)).acos();
     #[expect(clippy::cast_precision_loss, reason = "small counts")]
@@ -61,7 +57,6 @@ pub fn barrier_transmission(height: f64, sites: usize, hopping: f64, k: f64) -> 
 
 /// The mean of f over the momenta of a packet ψ ∝ exp(−n²/4σ² + ik₀n): |ψ(k)|² is a Gaussian of standard deviation 1/2σ
 /// about k₀ (σ in sites, ≳ 1). Momenta below 0 count as f = 0: they move away. Trapezoids over ±8 deviations.
-#[must_use]
 pub fn packet_average(k0: f64, sigma: f64, f: impl Fn(f64) -> f64) -> f64 {
     const POINTS: u32 = 16_000;
     let deviation = 1.0 / (2.0 * sigma);
@@ -79,7 +74,6 @@ pub fn packet_average(k0: f64, sigma: f64, f: impl Fn(f64) -> f64) -> f64 {
 }
 
 /// Momenta in `low..high` at which the transmission through `profile` has a maximum above `least`, with that maximum, to 1e-10.
-#[must_use]
 pub fn resonances(profile: &[f64], hopping: f64, low: f64, high: f64, least: f64) -> Vec<(f64, f64)> {
     const POINTS: u32 = 20_000;
     let step = (high - low) / f64::from(POINTS);

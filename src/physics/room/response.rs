@@ -220,7 +220,6 @@ fn band(spectrum: &[Complex64], step: f64, share: f64) -> [f64; 2] {
 }
 
 /// Two sounds of one rate convolved, Σ a_m b_(n−m), as long as both together less one; by FFT.
-#[must_use]
 #[expect(clippy::cast_precision_loss, reason = "counts of samples")]
 pub fn convolved(a: &[f64], b: &[f64]) -> Vec<f64> {
     if a.is_empty() || b.is_empty() {

@@ -78,13 +78,11 @@ pub type BundleKernels<T> = [BundleKernel<T>; 3];
 pub type FollowKernels<T> = BundleKernels<T>;
 
 /// The fastest kernels of half width `half` (1 to 4) in `rank` dimensions; several rows are bundled in three.
-#[must_use]
 pub fn bundle_kernels<T: Vectors>(half: usize, rank: usize) -> BundleKernels<T> {
     by_half::<T, false>(half, rank)
 }
 
 /// The same with Φ⁺.
-#[must_use]
 pub fn follow_kernels<T: Vectors>(half: usize, rank: usize) -> FollowKernels<T> {
     by_half::<T, true>(half, rank)
 }
