@@ -2,13 +2,7 @@
 //! so and pass.
 
 #![cfg(all(unix, feature = "cuda"))]
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    reason = "a test may fail where it stands"
-)]
-#![allow(clippy::print_stderr, reason = "says what is not tested")]
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may fail where it stands")]
 
 #[path = "common/device.rs"]
 #[allow(dead_code, reason = "runs are made by the program here")]

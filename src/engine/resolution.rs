@@ -231,7 +231,6 @@ fn pulses(scenario: &Scenario) -> Option<String> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
 mod tests {
     use super::*;
     use crate::solver;

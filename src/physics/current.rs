@@ -202,7 +202,7 @@ impl Currents {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, clippy::cast_precision_loss, reason = "tests")]
+#[expect(clippy::cast_precision_loss, reason = "tests on small grids")]
 mod tests {
     use super::*;
     use crate::grid::Edge;

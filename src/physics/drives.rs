@@ -50,7 +50,6 @@ pub fn followed(drives: &[Expression], end: f64, step: f64) -> f64 {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
 mod tests {
     use super::*;
 

@@ -1,6 +1,6 @@
 //! A run in parts has the bits of a run that is not cut: fields, observables, records of detectors, pictures, saved states.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test may fail where it stands")]
+#![allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
 
 mod implicit;
 #[path = "../common/lines.rs"]

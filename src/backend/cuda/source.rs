@@ -76,7 +76,6 @@ pub(crate) use parameters;
 #[cfg(test)]
 impl Source {
     /// Bytes of the parameters that are structs, arrays included, as the PTX declares them for an entry.
-    #[allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
     pub(crate) fn declared(&self, entry: &str) -> Vec<usize> {
         let ptx = self.ptx().unwrap();
         let start = ptx.find(&format!(".entry {entry}(")).unwrap();

@@ -186,7 +186,6 @@ fn in_layers(grid: &Grid, center: [f64; 3], width: [f64; 3]) -> f64 {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
 mod tests {
     use super::*;
     use crate::solver;

@@ -236,7 +236,6 @@ pub fn convolved(a: &[f64], b: &[f64]) -> Vec<f64> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
 mod tests {
     use super::*;
 

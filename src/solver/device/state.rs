@@ -475,7 +475,6 @@ impl Pairs {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
 mod tests {
     use super::*;
     use crate::backend::cuda::manifest;

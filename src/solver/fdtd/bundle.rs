@@ -7,11 +7,7 @@
 //!
 //! The kernel prefetches rows that are needed later, a cache line a vector: rows are too short for the hardware prefetcher.
 
-#![allow(
-    unsafe_code,
-    clippy::inline_always,
-    reason = "vector instructions; kernels must end up in the one function that has the target features"
-)]
+#![allow(unsafe_code, reason = "vector instructions")]
 
 use super::lattice::Mirror;
 use super::stencil::{first, level, next, term};

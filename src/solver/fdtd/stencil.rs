@@ -1,10 +1,6 @@
 //! One row of one step: coefficients and kernels.
 
-#![allow(
-    unsafe_code,
-    clippy::inline_always,
-    reason = "vector instructions; kernels must end up in the one function that has the target features"
-)]
+#![allow(unsafe_code, reason = "vector instructions")]
 
 use crate::backend::simd::{self, Lanes, Level, Vectors};
 use crate::field::Real;
