@@ -3,6 +3,7 @@
 //! Site (i, j, k) stands at (i·a, j·a, k·a), i from 0; x runs fastest in memory, so the flat index of a site is
 //! `i + nx·(j + ny·k)`. Axes that a scene does not use have one site.
 
+use crate::rounding::truncated;
 use crate::words::worded;
 use std::fmt;
 use std::ops::Range;
@@ -187,6 +188,17 @@ impl Grid {
     /// Number of rows along x: ny·nz.
     pub fn rows(&self) -> usize {
         self.size[1] * self.size[2]
+    }
+
+    /// The site of an axis nearest to a coordinate; its first or last one outside.
+    #[expect(clippy::cast_precision_loss, reason = "site numbers are far below 2^52")]
+    pub fn nearest_on(&self, axis: usize, at: f64) -> usize {
+        truncated((at / self.spacing).round().clamp(0.0, (self.size[axis] - 1) as f64))
+    }
+
+    /// The site nearest to a point.
+    pub fn nearest(&self, at: [f64; 3]) -> [usize; 3] {
+        [0, 1, 2].map(|axis| self.nearest_on(axis, at[axis]))
     }
 
     /// Flat index of site (i, j, k).

@@ -31,6 +31,7 @@ pub(crate) mod platform;
 pub mod remote;
 #[cfg(feature = "gui")]
 pub mod render;
+mod rounding;
 pub mod scene;
 pub mod solver;
 pub mod space;

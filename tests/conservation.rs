@@ -418,10 +418,7 @@ fn sound_flows_on_round_a_ring() {
                 noise[grid.index(site)]
             });
             let mut solver = common::build(&scenario);
-            let clock = Clock {
-                time_step: solver.clock().time_step,
-                ..Clock::default()
-            };
+            let clock = Clock::at_start(solver.clock().time_step);
             solver
                 .set_field(&FieldData::Float64(pressure.collect()), clock)
                 .unwrap();

@@ -14,7 +14,7 @@ mod rooms;
 #[path = "common/transduced.rs"]
 mod transduced;
 
-use device::{build, distance, skip};
+use device::{build, distance, needs_device, skip};
 use echo::echo;
 use pairs::{KINDS, ORDERS, cases, check_transducers, scene, sounds, tolerance};
 use ripplon::field::FieldData;
@@ -37,9 +37,7 @@ fn every_case_is_a_scene() {
 
 #[test]
 fn sweeps_agree_with_the_processor() {
-    if skip() {
-        return;
-    }
+    needs_device!();
     let mut wrong = Vec::new();
     for case in cases() {
         for &order in case.orders {
@@ -57,9 +55,7 @@ fn sweeps_agree_with_the_processor() {
 
 #[test]
 fn fused_launches_give_the_bits_of_sweeps() {
-    if skip() {
-        return;
-    }
+    needs_device!();
     let mut wrong = Vec::new();
     for case in cases() {
         for &order in case.orders {
@@ -83,9 +79,7 @@ fn fused_launches_give_the_bits_of_sweeps() {
 
 #[test]
 fn checkpoints_and_edits_go_from_one_place_to_the_other() {
-    if skip() {
-        return;
-    }
+    needs_device!();
     for case in cases() {
         for &order in case.orders {
             for variant in ["naive", "auto"] {
@@ -99,9 +93,7 @@ fn checkpoints_and_edits_go_from_one_place_to_the_other() {
 
 #[test]
 fn pictures_agree_and_show_their_moment() {
-    if skip() {
-        return;
-    }
+    needs_device!();
     for case in cases() {
         let on_host = scene(&case, 2, ["cpu", "double", "naive"], "", "");
         check_pictures(
@@ -116,9 +108,7 @@ fn pictures_agree_and_show_their_moment() {
 /// A step of −Δt undoes one of Δt, sources included, where nothing is damped: 2·60 steps of roundings are left.
 #[test]
 fn runs_go_back() {
-    if skip() {
-        return;
-    }
+    needs_device!();
     for case in cases() {
         if case.edges.contains("absorb") || case.layers.contains("absorption") || case.layers.contains("wall") {
             continue;
@@ -139,9 +129,7 @@ fn runs_go_back() {
 /// Ten times the steps of [`tolerance`], and as much more where rounded coefficients turn all steps the same way.
 #[test]
 fn transducers_act_as_on_the_processor() {
-    if skip() {
-        return;
-    }
+    needs_device!();
     // Energies and fluxes keep a velocity, with which launches end with every step.
     for sounds in [sounds(), format!("{SOURCES}{DETECTORS}")] {
         check_transducers(KINDS, ORDERS, &sounds, |case, order| {
@@ -206,9 +194,7 @@ fn echoes_come_back() {
 
 #[test]
 fn large_grids_go_to_the_device_by_themselves() {
-    if skip() {
-        return;
-    }
+    needs_device!();
     let [large, small] = [&[512, 256][..], &[64, 32]].map(|size| {
         let case = Case::new("plate", size, "\"wall\"", "", ORDERS);
         build(&scene(&case, 2, ["auto", "single", "auto"], "", ""))
@@ -243,9 +229,7 @@ fn pressures(scenario: &Scenario, calls: &[u64]) -> (Vec<Vec<f64>>, Vec<FieldDat
 /// sums in double precision one after the other, n ε.
 #[test]
 fn pressures_of_regions_are_summed_in_launches() {
-    if skip() {
-        return;
-    }
+    needs_device!();
     let bits = |records: &[Vec<f64>]| -> Vec<Vec<u64>> {
         let of = |values: &Vec<f64>| values.iter().map(|value| value.to_bits()).collect();
         records.iter().map(of).collect()
@@ -296,9 +280,7 @@ const MOVING: &str =
 /// Sources, detectors of single sites and sums over regions, all between the steps of a launch: the state and what sites record have the bits of single sweeps.
 #[test]
 fn launches_do_what_happens_at_sites() {
-    if skip() {
-        return;
-    }
+    needs_device!();
     let mut seen = 0;
     for case in cases()
         .into_iter()

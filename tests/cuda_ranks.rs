@@ -2,13 +2,7 @@
 //! so and pass.
 
 #![cfg(all(unix, feature = "cuda"))]
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    reason = "a test may fail where it stands"
-)]
-#![allow(clippy::print_stderr, reason = "says what is not tested")]
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may fail where it stands")]
 
 #[path = "common/device.rs"]
 #[allow(dead_code, reason = "runs are made by the program here")]
@@ -74,9 +68,7 @@ fn scenes() -> Vec<String> {
 /// The same number of parts in one process and in two: the bits, and what the summary says of how ghost rows travel.
 #[test]
 fn two_processes_on_devices_write_what_one_writes() {
-    if device::skip() {
-        return;
-    }
+    device::needs_device!();
     let run = ["run", "scene.toml", "--save", "field.npy"];
     for scene in scenes() {
         let one = folder("one", &scene);
@@ -111,9 +103,7 @@ fn two_processes_on_devices_write_what_one_writes() {
 /// Two devices of one process, which copy from each other directly and through the host.
 #[test]
 fn two_devices_write_what_one_writes_with_and_without_peer_access() {
-    if device::skip() {
-        return;
-    }
+    device::needs_device!();
     if devices_here() < 2 {
         eprintln!("not tested: this machine has one NVIDIA device");
         return;

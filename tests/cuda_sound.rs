@@ -10,7 +10,7 @@ mod rooms;
 #[path = "common/transduced.rs"]
 mod transduced;
 
-use device::{build, skip};
+use device::{build, needs_device};
 use ripplon::field::Precision;
 use ripplon::scene::Scenario;
 use ripplon::solver::Taps;
@@ -95,9 +95,7 @@ fn every_case_is_a_sound_scene() {
 
 #[test]
 fn single_steps_agree_with_the_processor() {
-    if skip() {
-        return;
-    }
+    needs_device!();
     let mut wrong = Vec::new();
     for case in cases() {
         let beside = if case.edges.contains("absorb") {
@@ -121,9 +119,7 @@ fn single_steps_agree_with_the_processor() {
 /// Transducers hear, add and overwrite on the device what they do on the processor; one of them stands in a wall.
 #[test]
 fn transducers_act_as_on_the_processor() {
-    if skip() {
-        return;
-    }
+    needs_device!();
     let case = Case::new("obstacles", &[90, 61], "[\"periodic\", \"wall\"]", WALLS, ALL);
     let expected = scene(&case, 4, "cpu", "double", "stepwise", DETECTORS);
     let found = scene(&case, 4, "cuda", "double", "auto", DETECTORS);
@@ -194,9 +190,7 @@ fn tiles_play_hear_and_integrate() {
 /// Fluxes of every step do not end passes: along both axes, at an edge or over the seam of a ring, beside a source, and now and then.
 #[test]
 fn tiles_follow_fluxes() {
-    if skip() {
-        return;
-    }
+    needs_device!();
     let flux = |name: &str, [from, to]: [&str; 2], more: &str| {
         format!("[[detector]]\nname = \"{name}\"\nfrom = [{from}]\nto = [{to}]\nmeasure = \"flux\"\n{more}")
     };
@@ -237,9 +231,7 @@ fn tiles_keep_the_largest_pressures() {
 /// Planes too small for tiles go in blocks alone, where something takes more than the plain kernel.
 #[test]
 fn small_planes_give_the_bits_of_single_steps() {
-    if skip() {
-        return;
-    }
+    needs_device!();
     let (mut wrong, mut blocks) = (Vec::new(), 0);
     for case in plates() {
         for &order in case.orders {
@@ -270,9 +262,7 @@ fn tiles_hear_what_moves() {
 /// Sites of transducers everywhere along the edges: images beyond a soft edge have the other sign, and must not be taken for the sites.
 #[test]
 fn transducers_in_tiles_give_the_bits_of_single_steps() {
-    if skip() {
-        return;
-    }
+    needs_device!();
     for case in plates() {
         let [nx, ny] = [case.size[0], case.size[1]];
         let mut sites: Vec<usize> = (0..nx)
@@ -314,9 +304,7 @@ fn transducers_in_tiles_give_the_bits_of_single_steps() {
 }
 
 fn many_steps_give_the_bits_of_single_ones(cases: &[Case], variant: &str, sounds: &str) {
-    if skip() {
-        return;
-    }
+    needs_device!();
     let mut wrong = Vec::new();
     for case in cases {
         for &order in case.orders {
@@ -345,9 +333,7 @@ fn many_steps_give_the_bits_of_single_ones(cases: &[Case], variant: &str, sounds
 
 #[test]
 fn checkpoints_and_edits_go_from_one_place_to_the_other() {
-    if skip() {
-        return;
-    }
+    needs_device!();
     for case in cases() {
         let on_host = scene(&case, 2, "cpu", "double", "stepwise", "");
         check_checkpoints(
@@ -361,9 +347,7 @@ fn checkpoints_and_edits_go_from_one_place_to_the_other() {
 
 #[test]
 fn pictures_agree_and_show_their_moment() {
-    if skip() {
-        return;
-    }
+    needs_device!();
     for case in cases().into_iter().filter(|case| case.size.len() > 1) {
         let on_host = scene(&case, 2, "cpu", "double", "stepwise", "");
         check_pictures(&case, &on_host, &scene(&case, 2, "cuda", "double", "auto", ""), 1e-5);
@@ -373,9 +357,7 @@ fn pictures_agree_and_show_their_moment() {
 /// What rounding adds to the speed of a pressure that rests in layers is damped, by every kernel that steps them.
 #[test]
 fn layers_hold_what_rests_in_them() {
-    if skip() {
-        return;
-    }
+    needs_device!();
     let plane: &[usize] = &[64, 24];
     let mut wrong = Vec::new();
     for order in [2, 4, 6, 8] {
@@ -397,9 +379,7 @@ fn layers_hold_what_rests_in_them() {
 /// are rounded by, together. Where the damping was rounded behind the step, what was left of noise grew without end, on the processor 2 and 1.6 times from the first look to the second.
 #[test]
 fn guides_with_obstacles_hold_what_rests() {
-    if skip() {
-        return;
-    }
+    needs_device!();
     let mut wrong = Vec::new();
     for (size, order, variant, looks) in [
         ([46, 5], 2, "stepwise", [200_000, 1_000_000]),

@@ -11,7 +11,7 @@ mod saved;
 #[path = "common/transduced.rs"]
 mod transduced;
 
-use device::{build, skip};
+use device::{build, needs_device};
 use ripplon::grid::Edge;
 use ripplon::physics::Measure;
 use ripplon::scene::Scenario;
@@ -84,13 +84,7 @@ fn look(run: &mut dyn Solver, scenario: &Scenario, taps: &Taps, seen: &mut Seen)
 fn draw(run: &mut dyn Solver, scenario: &Scenario, seen: &mut Seen) {
     let [nx, ny, nz] = scenario.grid().size();
     for quantity in [Quantity::Pressure, Quantity::Peak, Quantity::Energy] {
-        let request = ImageRequest {
-            quantity,
-            x: 1..nx,
-            y: 1..ny,
-            z: nz / 2,
-            max_size: [nx, ny],
-        };
+        let request = ImageRequest::new(quantity, [1..nx, 1..ny], nz / 2, [nx, ny]);
         let mut image = FieldImage::default();
         run.image(&request, &mut image).expect("the run draws");
         let values = image.value.iter().map(|value| f64::from(*value)).collect();
@@ -156,9 +150,7 @@ fn places() -> Vec<&'static str> {
 }
 
 fn check(cases: &[Case], method: &str, ways: &[(&str, &str)], sounds: &str) {
-    if skip() {
-        return;
-    }
+    needs_device!();
     let (mut wrong, mut compared) = (Vec::new(), 0);
     for case in cases {
         for &order in case.orders {
@@ -180,9 +172,7 @@ fn check(cases: &[Case], method: &str, ways: &[(&str, &str)], sounds: &str) {
 /// What transducers hear, add and overwrite, sites at both ends of the axis that is cut and beside cuts among them.
 #[test]
 fn transducers_in_parts_have_the_bits_of_one() {
-    if skip() {
-        return;
-    }
+    needs_device!();
     let mut compared = 0;
     // Rings of oscillators have an even number of sites.
     let even: Vec<Case> = planes()
@@ -354,9 +344,7 @@ fn oscillators_in_parts_have_the_bits_of_one() {
 /// What three parts have saved goes on in one, and the other way round.
 #[test]
 fn a_state_goes_from_parts_to_one_and_back() {
-    if skip() {
-        return;
-    }
+    needs_device!();
     let open = Case::new("open", &[66, 48, 61], "\"absorb\"\nabsorb_width = 7", "", &[2]);
     let plate = Case::new("plate", &[140, 70], "\"absorb\"\nabsorb_width = 12", "", &[2]);
     for (case, method) in [(open, "fdtd"), (plate, "fdtd"), (plate, "oscillators")] {

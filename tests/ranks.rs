@@ -3,8 +3,7 @@
 //! Without `mpirun` or `mpiexec` on the path the tests say so and look at nothing; continuous integration installs them.
 
 #![cfg(unix)]
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test may fail where it stands")]
-#![allow(clippy::print_stderr, reason = "says what is not tested")]
+#![allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
 
 #[path = "common/launcher.rs"]
 mod launcher;

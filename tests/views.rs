@@ -18,13 +18,7 @@ fn whole(engine: &mut Engine, quantity: Quantity) -> Vec<f32> {
     let [nx, ny, nz] = engine.scenario().grid().size();
     let mut all = Vec::new();
     for z in 0..nz {
-        let request = ImageRequest {
-            quantity,
-            x: 0..nx,
-            y: 0..ny,
-            z,
-            max_size: [nx, ny],
-        };
+        let request = ImageRequest::new(quantity, [0..nx, 0..ny], z, [nx, ny]);
         let mut image = FieldImage::default();
         engine.image(&request, &mut image).unwrap();
         assert_eq!((image.size, image.quantity), ([nx, ny], Some(quantity)));

@@ -2,7 +2,7 @@
 
 use crate::scene::scenario::Quantity;
 use crate::solver::ImageRequest;
-use egui::{Pos2, Rect, Vec2, pos2, vec2};
+use egui::{Pos2, Rect, Vec2, vec2};
 
 /// Most points per site: single sites are then plainly seen.
 const CLOSEST: f32 = 64.0;
@@ -169,13 +169,7 @@ impl Camera {
         let per_texel = (1.0 / (self.scale * pixels_per_point)).max(1.0).floor() as usize;
         let most = |n: usize| n.div_ceil(per_texel).max(1);
         let max_size = [most(x.len()), most(y.len())];
-        ImageRequest {
-            quantity,
-            x,
-            y,
-            z,
-            max_size,
-        }
+        ImageRequest::new(quantity, [x, y], z, max_size)
     }
 }
 
@@ -193,15 +187,10 @@ pub fn covered(image: &crate::solver::FieldImage) -> ([f64; 2], [f64; 2]) {
     (from, [reach(0), reach(1)])
 }
 
-/// A point between two, for labels.
-#[must_use]
-pub fn middle(a: Pos2, b: Pos2) -> Pos2 {
-    pos2(f32::midpoint(a.x, b.x), f32::midpoint(a.y, b.y))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use egui::pos2;
 
     fn area() -> Rect {
         Rect::from_min_max(pos2(100.0, 50.0), pos2(900.0, 650.0))

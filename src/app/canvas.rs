@@ -291,13 +291,7 @@ fn in_space(
     let sites = scenario.grid().size();
     let [nx, ny, nz] = sites;
     Wanted {
-        image: ImageRequest {
-            quantity,
-            x: 0..nx,
-            y: 0..ny,
-            z: view.plane().min(nz - 1),
-            max_size: [CUT_TEXELS; 2],
-        },
+        image: ImageRequest::new(quantity, [0..nx, 0..ny], view.plane().min(nz - 1), [CUT_TEXELS; 2]),
         volume: Some(VolumeRequest { quantity, sites, most }),
     }
 }

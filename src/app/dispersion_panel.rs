@@ -129,10 +129,7 @@ impl DispersionPanel {
             ("k", "ω")
         };
         let palette = theme::palette(ui);
-        let (x, y) = (
-            ends(&report.dispersion.wavenumbers),
-            ends(&report.dispersion.frequencies),
-        );
+        let [x, y] = report.dispersion.bounds();
         #[expect(clippy::cast_possible_truncation, reason = "a size on the screen")]
         let size = vec2((x[1] - x[0]) as f32, (y[1] - y[0]) as f32);
         let center = PlotPoint::new(f64::midpoint(x[0], x[1]), f64::midpoint(y[0], y[1]));
@@ -167,13 +164,6 @@ impl DispersionPanel {
             .response
             .widget_info(|| egui::WidgetInfo::labeled(egui::Role::Image, true, "Frequency over wave number"));
     }
-}
-
-/// Where cells about their middles begin and end.
-fn ends(middles: &[f64]) -> [f64; 2] {
-    let first = middles.first().copied().unwrap_or(0.0);
-    let half = middles.get(1).map_or(0.5, |second| (second - first) / 2.0);
-    [first - half, middles.last().copied().unwrap_or(0.0) + half]
 }
 
 /// The power in dB as a picture, the highest frequency at the top.

@@ -43,7 +43,6 @@ fn constant_rows(ui: &mut Ui, text: &mut String) {
                 to_ends(ui, &slider, &mut value, low..=high);
             },
         );
-        #[expect(clippy::float_cmp, reason = "whether the slider was moved")]
         if value != constant.value && value.is_finite() {
             *text = with_value(text, &constant, tidy(value));
             // The places of the others have moved.

@@ -7,7 +7,6 @@ use egui::{Align, Layout, Ui};
 
 /// What the menus must know to grey out what cannot be done.
 #[derive(Clone, Copy, Debug)]
-#[expect(clippy::struct_excessive_bools, reason = "independent facts, each with its meaning")]
 pub struct Can {
     /// There is an edit to take back.
     pub undo: bool,

@@ -90,7 +90,6 @@ pub mod scene_panel;
 pub mod settings;
 mod side_run;
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "tests")]
 mod signs;
 pub mod sound;
 pub mod sound_panel;

@@ -4,6 +4,7 @@ use super::document::Document;
 use super::theme;
 use super::widgets::button;
 use crate::app::icon::Icon;
+use crate::engine::ends;
 use crate::platform::{aside, guarded};
 use crate::scene::Scenario;
 use crate::solver;
@@ -46,11 +47,7 @@ impl<P, R> Reporter<P, R> {
         // The window may be gone.
         let is_heard = self.news.send(news).is_ok();
         self.ctx.request_repaint();
-        if self.is_stopped() || !is_heard {
-            ControlFlow::Break(())
-        } else {
-            ControlFlow::Continue(())
-        }
+        ends(self.is_stopped() || !is_heard)
     }
 }
 

@@ -102,7 +102,6 @@ fn step_rows(
         to_ends(ui, &slider, &mut step, low..=advice.sensible.min(high));
         slider.on_hover_text(&tip);
     });
-    #[expect(clippy::float_cmp, reason = "whether the slider was moved")]
     if step != present && step > 0.0 && step.is_finite() {
         file.time.step = Some(step);
         auto = false;

@@ -2,6 +2,7 @@
 //!
 //! Every figure is the best of several runs, since other programs can only lower it.
 
+use super::simd::{Kernel, Lanes, Level, Vectors};
 use super::threads;
 use crate::field::Precision;
 use crate::platform::Instant;
@@ -124,7 +125,10 @@ const ROUNDS: usize = 1 << 20;
 
 /// Multiply-adds per second and lane, all threads together.
 fn fma_rate(limit: Duration, precision: Precision) -> f64 {
-    let lanes = lanes(precision);
+    let lanes = match precision {
+        Precision::Single => level().lanes::<f32>(),
+        Precision::Double => level().lanes::<f64>(),
+    };
     best_rate(limit, CHAINS * ROUNDS * lanes * threads::count(), || {
         threads::run(|| {
             rayon::broadcast(|_| black_box(multiply_add(precision)));
@@ -132,131 +136,61 @@ fn fma_rate(limit: Duration, precision: Precision) -> f64 {
     })
 }
 
-/// The name of what [`multiply_add`] runs on.
-fn instruction_set() -> &'static str {
-    #[cfg(target_arch = "x86_64")]
-    {
-        if std::arch::is_x86_feature_detected!("avx512f") {
-            return "AVX-512";
-        }
-        if std::arch::is_x86_feature_detected!("avx2") && std::arch::is_x86_feature_detected!("fma") {
-            return "AVX2 + FMA";
-        }
-    }
-    if cfg!(target_arch = "aarch64") {
-        return "NEON";
-    }
-    "portable (multiply, then add)"
+/// What [`multiply_add`] runs on: the widest vectors of the machine.
+fn level() -> Level {
+    Level::available().first().copied().unwrap_or(Level::Portable)
 }
 
-fn lanes(precision: Precision) -> usize {
-    let bytes = match instruction_set() {
-        "AVX-512" => 64,
-        "AVX2 + FMA" => 32,
-        _ => 16,
-    };
-    bytes / precision.bytes()
+/// Its name.
+fn instruction_set() -> &'static str {
+    match level() {
+        Level::Avx2 => "AVX2 + FMA",
+        Level::Portable => "portable (multiply, then add)",
+        level => level.title(),
+    }
 }
 
 /// `CHAINS · ROUNDS` multiply-adds of whole vectors; the sum keeps the compiler from removing them.
 fn multiply_add(precision: Precision) -> f64 {
-    #[cfg(target_arch = "x86_64")]
-    {
-        #[expect(unsafe_code, reason = "functions compiled for an instruction set that was asked for")]
-        // SAFETY: each is called only where the processor has the instructions that it is compiled for.
-        unsafe {
-            match (instruction_set(), precision) {
-                ("AVX-512", Precision::Single) => return x86::fma_512_single(),
-                ("AVX-512", Precision::Double) => return x86::fma_512_double(),
-                ("AVX2 + FMA", Precision::Single) => return x86::fma_256_single(),
-                ("AVX2 + FMA", Precision::Double) => return x86::fma_256_double(),
-                _ => {}
-            }
-        }
-    }
+    let mut sum = 0.0;
     match precision {
-        Precision::Single => portable::<f32, 4>(0.999_999, 1e-6),
-        Precision::Double => portable::<f64, 2>(0.999_999, 1e-6),
+        Precision::Single => level().run::<f32>(MultiplyAdds(&mut sum)),
+        Precision::Double => level().run::<f64>(MultiplyAdds(&mut sum)),
     }
+    sum
 }
 
-/// Vectors of 16 bytes as arrays, which the compiler keeps in registers; on AArch64 each round is one FMLA.
-fn portable<T: crate::field::Real, const LANES: usize>(factor: f64, term: f64) -> f64 {
-    let (factor, term) = (black_box(T::of(factor)), black_box(T::of(term)));
-    let mut chains = [[T::one(); LANES]; CHAINS];
-    for _ in 0..ROUNDS {
-        for chain in &mut chains {
-            for value in chain {
-                *value = if cfg!(target_arch = "aarch64") {
-                    value.mul_add(factor, term)
-                } else {
-                    *value * factor + term
-                };
+/// Values stay near 1: x ← 0.999999 x + 1e-6, so that nothing overflows or falls into subnormals.
+struct MultiplyAdds<'a>(&'a mut f64);
+
+#[expect(unsafe_code, reason = "vector instructions")]
+impl<T: Vectors> Kernel<T> for MultiplyAdds<'_> {
+    #[inline(always)]
+    unsafe fn run<L: Lanes<Element = T>>(self) {
+        let mut numbers = vec![T::zero(); L::N];
+        // SAFETY: the machine has the instructions of `L`, and `numbers` has room for a vector.
+        unsafe {
+            let factor = L::splat(black_box(T::of(0.999_999)));
+            let term = L::splat(black_box(T::of(1e-6)));
+            let mut chains = [L::splat(T::one()); CHAINS];
+            for _ in 0..ROUNDS {
+                for chain in &mut chains {
+                    *chain = chain.mul_add(factor, term);
+                }
+            }
+            for chain in chains {
+                chain.store(numbers.as_mut_ptr());
+                *self.0 += numbers.iter().map(|number| number.wide()).sum::<f64>();
             }
         }
     }
-    chains.iter().flatten().map(|value| value.wide()).sum()
 }
 
 #[cfg(target_arch = "x86_64")]
 mod x86 {
-    use super::{CHAINS, ROUNDS, black_box};
     use std::arch::x86_64::{
-        __m256, __m256d, __m512, __m512d, _mm_sfence, _mm256_add_pd, _mm256_cvtsd_f64, _mm256_cvtss_f32,
-        _mm256_fmadd_pd, _mm256_fmadd_ps, _mm256_loadu_pd, _mm256_mul_pd, _mm256_set1_pd, _mm256_set1_ps,
-        _mm256_stream_pd, _mm512_cvtsd_f64, _mm512_cvtss_f32, _mm512_fmadd_pd, _mm512_fmadd_ps, _mm512_set1_pd,
-        _mm512_set1_ps,
+        __m256d, _mm_sfence, _mm256_add_pd, _mm256_loadu_pd, _mm256_mul_pd, _mm256_set1_pd, _mm256_stream_pd,
     };
-
-    // Values stay near 1: x ← 0.999999 x + 1e-6, so that nothing overflows or falls into subnormals.
-
-    #[target_feature(enable = "avx512f")]
-    pub fn fma_512_single() -> f64 {
-        let (factor, term) = (_mm512_set1_ps(black_box(0.999_999)), _mm512_set1_ps(black_box(1e-6)));
-        let mut chains: [__m512; CHAINS] = [_mm512_set1_ps(1.0); CHAINS];
-        for _ in 0..ROUNDS {
-            for chain in &mut chains {
-                *chain = _mm512_fmadd_ps(*chain, factor, term);
-            }
-        }
-        chains.iter().map(|chain| f64::from(_mm512_cvtss_f32(*chain))).sum()
-    }
-
-    #[target_feature(enable = "avx512f")]
-    pub fn fma_512_double() -> f64 {
-        let (factor, term) = (_mm512_set1_pd(black_box(0.999_999)), _mm512_set1_pd(black_box(1e-6)));
-        let mut chains: [__m512d; CHAINS] = [_mm512_set1_pd(1.0); CHAINS];
-        for _ in 0..ROUNDS {
-            for chain in &mut chains {
-                *chain = _mm512_fmadd_pd(*chain, factor, term);
-            }
-        }
-        chains.iter().map(|chain| _mm512_cvtsd_f64(*chain)).sum()
-    }
-
-    #[target_feature(enable = "avx2,fma")]
-    pub fn fma_256_single() -> f64 {
-        let (factor, term) = (_mm256_set1_ps(black_box(0.999_999)), _mm256_set1_ps(black_box(1e-6)));
-        let mut chains: [__m256; CHAINS] = [_mm256_set1_ps(1.0); CHAINS];
-        for _ in 0..ROUNDS {
-            for chain in &mut chains {
-                *chain = _mm256_fmadd_ps(*chain, factor, term);
-            }
-        }
-        chains.iter().map(|chain| f64::from(_mm256_cvtss_f32(*chain))).sum()
-    }
-
-    #[target_feature(enable = "avx2,fma")]
-    pub fn fma_256_double() -> f64 {
-        let (factor, term) = (_mm256_set1_pd(black_box(0.999_999)), _mm256_set1_pd(black_box(1e-6)));
-        let mut chains: [__m256d; CHAINS] = [_mm256_set1_pd(1.0); CHAINS];
-        for _ in 0..ROUNDS {
-            for chain in &mut chains {
-                *chain = _mm256_fmadd_pd(*chain, factor, term);
-            }
-        }
-        chains.iter().map(|chain| _mm256_cvtsd_f64(*chain)).sum()
-    }
 
     /// a ← b + 3c with stores that do not read a's lines into the caches first.
     #[target_feature(enable = "avx")]

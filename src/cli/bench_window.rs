@@ -3,6 +3,7 @@
 use super::terminal::say;
 use crate::app::offscreen::{Cost, Offscreen};
 use crate::engine::Status;
+use crate::rounding::truncated;
 use crate::units;
 use anyhow::bail;
 use std::time::{Duration, Instant};
@@ -110,13 +111,8 @@ fn row(played: &Played) -> String {
     let part = |of: &dyn Fn(&Cost) -> f64, share: f64| {
         let mut values: Vec<f64> = played.costs.iter().map(of).collect();
         values.sort_by(f64::total_cmp);
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            clippy::cast_precision_loss,
-            reason = "a place in a list"
-        )]
-        let place = (share * (values.len() - 1) as f64).round() as usize;
+        #[expect(clippy::cast_precision_loss, reason = "a place in a list")]
+        let place = truncated((share * (values.len() - 1) as f64).round());
         1e3 * values[place]
     };
     let main = |cost: &Cost| cost.main;

@@ -207,11 +207,7 @@ pub(super) fn run(args: &CheckArgs) -> anyhow::Result<()> {
     let scenario = scene::load(&args.scene)?;
     let probe = args.probe.then_some(Duration::from_millis(500));
     let estimate = Engine::estimate(&scenario, probe)?;
-    let title = if scenario.title().is_empty() {
-        &args.scene.scene
-    } else {
-        scenario.title()
-    };
+    let title = scenario.title_or(&args.scene.scene);
     let grid = scenario.grid();
     say!("{title}: ok");
     say!(

@@ -65,11 +65,7 @@ pub(super) fn run(args: &DispersionArgs) -> anyhow::Result<()> {
 }
 
 fn print(scenario: &Scenario, report: &DispersionReport) {
-    let title = if scenario.title().is_empty() {
-        "Scene"
-    } else {
-        scenario.title()
-    };
+    let title = scenario.title_or("Scene");
     say!(
         "{title}: {} records, {}, T = {}: lines {} wide in ω (4π/T, Hann's window)",
         report.records,
@@ -140,16 +136,9 @@ fn curve(x: [f64; 2], law: impl Fn(f64) -> Option<f64>) -> Vec<[f64; 2]> {
         .collect()
 }
 
-/// Where cells about their middles begin and end.
-fn edges(middles: &[f64]) -> [f64; 2] {
-    let first = middles.first().copied().unwrap_or(0.0);
-    let half = middles.get(1).map_or(0.5, |second| (second - first) / 2.0);
-    [first - half, middles.last().copied().unwrap_or(0.0) + half]
-}
-
 fn draw(path: &Path, scenario: &Scenario, report: &DispersionReport) -> anyhow::Result<()> {
     let found = &report.dispersion;
-    let (x, y) = (edges(&found.wavenumbers), edges(&found.frequencies));
+    let [x, y] = found.bounds();
     let law: Law = report.law;
     let named = |label: &str, points, shown, color| Curve {
         label: label.to_owned(),
@@ -178,11 +167,7 @@ fn draw(path: &Path, scenario: &Scenario, report: &DispersionReport) -> anyhow::
         ],
         ..Plot::default()
     };
-    let about = About {
-        title: scenario.title().to_owned(),
-        scene: Some(scenario.file().to_toml()),
-        comment: String::new(),
-    };
+    let about = About::of(scenario);
     export::png::save(path, &plot.draw(1200, 900), &about)?;
     tell!("plot written to {}", path.display());
     Ok(())

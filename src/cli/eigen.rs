@@ -122,11 +122,7 @@ fn write(path: &Path, levels: &Levels) -> anyhow::Result<()> {
 }
 
 fn print(scenario: &Scenario, levels: &Levels) {
-    let title = if scenario.title().is_empty() {
-        "Scene"
-    } else {
-        scenario.title()
-    };
+    let title = scenario.title_or("Scene");
     say!(
         "{title}: {} sites, {} levels after {} applications of H",
         scenario.grid(),

@@ -1,5 +1,6 @@
 //! Ctrl-C: the first one asks, the second one ends.
 
+use crate::engine::ends;
 use std::ops::ControlFlow;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -45,10 +46,6 @@ impl Interrupt {
 
     /// What a long task is told each time it asks.
     pub fn flow(self) -> ControlFlow<()> {
-        if self.asked() {
-            ControlFlow::Break(())
-        } else {
-            ControlFlow::Continue(())
-        }
+        ends(self.asked())
     }
 }

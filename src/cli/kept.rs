@@ -59,7 +59,6 @@ fn tables(args: &RunArgs, engine: &Engine, total: u64) -> Vec<(&'static str, u64
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
 mod tests {
     use super::*;
     use crate::cli::{Cli, Command};

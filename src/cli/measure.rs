@@ -10,10 +10,10 @@ use crate::export::{self, About, npy};
 use crate::grid::Grid;
 use crate::physics::noise::Noise;
 use crate::physics::{Equation, Measurement, Outcome};
+use crate::rounding::truncated;
 use crate::scene::Scenario;
 use anyhow::bail;
 use clap::Args;
-use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 /// When, where and how often.
@@ -192,13 +192,7 @@ fn step_to(engine: &mut Engine, time: f64, interrupt: Interrupt) -> anyhow::Resu
         return Err(InputError(format!("{time} is no time; give a number from 0")).into());
     }
     let steps = engine.steps_until(time)?;
-    let end = engine.run_steps(steps, &mut |_, _| {
-        if interrupt.asked() {
-            ControlFlow::Break(())
-        } else {
-            ControlFlow::Continue(())
-        }
-    })?;
+    let end = engine.run_steps(steps, &mut |_, _| interrupt.flow())?;
     if !end.reached {
         bail!(
             "interrupted at t = {}; nothing was measured",
@@ -282,13 +276,7 @@ fn draw(
     for place in places.iter().flatten() {
         let cell = ((place[0] - low) / wide).floor();
         if (0.0..cells as f64).contains(&cell) {
-            #[expect(
-                clippy::cast_possible_truncation,
-                clippy::cast_sign_loss,
-                reason = "within the cells"
-            )]
-            let cell = cell as usize;
-            counts[cell] += 1.0 / (places.len() as f64 * wide);
+            counts[truncated(cell)] += 1.0 / (places.len() as f64 * wide);
         }
     }
     let steps = counts.iter().enumerate().flat_map(|(n, count)| {
@@ -322,8 +310,7 @@ fn draw(
     };
     let about = About {
         title,
-        scene: Some(scenario.file().to_toml()),
-        comment: String::new(),
+        ..About::of(scenario)
     };
     Ok(export::png::save(path, &plot.draw(1360, 760), &about)?)
 }

@@ -149,9 +149,8 @@ fn save(path: &Path, scenario: &Scenario, found: &PhaseSpace, what: &str, signed
         ..Plot::default()
     };
     let about = About {
-        title: scenario.title().to_owned(),
-        scene: Some(scenario.file().to_toml()),
         comment: what.to_owned(),
+        ..About::of(scenario)
     };
     Ok(export::png::save(path, &plot.draw(1200, 1000), &about)?)
 }

@@ -12,8 +12,7 @@ use crate::scene::scenario::{Quantity, ViewMode};
 use crate::solver;
 use crate::units;
 use clap::Args;
-use indicatif::{ProgressBar, ProgressStyle};
-use std::io::IsTerminal;
+use indicatif::ProgressBar;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread::Thread;
@@ -164,7 +163,7 @@ pub(super) fn run(args: &RenderArgs) -> anyhow::Result<()> {
 
     let interrupt = Interrupt::listen()?;
     let progress = Progress::new(u64::from(script.all_pictures()));
-    let bar = progress_bar(&progress);
+    let bar = super::terminal::bar(progress.total(), "{bar:40} {pos}/{len} pictures, {eta} left");
     let done = std::thread::scope(|scope| {
         let watching = scope.spawn({
             let (progress, bar) = (progress.clone(), bar.clone());
@@ -366,17 +365,6 @@ fn script(args: &RenderArgs, scenario: &Scenario, format: Format, time_step: f64
         return Err(InputError(message).into());
     }
     Ok(script)
-}
-
-fn progress_bar(progress: &Progress) -> ProgressBar {
-    if !std::io::stderr().is_terminal() {
-        return ProgressBar::hidden();
-    }
-    let bar = ProgressBar::new(progress.total());
-    if let Ok(style) = ProgressStyle::with_template("{bar:40} {pos}/{len} pictures, {eta} left") {
-        bar.set_style(style);
-    }
-    bar
 }
 
 /// Shows the progress and hears Ctrl-C until the bar is finished.

@@ -113,11 +113,7 @@ fn name(band: &BandDecay) -> String {
 }
 
 fn print(scenario: &Scenario, report: &RoomReport) {
-    let title = if scenario.title().is_empty() {
-        "Scene"
-    } else {
-        scenario.title()
-    };
+    let title = scenario.title_or("Scene");
     let response = &report.response;
     let [low, high] = response.band;
     let source = if response.deconvolved {
@@ -298,8 +294,7 @@ fn draw(path: &Path, scenario: &Scenario, report: &RoomReport) -> anyhow::Result
     };
     let about = About {
         title,
-        scene: Some(scenario.file().to_toml()),
-        comment: String::new(),
+        ..About::of(scenario)
     };
     export::png::save(path, &plot.draw(1360, 760), &about)?;
     let names: Vec<String> = left_out.iter().map(|(band, _)| name(band)).collect();

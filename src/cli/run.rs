@@ -5,21 +5,20 @@ use super::phase_space::PhaseSpaceArgs;
 #[cfg(feature = "hdf5")]
 use super::series::SeriesArgs;
 use super::sound::{self, SoundArgs, Sounds};
-use super::terminal::{all_told, say, tell};
+use super::terminal::{self, all_told, say, tell};
 use super::{InputError, Interrupt, SceneArgs, gains, kept, named, scene};
 use crate::backend::ranks;
-use crate::engine::{Engine, Phase, RunEnd, Verdict};
+use crate::engine::{Engine, Phase, RunEnd, Verdict, ends};
 use crate::grid::Edge;
 use crate::physics::Equation;
+use crate::rounding::truncated;
 use crate::scene::Scenario;
 use crate::scene::scenario::Subject;
 use crate::solver::{Kind, order_word};
 use crate::{solver, units};
 use anyhow::bail;
 use clap::Args;
-use indicatif::{ProgressBar, ProgressStyle};
-use std::io::IsTerminal;
-use std::ops::ControlFlow;
+use indicatif::ProgressBar;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -171,11 +170,7 @@ pub(super) fn run(args: &RunArgs) -> anyhow::Result<()> {
         let bar = bar.clone();
         move |task, done| {
             bar.set_message(format!("{task}: {:.0} %", 100.0 * done));
-            if interrupt.asked() {
-                ControlFlow::Break(())
-            } else {
-                ControlFlow::Continue(())
-            }
+            interrupt.flow()
         }
     }));
     let outcome = take_steps(args, &mut engine, &mut outputs, total, &bar, interrupt);
@@ -321,11 +316,7 @@ fn take_steps(
             bar.set_position(sum.steps + progress.done);
             bar.set_message(rate(engine, sum.steps + progress.done, sum.seconds + progress.seconds));
             written = outputs.rows(engine);
-            if interrupt.asked() || written.is_err() {
-                ControlFlow::Break(())
-            } else {
-                ControlFlow::Continue(())
-            }
+            ends(interrupt.asked() || written.is_err())
         })?;
         sum.steps += end.steps;
         sum.seconds += end.seconds;
@@ -360,11 +351,7 @@ fn take_steps(
 fn headline(scenario: &Scenario, engine: &Engine) -> String {
     let report = engine.report();
     let clock = engine.clock();
-    let title = if scenario.title().is_empty() {
-        "Scene"
-    } else {
-        scenario.title()
-    };
+    let title = scenario.title_or("Scene");
     let from = if clock.steps > 0 {
         format!(", from step {} (t = {})", clock.steps, short(clock.time))
     } else {
@@ -537,24 +524,13 @@ pub(super) fn time(text: &str) -> Result<f64, String> {
 
 /// A bar on a terminal, nothing elsewhere.
 pub(super) fn progress_bar(total: u64) -> ProgressBar {
-    if !std::io::stderr().is_terminal() {
-        return ProgressBar::hidden();
-    }
-    let bar = ProgressBar::new(total);
-    if let Ok(style) =
-        ProgressStyle::with_template("{bar:32} {percent:>3} % step {human_pos} of {human_len}, {msg}, {eta} left")
-    {
-        bar.set_style(style);
-    }
-    bar
+    terminal::bar(
+        total,
+        "{bar:32} {percent:>3} % step {human_pos} of {human_len}, {msg}, {eta} left",
+    )
 }
 
 /// A number with two digits more than its tolerance, at least six behind the point: what is compared is seen.
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "between 0 and 17"
-)]
 pub(super) fn within(value: f64, tolerance: f64) -> String {
     if value == 0.0 {
         return "0".to_owned();
@@ -565,7 +541,7 @@ pub(super) fn within(value: f64, tolerance: f64) -> String {
     }
     let size = value.abs().max(f64::MIN_POSITIVE);
     let digits = (size / tolerance.max(f64::MIN_POSITIVE)).log10().ceil() + 2.0;
-    let text = format!("{value:.*e}", digits.clamp(2.0, 16.0) as usize);
+    let text = format!("{value:.*e}", truncated(digits.clamp(2.0, 16.0)));
     text.strip_suffix("e0").map_or(text.clone(), str::to_owned)
 }
 

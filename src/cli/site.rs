@@ -10,12 +10,10 @@ use crate::export::html::{escape, inline, lesson, page, table};
 use crate::export::ticks::typeset;
 use crate::export::{self, About, Look, Painter, Picture, Progress};
 use crate::file_error::explained;
-use crate::physics::Equation;
 use crate::scene::Scenario;
 use crate::scene::presets::{self, Preset};
 use crate::solver;
 use std::fmt::Write;
-use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -145,13 +143,7 @@ fn of_preset(folder: &Path, preset: &Preset, stills: Option<&str>, interrupt: In
 /// Runs to the end of the lesson, past all predictions.
 fn run(engine: &mut Engine, scenario: &Scenario, interrupt: Interrupt) -> anyhow::Result<()> {
     let end = scenario.time().end.unwrap_or(100.0 * engine.clock().time_step.abs());
-    engine.run_until(end, &mut |_, _| {
-        if interrupt.asked() {
-            ControlFlow::Break(())
-        } else {
-            ControlFlow::Continue(())
-        }
-    })?;
+    engine.run_until(end, &mut |_, _| interrupt.flow())?;
     Ok(())
 }
 
@@ -170,11 +162,7 @@ fn shoot(engine: &mut Engine, scenario: &Arc<Scenario>, film: &Path, interrupt: 
         fps: FPS,
         ..Script::default()
     };
-    let about = About {
-        title: scenario.title().to_owned(),
-        scene: Some(scenario.file().to_toml()),
-        comment: String::new(),
-    };
+    let about = About::of(scenario);
     let writer = export::create(film, painter.size(), FPS, &about)?;
     let progress = Progress::new(u64::from(PICTURES));
     let mut shooting = Shooting::new(engine, &mut painter, writer, script, &progress);
@@ -205,10 +193,7 @@ pub(super) fn verdicts(scenario: &Scenario, verdicts: &[Verdict]) -> String {
     if scenario.expectations().is_empty() {
         return String::new();
     }
-    let unit = match scenario.model().equation() {
-        Equation::Acoustic => " s",
-        Equation::Schrodinger => "",
-    };
+    let unit = scenario.model().equation().time_unit();
     let head = ["What", "At t", "Predicted", "Measured", "", "Because"].map(ToOwned::to_owned);
     let mut rows = vec![head.to_vec()];
     for (expectation, verdict) in scenario.expectations().iter().zip(verdicts) {

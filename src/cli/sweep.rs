@@ -2,7 +2,7 @@
 
 use super::named;
 use super::sweep_table::Table;
-use super::terminal::{all_told, say, tell};
+use super::terminal::{self, all_told, say, tell};
 use super::{InputError, Interrupt, SceneArgs, scene};
 use crate::engine::sweep::{Stop, SweepError, SweepPlan, SweepPoint};
 use crate::export::plot::{Curve, Plot, Shown};
@@ -11,8 +11,7 @@ use crate::scene::Faults;
 use crate::scene::sweep::{Axis, Quantity, Sweep, SweepFault, Theory};
 use anyhow::bail;
 use clap::Args;
-use indicatif::{ProgressBar, ProgressStyle};
-use std::io::IsTerminal;
+use indicatif::ProgressBar;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -239,15 +238,11 @@ pub(super) fn as_input<T>(result: Result<T, SweepError>) -> anyhow::Result<T> {
 }
 
 fn progress(runs: usize, done: usize) -> ProgressBar {
-    if !std::io::stderr().is_terminal() {
-        return ProgressBar::hidden();
-    }
-    let bar = ProgressBar::new(runs as u64).with_position(done as u64);
-    if let Ok(style) =
-        ProgressStyle::with_template("{bar:32} {percent:>3} % run {human_pos} of {human_len}, {eta} left")
-    {
-        bar.set_style(style);
-    }
+    let bar = terminal::bar(
+        runs as u64,
+        "{bar:32} {percent:>3} % run {human_pos} of {human_len}, {eta} left",
+    )
+    .with_position(done as u64);
     bar.reset_eta();
     bar
 }

@@ -4,9 +4,22 @@
 use crate::atomic_file::faults;
 use crate::backend::ranks;
 use crate::scene::without_controls;
+use indicatif::{ProgressBar, ProgressStyle};
 use std::fmt;
-use std::io::{ErrorKind, Write};
+use std::io::{ErrorKind, IsTerminal, Write};
 use std::sync::{Mutex, PoisonError};
+
+/// A bar on a terminal, nothing elsewhere.
+pub(super) fn bar(total: u64, template: &str) -> ProgressBar {
+    if !std::io::stderr().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    let bar = ProgressBar::new(total);
+    if let Ok(style) = ProgressStyle::with_template(template) {
+        bar.set_style(style);
+    }
+    bar
+}
 
 /// Why standard output did not take a line, if it was not that nobody reads any more.
 static MISSED: Mutex<Option<std::io::Error>> = Mutex::new(None);

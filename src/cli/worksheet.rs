@@ -7,7 +7,6 @@ use crate::export::facts::{self, figure};
 use crate::export::html::{data_address, escape, inline, lesson, page, table};
 use crate::export::markdown::{Block, blocks};
 use crate::export::{self, About, Look, Painter};
-use crate::physics::Equation;
 use crate::scene::{Scenario, SceneFile, presets};
 use crate::solver;
 use clap::Args;
@@ -87,11 +86,7 @@ fn picture(engine: &mut Engine, scenario: &Arc<Scenario>) -> anyhow::Result<Vec<
     look.size = Some(SIZE);
     look.overlay = true;
     let mut painter = Painter::new(Arc::clone(scenario), &look, engine.clock().time_step)?;
-    let about = About {
-        title: scenario.title().to_owned(),
-        scene: Some(scenario.file().to_toml()),
-        comment: String::new(),
-    };
+    let about = About::of(scenario);
     Ok(export::png::bytes(painter.shoot(engine, 0.0)?, &about)?)
 }
 
@@ -102,10 +97,7 @@ fn sheet(
     scenario: &Scenario,
     (time_step, shown, picture): (f64, f64, &[u8]),
 ) -> String {
-    let unit = match scenario.model().equation() {
-        Equation::Acoustic => " s",
-        Equation::Schrodinger => "",
-    };
+    let unit = scenario.model().equation().time_unit();
     let mut html = format!(
         "<h1>{}</h1>\n<p class=\"quiet\">Name <span class=\"blank\">&nbsp;</span> &emsp; Date <span class=\"blank\">&nbsp;</span></p>\n",
         escape(title(file))

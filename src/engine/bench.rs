@@ -220,11 +220,7 @@ pub fn prepare(case: &Case, text: &str, seed: u64) -> Result<(Scenario, Box<dyn 
         solver::read_scene_text(text, None, &[]).map_err(|faults| SolverError::Unsupported(faults.render(false)))?;
     let mut solver = build::build(&scenario)?;
     let field = random_field(case.method.equation, case.precision, scenario.grid().sites(), seed);
-    let clock = Clock {
-        steps: 0,
-        time: 0.0,
-        time_step: case.method.time_step(&scenario),
-    };
+    let clock = Clock::at_start(case.method.time_step(&scenario));
     solver.set_field(&field, clock)?;
     Ok((scenario, solver))
 }
@@ -349,13 +345,7 @@ pub fn measure_shown(case: &Case, size: &[usize], seconds: f64, frames: f64) -> 
         .map_err(|faults| SolverError::Unsupported(faults.render(false)))?;
     let [nx, ny, nz] = scenario.grid().size();
     let sites = scenario.grid().sites() as f64;
-    let request = ImageRequest {
-        quantity: scenario.view().quantity,
-        x: 0..nx,
-        y: 0..ny,
-        z: nz / 2,
-        max_size: SHOWN,
-    };
+    let request = ImageRequest::new(scenario.view().quantity, [0..nx, 0..ny], nz / 2, SHOWN);
     let mut worker = Worker::spawn(Some(Arc::new(scenario)), || {}).map_err(|error| failed(error.to_string()))?;
     let period = Duration::from_secs_f64(1.0 / frames.max(1e-3));
     while worker.frame().report.is_none() {

@@ -51,7 +51,6 @@ pub enum DispersionError {
 
 impl DispersionError {
     /// Whether the input is at fault.
-    #[must_use]
     pub fn is_input(&self) -> bool {
         match self {
             Self::Scene(_) => true,
@@ -61,7 +60,6 @@ impl DispersionError {
 }
 
 /// The laws of the scene's uniform medium; layers change it in places.
-#[must_use]
 pub fn law(scenario: &Scenario, time_step: f64) -> Law {
     let grid = scenario.grid();
     match *scenario.model() {

@@ -74,7 +74,6 @@ pub struct MirrorStatus {
 
 impl MirrorStatus {
     /// Whether sites play what they recorded.
-    #[must_use]
     pub fn plays(&self) -> bool {
         self.phase == Phase::Replay && self.playing > 0
     }
@@ -111,7 +110,6 @@ impl Engine {
     }
 
     /// The place on the timeline; `None` without a mirror.
-    #[must_use]
     pub fn mirror(&self) -> Option<MirrorStatus> {
         let timeline = self.timeline.as_ref()?;
         let mirror = self.scenario.mirror()?;
@@ -125,7 +123,6 @@ impl Engine {
     }
 
     /// The sites of the mirror.
-    #[must_use]
     pub fn mirror_sites(&self) -> Option<&MirrorSites> {
         self.timeline.as_ref().map(|timeline| &timeline.sites)
     }
@@ -149,7 +146,6 @@ impl Engine {
 
     /// Steps to the end of a lesson: to the focus of a mirror, else to the scene's `time.end`, and where time runs backwards to t = 0; `None`
     /// without one, and where it lies behind.
-    #[must_use]
     pub fn steps_to_rest(&self) -> Option<u64> {
         let clock = self.clock();
         if clock.time_step == 0.0 {
@@ -300,7 +296,6 @@ impl Engine {
     }
 
     /// The scene of the present steps: on the way back with the perturbed medium and without sources.
-    #[must_use]
     pub fn present_scenario(&self) -> Arc<Scenario> {
         self.leg_scenario(self.phase())
     }

@@ -47,5 +47,5 @@ pub use mirror::shown::{MirrorFrame, Moment, Signals};
 pub use mirror::{MirrorStatus, Phase};
 pub use range::{RangeKeeper, hues_have_room, shown_quantity};
 pub use records::Records;
-pub use task::Task;
+pub use task::{Task, ends};
 pub use worker::{End, Worker};

@@ -37,7 +37,6 @@ fn sites(count: f64) -> String {
 
 /// What a scene holds of waves that its grid slows down or does not carry, with steps of `time_step`, each with a remedy. The slowest speed of sound that a layer sets by a number counts;
 /// speeds by formula, and what a recording plays, are not checked. What the scene's model does not cover follows ([`not_covered`]).
-#[must_use]
 pub fn too_coarse(scenario: &Scenario, time_step: f64) -> Vec<String> {
     let law = dispersion::law(scenario, time_step);
     let mut out = Vec::new();
@@ -62,7 +61,6 @@ pub fn too_coarse(scenario: &Scenario, time_step: f64) -> Vec<String> {
 
 /// What a scene asks for beyond what its model is good for, with value, limit and remedy: losses that relaxations do not follow, what begins, plays or listens where it is damped or silent,
 /// and what single precision does not carry in steps of `time_step`.
-#[must_use]
 pub fn not_covered(scenario: &Scenario, time_step: f64) -> Vec<String> {
     (losses(scenario).into_iter())
         .chain(quantum::exchanged(scenario))
@@ -72,7 +70,6 @@ pub fn not_covered(scenario: &Scenario, time_step: f64) -> Vec<String> {
 }
 
 /// Layers that hold no site: what they set is nowhere.
-#[must_use]
 pub fn idle_layers(scenario: &Scenario) -> Vec<String> {
     let grid = scenario.grid();
     let layers = scenario.medium().layers().iter().enumerate();
@@ -236,7 +233,6 @@ fn pulses(scenario: &Scenario) -> Option<String> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
 mod tests {
     use super::*;
     use crate::solver;

@@ -1,6 +1,6 @@
 //! Runs of one scene with other values: what is measured of each, side by side on threads where grids are small.
 
-use super::{Engine, EngineError};
+use super::{Engine, EngineError, ends};
 use crate::backend::threads;
 use crate::grid::Grid;
 use crate::physics::reference::transfer;
@@ -8,9 +8,7 @@ use crate::physics::{Initial, Packet, Sets};
 use crate::scene::scenario::Subject;
 use crate::scene::sweep::{Sweep, SweepFault, Theory, Wanted};
 use crate::scene::{Faults, Scenario};
-use crate::solver::taps::Tap;
 use crate::solver::{self, Backend};
-use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -317,17 +315,10 @@ impl SweepPlan {
 
 /// The values of some subjects at their times.
 fn run(scenario: Scenario, wanted: &[Wanted], stop: &Stop) -> Result<Option<Vec<f64>>, EngineError> {
-    let flow = |ends: bool| {
-        if ends {
-            ControlFlow::Break(())
-        } else {
-            ControlFlow::Continue(())
-        }
-    };
     let mut engine = Engine::new(Arc::new(scenario))?;
     engine.set_watch(Box::new({
         let stop = Arc::clone(stop);
-        move |_, _| flow(stop())
+        move |_, _| ends(stop())
     }));
     let is_energy = |subject: &Subject| matches!(subject, Subject::Observable(name) if name == "energy");
     if wanted.iter().flat_map(Wanted::subjects).any(is_energy) {
@@ -338,7 +329,7 @@ fn run(scenario: Scenario, wanted: &[Wanted], stop: &Stop) -> Result<Option<Vec<
     let mut values = vec![f64::NAN; wanted.len()];
     for place in order {
         let Wanted { subject, beside, at } = &wanted[place];
-        let end = engine.run_until(*at, &mut |_, _| flow(stop()))?;
+        let end = engine.run_until(*at, &mut |_, _| ends(stop()))?;
         if !end.reached || stop() {
             return Ok(None);
         }
@@ -399,7 +390,7 @@ impl Line {
         }
         let mut potential = vec![0.0; grid.sites()];
         medium.potential_row(None, 0, 0, 0..grid.sites(), &mut potential);
-        let mut site = Tap::nearest(grid, packet.center)[0];
+        let mut site = grid.nearest(packet.center)[0];
         if packet.momentum[0] < 0.0 {
             potential.reverse();
             site = potential.len() - 1 - site;

@@ -5,6 +5,15 @@ use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
+/// What a long task is told where it asks: to end, or to go on.
+pub fn ends(stop: bool) -> ControlFlow<()> {
+    if stop {
+        ControlFlow::Break(())
+    } else {
+        ControlFlow::Continue(())
+    }
+}
+
 /// The task of the present step, and its progress.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Task {
@@ -50,11 +59,7 @@ impl Watched {
             },
             begun,
         ));
-        if self.sent.load(Ordering::Relaxed) > self.heard.load(Ordering::Relaxed) {
-            ControlFlow::Break(())
-        } else {
-            ControlFlow::Continue(())
-        }
+        ends(self.sent.load(Ordering::Relaxed) > self.heard.load(Ordering::Relaxed))
     }
 
     /// Sets the progress of the task of a run on another machine.

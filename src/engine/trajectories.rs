@@ -71,32 +71,27 @@ impl Paths {
     }
 
     /// Whether there are none.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.starts.is_empty()
     }
 
     /// Their times.
-    #[must_use]
     pub fn times(&self) -> &[f64] {
         &self.times
     }
 
     /// The positions of all at one of the times, lengths; NaN before they began.
-    #[must_use]
     pub fn row(&self, n: usize) -> &[[f64; 3]] {
         let count = self.starts.len();
         &self.places[n * count..(n + 1) * count]
     }
 
     /// Their present positions.
-    #[must_use]
     pub fn now(&self) -> &[[f64; 3]] {
         self.times.len().checked_sub(1).map_or(&[], |last| self.row(last))
     }
 
     /// The coordinate of a prediction, `NAME.x`; `None` where it is about something else, or has not begun.
-    #[must_use]
     pub fn by_name(&self, name: &str) -> Option<f64> {
         let (name, axis) = name.rsplit_once('.')?;
         let axis = ["x", "y", "z"].iter().position(|known| *known == axis)?;
@@ -205,7 +200,6 @@ impl Paths {
     }
 
     /// At most about `most` points of each path.
-    #[must_use]
     pub fn shown(&self, most: usize) -> Vec<ShownPath> {
         let stride = self.times.len().div_ceil(most.max(1)).max(1);
         let last = self.times.len().saturating_sub(1);
@@ -289,7 +283,6 @@ pub(super) type KeptCurrents = Option<(Arc<Scenario>, Currents)>;
 
 impl Engine {
     /// The paths so far.
-    #[must_use]
     pub fn paths(&self) -> &Paths {
         &self.paths
     }

@@ -7,7 +7,6 @@ use super::picture::Picture;
 use super::text::{Align, Style};
 use super::theme::Theme;
 use crate::engine::{Engine, Verdict};
-use crate::physics::Equation;
 use std::sync::Arc;
 
 /// Facts on the first card, predictions on the last one.
@@ -74,10 +73,7 @@ impl Painter {
     /// Paints what was predicted and measured.
     pub(super) fn end_card(&mut self, engine: &Engine) {
         let scenario = Arc::clone(engine.scenario());
-        let unit = match scenario.model().equation() {
-            Equation::Acoustic => " s",
-            Equation::Schrodinger => "",
-        };
+        let unit = scenario.model().equation().time_unit();
         let all = scenario.expectations().iter().zip(engine.verdicts());
         let rows: Vec<[String; 3]> = all
             .take(MOST)

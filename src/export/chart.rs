@@ -38,7 +38,6 @@ pub struct Chart {
 
 impl Chart {
     /// The chart, dark on light; nothing but its frame where there is no positive point.
-    #[must_use]
     pub fn draw(&self, width: usize, height: usize) -> Picture {
         let theme = Theme::light();
         let mut picture = Picture::filled(width, height, theme.ground);

@@ -8,7 +8,6 @@ const KNOWN: &[&str] = &[
 ];
 
 /// Whether a name ends as files of another format do, where the format has endings of its `own`.
-#[must_use]
 pub fn is_of_another(path: &Path, own: &[&str]) -> bool {
     path.extension().is_some_and(|ending| {
         let ending = ending.to_string_lossy().to_ascii_lowercase();

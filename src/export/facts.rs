@@ -6,7 +6,6 @@ use crate::scene::file::{EdgesFile, LayerFile, PacketFile, SignalFile, SourcePla
 use crate::scene::{Scenario, SceneFile};
 
 /// Rows that say what runs: grid, medium, waves, time, method.
-#[must_use]
 pub fn rows(file: &SceneFile, scenario: &Scenario, time_step: f64) -> Vec<(String, String)> {
     let sound = scenario.model().equation() == Equation::Acoustic;
     let (length, time) = if sound { (" m", " s") } else { ("", "") };
@@ -85,7 +84,6 @@ pub fn rows(file: &SceneFile, scenario: &Scenario, time_step: f64) -> Vec<(Strin
 }
 
 /// A number in at most six figures, without zeros that say nothing.
-#[must_use]
 pub fn figure(value: f64) -> String {
     let size = value.abs();
     if size != 0.0 && !(1e-4..1e6).contains(&size) {

@@ -1,8 +1,7 @@
 //! A run as a film or a picture: the engine steps, the painter paints, a writer encodes.
 
 use super::{ExportError, FilmWriter, Picture, Progress};
-use crate::engine::{Engine, EngineError};
-use std::ops::ControlFlow;
+use crate::engine::{Engine, EngineError, ends};
 
 /// Why a film was not made.
 #[derive(Debug, thiserror::Error)]
@@ -17,7 +16,6 @@ pub enum FilmError {
 
 impl FilmError {
     /// Whether what was asked for is wrong (exit code 2) rather than the run (exit code 1).
-    #[must_use]
     pub fn is_input(&self) -> bool {
         match self {
             Self::Engine(error) => error.is_input(),
@@ -72,7 +70,6 @@ pub struct Script {
 
 impl Script {
     /// All pictures, with those of both cards.
-    #[must_use]
     pub fn all_pictures(&self) -> u32 {
         let cards = self.still(self.title).saturating_add(self.still(self.end));
         self.pictures.saturating_add(cards)
@@ -90,7 +87,6 @@ impl Script {
 
     /// Seconds between two pictures, for what follows the field slowly: those of the film, and in a film of less than [`USUAL_SECONDS`] those that it would have if it lasted so long.
     /// A short film shows the same run faster, and its colours keep up with that.
-    #[must_use]
     pub fn seconds_between(&self) -> f32 {
         #[expect(clippy::cast_possible_truncation, reason = "seconds between two pictures")]
         let seconds = (1.0 / self.fps).max(USUAL_SECONDS / f64::from(self.pictures.max(1))) as f32;
@@ -98,7 +94,6 @@ impl Script {
     }
 
     /// The time of picture `n`: even from first to last.
-    #[must_use]
     pub fn time(&self, n: u32) -> f64 {
         if self.pictures < 2 {
             self.to
@@ -147,7 +142,7 @@ impl<'a> Shooting<'a> {
     ) -> Self {
         painter.watch(progress);
         let own = progress.clone();
-        engine.set_watch(Box::new(move |_, _| unless_cancelled(&own)));
+        engine.set_watch(Box::new(move |_, _| ends(own.is_cancelled())));
         Self {
             writer: Some(writer),
             script,
@@ -181,7 +176,9 @@ impl<'a> Shooting<'a> {
                 painter.title_card(engine);
             }
         } else if self.picture < self.script.pictures {
-            let end = engine.run_until(self.script.time(self.picture), &mut |_, _| unless_cancelled(progress))?;
+            let end = engine.run_until(self.script.time(self.picture), &mut |_, _| {
+                ends(progress.is_cancelled())
+            })?;
             if !end.reached {
                 return Err(ExportError::Cancelled.into());
             }
@@ -212,14 +209,6 @@ impl<'a> Shooting<'a> {
             writer.finish()?;
         }
         Ok(false)
-    }
-}
-
-pub(super) fn unless_cancelled(progress: &Progress) -> ControlFlow<()> {
-    if progress.is_cancelled() {
-        ControlFlow::Break(())
-    } else {
-        ControlFlow::Continue(())
     }
 }
 

@@ -85,7 +85,6 @@ impl FilmWriter for GifWriter {
 }
 
 /// Hundredths of a second from picture `n` to the next, so that every picture begins within half a hundredth of its time.
-#[must_use]
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,

@@ -254,12 +254,7 @@ mod tests {
     #[test]
     fn the_names_of_the_medium_keep_clear_of_that_of_the_curve() {
         let (theme, unit) = (Theme::light(), 12.0);
-        let rect = Rect {
-            x: 60,
-            y: 40,
-            width: 240,
-            height: 100,
-        };
+        let rect = Rect::new(60, 40, 240, 100);
         let values = [0.5; 240];
         let medium = |sign, base| GraphMedium {
             levels: (0..240u8).map(f32::from).collect(),

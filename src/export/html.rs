@@ -8,7 +8,6 @@ use std::fmt::Write;
 const STYLE: &str = include_str!("page.css");
 
 /// A text with what HTML reads as its own written out.
-#[must_use]
 pub fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for sign in text.chars() {
@@ -27,7 +26,6 @@ pub fn escape(text: &str) -> String {
 }
 
 /// A page of its own.
-#[must_use]
 pub fn page(title: &str, body: &str) -> String {
     format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
@@ -37,13 +35,11 @@ pub fn page(title: &str, body: &str) -> String {
 }
 
 /// Bytes as an address that holds them.
-#[must_use]
 pub fn data_address(kind: &str, bytes: &[u8]) -> String {
     format!("data:{kind};base64,{}", base64::encode(bytes, base64::STANDARD))
 }
 
 /// A text of one paragraph, with its runs.
-#[must_use]
 pub fn inline(text: &str) -> String {
     let mut out = String::new();
     for (style, run) in spans(text) {
@@ -59,7 +55,6 @@ pub fn inline(text: &str) -> String {
 }
 
 /// A lesson as HTML; its headings begin at `level`.
-#[must_use]
 pub fn lesson(text: &str, level: usize) -> String {
     let mut out = String::new();
     let mut list: Option<&str> = None;
@@ -95,7 +90,6 @@ pub fn lesson(text: &str, level: usize) -> String {
 }
 
 /// A table of two or more columns; its first row is the heading. Cells are HTML. On narrow screens, what follows the fifth column stands below it.
-#[must_use]
 pub fn table(rows: &[Vec<String>]) -> String {
     let is_wide = rows.iter().any(|row| row.len() > 5);
     let mut out = if is_wide {

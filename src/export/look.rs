@@ -82,19 +82,9 @@ impl Look {
 }
 
 /// The sites along x and y of the part of a plane between two corners, lengths.
-#[must_use]
 pub fn sites_of(scenario: &Scenario, [low, high]: [[f64; 2]; 2]) -> [Range<usize>; 2] {
     let grid = scenario.grid();
-    std::array::from_fn(|axis| {
-        let last = grid.size()[axis] - 1;
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "clamped to the grid"
-        )]
-        let site = |length: f64| (length / grid.spacing()).round().clamp(0.0, index(last)) as usize;
-        site(low[axis])..site(high[axis]) + 1
-    })
+    std::array::from_fn(|axis| grid.nearest_on(axis, low[axis])..grid.nearest_on(axis, high[axis]) + 1)
 }
 
 #[expect(clippy::cast_precision_loss, reason = "numbers of sites")]
@@ -190,12 +180,7 @@ pub(super) fn layout(
     if let (None, Some([width, height])) = (look.size, natural) {
         let unit = unit_of([width, height]);
         let room = margins(unit, Some(width), 0);
-        let field = Rect {
-            x: room.left,
-            y: room.top,
-            width,
-            height,
-        };
+        let field = Rect::new(room.left, room.top, width, height);
         // A wheel and its legend need some height of their own.
         let least = if look.overlay { overlay::ceil(unit * 9.0) } else { 0 };
         let canvas = [

@@ -13,7 +13,7 @@
 use crate::colormap::{Kind, direction_entry, srgb_decode, srgb_encode};
 use crate::solver::FieldVolume;
 use crate::space::stage::{AMBIENT, OPAQUE, SURFACE, Tints};
-use crate::space::{MediumVolume, Mode, Stage, Vec3};
+use crate::space::{MediumVolume, Mode, Stage, Vec3, dot};
 use rayon::prelude::*;
 
 /// Texels along each side of a block whose largest size is known.
@@ -100,10 +100,6 @@ fn facing(gradient: Vec3, ray: Vec3) -> f32 {
     } else {
         dot(gradient, ray).abs() / steep
     }
-}
-
-fn dot(a: Vec3, b: Vec3) -> f32 {
-    a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 }
 
 fn length(a: Vec3) -> f32 {
@@ -242,7 +238,6 @@ impl<'a> Marcher<'a> {
     }
 
     /// What the ray through a place of the viewport gathers: sRGB 0…1 times opacity, and the opacity.
-    #[must_use]
     pub fn ray(&self, at: [f32; 2]) -> [f32; 4] {
         let ray = self.stage.camera.ray(at);
         match self.stage.mode {
@@ -318,13 +313,11 @@ impl<'a> Marcher<'a> {
     }
 
     /// Every pixel of the viewport, rows from the top.
-    #[must_use]
     pub fn picture(&self) -> Vec<[f32; 4]> {
         self.picture_while(&|| true)
     }
 
     /// The same, asking before each row whether it is still wanted; the rest stays empty where it is not.
-    #[must_use]
     pub fn picture_while(&self, wanted: &(dyn Fn() -> bool + Sync)) -> Vec<[f32; 4]> {
         let [width, height] = self.stage.camera.viewport.map(|n| n as usize);
         let mut pixels = vec![[0.0; 4]; width * height];

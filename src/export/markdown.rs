@@ -14,7 +14,6 @@ pub enum Block<'a> {
 }
 
 /// Whether code says `section.key = value`, as `--set` takes it.
-#[must_use]
 pub fn is_setting(code: &str) -> bool {
     let Some((key, value)) = code.split_once('=') else {
         return false;
@@ -31,7 +30,6 @@ pub fn is_setting(code: &str) -> bool {
 }
 
 /// The blocks of a text, in order.
-#[must_use]
 pub fn blocks(text: &str) -> Vec<Block<'_>> {
     let mut blocks: Vec<Block<'_>> = Vec::new();
     // Whether the next line goes on with the block before it.
@@ -107,7 +105,6 @@ pub enum Style {
 }
 
 /// Text in runs of one style.
-#[must_use]
 pub fn spans(text: &str) -> Vec<(Style, &str)> {
     const MARKS: [(&str, Style); 5] = [
         ("**", Style::Bold),

@@ -63,6 +63,7 @@ pub use progress::Progress;
 
 use crate::atomic_file::AtomicFile;
 use crate::file_error::explained;
+use crate::scene::Scenario;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -122,7 +123,6 @@ pub enum ExportError {
 
 impl ExportError {
     /// Whether what was asked for is wrong, rather than something that failed on the way.
-    #[must_use]
     pub fn is_input(&self) -> bool {
         matches!(self, Self::Extension { .. } | Self::Size { .. } | Self::Rate { .. })
     }
@@ -248,7 +248,6 @@ impl Format {
 }
 
 /// Bytes free where a file shall be written; `None` where the system does not tell.
-#[must_use]
 pub fn free_space(path: &Path) -> Option<u64> {
     #[cfg(unix)]
     {
@@ -276,6 +275,17 @@ pub struct About {
     pub scene: Option<String>,
     /// How to make it again, e.g. the command.
     pub comment: String,
+}
+
+impl About {
+    /// Of a scene, without a comment.
+    pub fn of(scenario: &Scenario) -> Self {
+        Self {
+            title: scenario.title().to_owned(),
+            scene: Some(scenario.file().to_toml()),
+            comment: String::new(),
+        }
+    }
 }
 
 /// Takes pictures of one size, one after the other. Dropped before [`FilmWriter::finish`], it leaves nothing behind.

@@ -6,6 +6,7 @@ use super::theme::Theme;
 use super::ticks::{number, power_of_ten, round_down, short, ticks};
 use crate::colormap::{Colormap, Kind, Levels, dimmed, direction_entry};
 use crate::physics::Equation;
+use crate::rounding::truncated;
 use crate::scene::scenario::Quantity;
 
 /// Room around a field, pixels.
@@ -47,7 +48,6 @@ impl Margins {
     }
 
     /// What is left of a canvas.
-    #[must_use]
     pub fn inside(&self, width: usize, height: usize) -> Rect {
         Rect {
             x: self.left,
@@ -84,49 +84,35 @@ pub struct Legend<'a> {
 }
 
 /// The sign of a quantity, as papers write it.
-#[must_use]
 pub fn sign(quantity: Quantity, equation: Equation) -> &'static str {
-    match quantity {
-        Quantity::Energy if equation == Equation::Acoustic => "energy / (J/m³)",
-        Quantity::Peak if equation == Equation::Acoustic => "peak / Pa",
-        Quantity::Density => "|ψ|²",
-        Quantity::Phase => "arg ψ",
-        Quantity::Real => "Re ψ",
-        Quantity::Imaginary => "Im ψ",
-        Quantity::Pressure => "p / Pa",
-        Quantity::Energy => "energy",
-        Quantity::Peak => "peak |ψ|²",
-        Quantity::Momentum => "|ψ(k)|²",
-        Quantity::Rms => "p rms / Pa",
-        Quantity::Level => "L / dB",
-        Quantity::Velocity => "|v| / (m/s)",
-        Quantity::Intensity => "|I| / (W/m²)",
-    }
+    signs(quantity, equation).0
 }
 
 /// The same of a difference of two runs.
-#[must_use]
 pub fn sign_of_difference(quantity: Quantity, equation: Equation) -> &'static str {
+    signs(quantity, equation).1
+}
+
+fn signs(quantity: Quantity, equation: Equation) -> (&'static str, &'static str) {
     match quantity {
-        Quantity::Energy if equation == Equation::Acoustic => "Δ energy / (J/m³)",
-        Quantity::Peak if equation == Equation::Acoustic => "Δ peak / Pa",
-        Quantity::Density => "Δ|ψ|²",
-        Quantity::Phase => "|Δψ|",
-        Quantity::Real => "Δ Re ψ",
-        Quantity::Imaginary => "Δ Im ψ",
-        Quantity::Pressure => "Δp / Pa",
-        Quantity::Energy => "Δ energy",
-        Quantity::Peak => "Δ peak |ψ|²",
-        Quantity::Momentum => "Δ|ψ(k)|²",
-        Quantity::Rms => "Δp rms / Pa",
-        Quantity::Level => "ΔL / dB",
-        Quantity::Velocity => "Δ|v| / (m/s)",
-        Quantity::Intensity => "Δ|I| / (W/m²)",
+        Quantity::Energy if equation == Equation::Acoustic => ("energy / (J/m³)", "Δ energy / (J/m³)"),
+        Quantity::Peak if equation == Equation::Acoustic => ("peak / Pa", "Δ peak / Pa"),
+        Quantity::Density => ("|ψ|²", "Δ|ψ|²"),
+        Quantity::Phase => ("arg ψ", "|Δψ|"),
+        Quantity::Real => ("Re ψ", "Δ Re ψ"),
+        Quantity::Imaginary => ("Im ψ", "Δ Im ψ"),
+        Quantity::Pressure => ("p / Pa", "Δp / Pa"),
+        Quantity::Energy => ("energy", "Δ energy"),
+        Quantity::Peak => ("peak |ψ|²", "Δ peak |ψ|²"),
+        Quantity::Momentum => ("|ψ(k)|²", "Δ|ψ(k)|²"),
+        Quantity::Rms => ("p rms / Pa", "Δp rms / Pa"),
+        Quantity::Level => ("L / dB", "ΔL / dB"),
+        Quantity::Velocity => ("|v| / (m/s)", "Δ|v| / (m/s)"),
+        Quantity::Intensity => ("|I| / (W/m²)", "Δ|I| / (W/m²)"),
     }
 }
 
 /// A text with its end cut off, and `…` for it, until it fits; nothing where less than three letters would be left.
-#[must_use]
 pub fn shortened(text: &str, fits: impl Fn(&str) -> bool) -> String {
     let mut kept = text;
     let mut shown = text.to_owned();
@@ -373,13 +359,8 @@ pub(super) fn signed(n: usize) -> i64 {
     n as i64
 }
 
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "positive by construction, clamped"
-)]
 pub(super) fn ceil(value: f32) -> usize {
-    value.ceil().max(1.0) as usize
+    truncated(value.ceil().max(1.0).into())
 }
 
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped")]

@@ -110,13 +110,7 @@ impl Painter {
         } else {
             named
         };
-        let of_slices = (look.slices[2] / grid.spacing()).round().clamp(0.0, index(nz - 1));
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "clamped to the grid"
-        )]
-        let plane = look.plane.unwrap_or(of_slices as usize);
+        let plane = look.plane.unwrap_or_else(|| grid.nearest_on(2, look.slices[2]));
         if plane >= nz {
             return Err(LookError::Plane { plane, last: nz - 1 });
         }
@@ -192,25 +186,21 @@ impl Painter {
     }
 
     /// Pixels of every picture.
-    #[must_use]
     pub fn size(&self) -> [usize; 2] {
         [self.picture.width, self.picture.height]
     }
 
     /// The picture that was painted last.
-    #[must_use]
     pub fn picture(&self) -> &Picture {
         &self.picture
     }
 
     /// Where the field (or graph) stands in the picture.
-    #[must_use]
     pub fn field(&self) -> Rect {
         self.field
     }
 
     /// What the solver shall reduce.
-    #[must_use]
     pub fn request(&self) -> &ImageRequest {
         &self.request
     }

@@ -6,11 +6,10 @@ use super::paint::Painter;
 use super::picture::{Picture, Rect};
 use super::progress::Progress;
 use crate::colormap::{self, Kind};
-use crate::engine::{Engine, EngineError, difference};
+use crate::engine::{Engine, EngineError, difference, ends};
 use crate::scene::Scenario;
 use crate::scene::scenario::{ColorRange, Quantity, ViewMode};
 use crate::solver::{self, FieldImage};
-use std::ops::ControlFlow;
 use std::sync::Arc;
 
 /// How two runs are shown.
@@ -271,7 +270,7 @@ impl Shot for Pair {
         self.first.watch(progress);
         self.second.watch(progress);
         let own = progress.clone();
-        self.other.set_watch(Box::new(move |_, _| unless_cancelled(&own)));
+        self.other.set_watch(Box::new(move |_, _| ends(own.is_cancelled())));
     }
 
     fn title_card(&mut self, engine: &Engine) {
@@ -293,7 +292,7 @@ impl Shot for Pair {
     fn shoot(&mut self, engine: &mut Engine, seconds: f32) -> Result<(), EngineError> {
         let progress = self.first.progress.clone();
         self.other
-            .run_until(engine.clock().time, &mut |_, _| unless_cancelled(&progress))?;
+            .run_until(engine.clock().time, &mut |_, _| ends(progress.is_cancelled()))?;
         match self.show {
             Show::Beside => self.shoot_both(engine, seconds),
             Show::Difference => self.shoot_difference(engine, seconds),
@@ -309,8 +308,4 @@ impl Pair {
             Show::Difference => self.picture.clone_from(self.second.picture()),
         }
     }
-}
-
-fn unless_cancelled(progress: &Progress) -> ControlFlow<()> {
-    super::film::unless_cancelled(progress)
 }

@@ -24,6 +24,13 @@ pub struct Rect {
     pub height: usize,
 }
 
+impl Rect {
+    /// Of its first column and row, and how many of them.
+    pub const fn new(x: usize, y: usize, width: usize, height: usize) -> Self {
+        Self { x, y, width, height }
+    }
+}
+
 impl Picture {
     /// A picture of one colour.
     #[must_use]
@@ -48,7 +55,6 @@ impl Picture {
     }
 
     /// The colour of a pixel.
-    #[must_use]
     pub fn at(&self, x: usize, y: usize) -> [u8; 3] {
         let n = 3 * (x + self.width * y);
         [self.rgb[n], self.rgb[n + 1], self.rgb[n + 2]]
@@ -83,7 +89,6 @@ impl Picture {
 }
 
 /// `over` laid on `under` with a coverage of 0…1, in sRGB values as browsers and viewers do.
-#[must_use]
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0…255")]
 pub fn mixed(under: [u8; 3], over: [u8; 3], coverage: f32) -> [u8; 3] {
     let part = coverage.clamp(0.0, 1.0);

@@ -68,7 +68,6 @@ pub struct Plot {
 }
 
 /// The smallest range that holds all values, with some air; `None` where there is none.
-#[must_use]
 pub fn range(values: impl Iterator<Item = f64>, air: f64) -> Option<[f64; 2]> {
     let finite = values.filter(|value| value.is_finite());
     let (low, high) = finite.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| {
@@ -84,7 +83,6 @@ pub fn range(values: impl Iterator<Item = f64>, air: f64) -> Option<[f64; 2]> {
 
 impl Plot {
     /// The plot, dark on light; nothing but its frame where there is no point.
-    #[must_use]
     pub fn draw(&self, width: usize, height: usize) -> Picture {
         let theme = Theme::light();
         let mut picture = Picture::filled(width, height, theme.ground);

@@ -51,19 +51,16 @@ impl Progress {
     }
 
     /// Whether someone asked to stop.
-    #[must_use]
     pub fn is_cancelled(&self) -> bool {
         self.shared.cancelled.load(Ordering::Relaxed)
     }
 
     /// Parts done.
-    #[must_use]
     pub fn done(&self) -> u64 {
         self.shared.done.load(Ordering::Relaxed)
     }
 
     /// Parts in all.
-    #[must_use]
     pub fn total(&self) -> u64 {
         self.shared.total.load(Ordering::Relaxed)
     }

@@ -18,7 +18,6 @@ use crate::space::relief::{Paint, Projection, Surface, surface};
 const FINE: usize = 2;
 
 /// Texels along an axis for a field of so many pixels: quads of six pixels, at least those of the window.
-#[must_use]
 pub fn texels(field: Rect) -> usize {
     (field.width.max(field.height) / 6).clamp(crate::space::relief::MOST, 512)
 }
@@ -31,7 +30,6 @@ const MOST_QUADS: usize = 720;
 const MOST_A_TEXEL: usize = 12;
 
 /// The picture at so many texels that triangles between them leave no teeth on crests: the cubic through its own (see [`Axis`]).
-#[must_use]
 pub fn refined(image: &FieldImage, field: Rect) -> FieldImage {
     let [nx, ny] = image.size;
     let longer = nx.max(ny).max(1);

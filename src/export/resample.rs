@@ -97,13 +97,11 @@ impl Axis {
     }
 
     /// Whether every pixel is a sample.
-    #[must_use]
     pub fn is_exact(&self) -> bool {
         self.exact
     }
 
     /// Pixels along this axis.
-    #[must_use]
     pub fn pixels(&self) -> usize {
         self.first.len()
     }
@@ -179,7 +177,6 @@ impl<'a> Wide<'a> {
 }
 
 /// `values` (x fastest, `width` samples a row) at x.pixels() × y.pixels().
-#[must_use]
 pub fn resample(values: &[f32], width: usize, x: &Axis, y: &Axis) -> Vec<f32> {
     let mut room = Vec::new();
     let wide = Wide::new(values, width, (x, y), &mut room);

@@ -23,7 +23,6 @@ pub struct SequenceWriter {
 }
 
 /// The name of picture `n`.
-#[must_use]
 pub fn name(n: usize) -> String {
     format!("frame_{n:05}.png")
 }

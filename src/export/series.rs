@@ -6,6 +6,7 @@ use crate::atomic_file::AtomicFile;
 use crate::field::FieldData;
 use crate::grid::Grid;
 use crate::physics::Equation;
+use crate::rounding::truncated;
 use crate::scene::Scenario;
 use crate::solver::Clock;
 use std::io;
@@ -64,13 +65,11 @@ impl Selection {
     }
 
     /// Number of sites.
-    #[must_use]
     pub fn sites(&self) -> usize {
         self.count.iter().product()
     }
 
     /// What a field of `grid` has there, x fastest.
-    #[must_use]
     pub fn of(&self, grid: &Grid, field: &FieldData) -> FieldData {
         match field {
             FieldData::Complex64(values) => FieldData::Complex64(self.pick(grid, values)),
@@ -127,12 +126,7 @@ fn inside(grid: &Grid, axis: usize, [from, to]: [f64; 2]) -> Result<(usize, usiz
             last * a
         ));
     }
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "both lie on the grid"
-    )]
-    let (first, end) = (first as usize, end as usize);
+    let (first, end) = (truncated(first), truncated(end));
     Ok((first, end - first + 1))
 }
 

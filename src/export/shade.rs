@@ -4,6 +4,7 @@
 use super::picture::{Picture, Rect};
 use super::theme::Theme;
 use crate::physics::{Layer, Sets, Value};
+use crate::rounding::truncated;
 use crate::scene::Scenario;
 use crate::solver::ImageRequest;
 use crate::space::medium::combined;
@@ -165,15 +166,8 @@ impl Shade {
     }
 
     /// What the tint stands for; empty where there is none, or it moves.
-    #[must_use]
     pub fn meaning(&self) -> &str {
         &self.meaning
-    }
-
-    /// Whether it changes with time.
-    #[must_use]
-    pub fn moves(&self) -> bool {
-        self.parts.len() > 1
     }
 
     /// Draws it over a field in `rect`; `drives` are the factors of the driven parts now.
@@ -386,13 +380,8 @@ fn small(n: usize) -> f32 {
     n as f32
 }
 
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "positive by construction"
-)]
 fn floor(value: f32) -> usize {
-    value.max(0.0) as usize
+    truncated(value.into())
 }
 
 #[cfg(test)]
@@ -432,21 +421,10 @@ mod tests {
             layer("density", [10, 12], [10, 20], 3.0)
         );
         let (_, scenario) = crate::solver::read_scene_text(&text, None, &[]).unwrap();
-        let request = ImageRequest {
-            quantity: crate::scene::scenario::Quantity::Pressure,
-            x: 0..40,
-            y: 0..30,
-            z: 0,
-            max_size: [40, 30],
-        };
+        let request = ImageRequest::new(crate::scene::scenario::Quantity::Pressure, [0..40, 0..30], 0, [40, 30]);
         let shade = Shade::new(&scenario, &request, [40, 30]).unwrap();
         assert_eq!(shade.meaning(), "sound speed 343 … 500 m/s, density 1.2 … 3 kg/m³");
-        let rect = Rect {
-            x: 0,
-            y: 0,
-            width: 40,
-            height: 30,
-        };
+        let rect = Rect::new(0, 0, 40, 30);
         let covers = shade.covers(rect, &[]);
         let at = |i: usize, j: usize| covers[i + 40 * (29 - j)];
         for (j, is_wall) in [(0, true), (5, true), (12, true), (13, false), (29, false)] {

@@ -61,13 +61,11 @@ impl Space {
     }
 
     /// What the solver shall reduce.
-    #[must_use]
     pub fn request(&self) -> &VolumeRequest {
         &self.request
     }
 
     /// The stage over a viewport of `pixels`.
-    #[must_use]
     pub fn stage(&self, field: &FieldVolume, map: &Colormap, levels: Levels, pixels: [f32; 2]) -> Stage {
         let texels = super::overlay::pixel(field.size.into_iter().max().unwrap_or(1));
         let plan = Plan {

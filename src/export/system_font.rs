@@ -71,7 +71,6 @@ pub(super) fn find(letter: char) -> Option<Kept> {
 }
 
 /// The letters of pictures so far that no font has, each once; pictures have boxes in their place.
-#[must_use]
 pub fn lacking() -> String {
     let fonts = FONTS.lock().unwrap_or_else(PoisonError::into_inner);
     let missing = fonts.letters.iter().filter(|(_, font)| font.is_none());

@@ -60,7 +60,6 @@ impl Theme {
     }
 
     /// Style of a title, `size` pixels.
-    #[must_use]
     pub fn title(&self, size: f32) -> Style {
         Style {
             size,
@@ -70,7 +69,6 @@ impl Theme {
     }
 
     /// Style of a label, `size` pixels.
-    #[must_use]
     pub fn label(&self, size: f32) -> Style {
         Style {
             size,

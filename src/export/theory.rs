@@ -5,6 +5,7 @@ use super::picture::{Picture, Rect};
 use super::strokes::{Dashes, clipped};
 use super::text::Align;
 use super::theme::Theme;
+use crate::rounding::truncated;
 
 /// A dashed line through points, pixels, clipped to a rectangle: light over dark, so that it is seen over every colour.
 fn dashed(picture: &mut Picture, field: Rect, points: &[[f32; 2]], (unit, theme): (f32, &Theme)) {
@@ -30,7 +31,6 @@ fn dashed(picture: &mut Picture, field: Rect, points: &[[f32; 2]], (unit, theme)
 
 /// Where a label may stand beside a dashed line, the best place first: at its end and back from there; of a circle or another line of more points at
 /// the highest and down from there.
-#[must_use]
 pub fn label_places(points: &[[f32; 2]]) -> Vec<[f32; 2]> {
     /// Places along a line.
     const PLACES: u8 = 12;
@@ -149,14 +149,9 @@ pub fn interval(picture: &mut Picture, field: Rect, ends: [f32; 2], (unit, theme
     if to - from < 1.0 {
         return;
     }
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "clamped to the field"
-    )]
     let band = Rect {
-        x: from as usize,
-        width: (to - from) as usize,
+        x: truncated(from.into()),
+        width: truncated((to - from).into()),
         ..field
     };
     picture.fill(band, theme.text, 0.08);
@@ -224,12 +219,7 @@ pub fn note(picture: &mut Picture, field: Rect, (words, stand): (&str, Stand), (
 
 /// Ground behind words, with a coverage: x, y, width, height.
 fn shade(picture: &mut Picture, rect: [f32; 4], theme: &Theme, cover: f32) {
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "clamped to the picture"
-    )]
-    let whole = |value: f32| value.max(0.0).round() as usize;
+    let whole = |value: f32| truncated(value.round().into());
     let (x, y) = (whole(rect[0]).min(picture.width), whole(rect[1]).min(picture.height));
     let rect = Rect {
         x,
@@ -244,12 +234,7 @@ fn shade(picture: &mut Picture, rect: [f32; 4], theme: &Theme, cover: f32) {
 mod tests {
     use super::*;
 
-    const FIELD: Rect = Rect {
-        x: 10,
-        y: 10,
-        width: 100,
-        height: 60,
-    };
+    const FIELD: Rect = Rect::new(10, 10, 100, 60);
 
     fn touched(picture: &Picture, ground: [u8; 3]) -> Vec<(usize, usize)> {
         let all = (0..picture.height).flat_map(|y| (0..picture.width).map(move |x| (x, y)));
@@ -277,12 +262,7 @@ mod tests {
     #[test]
     fn labels_of_theory_are_not_struck_through() {
         let theme = Theme::light();
-        let field = Rect {
-            x: 0,
-            y: 0,
-            width: 300,
-            height: 200,
-        };
+        let field = Rect::new(0, 0, 300, 200);
         let rising = vec![[0.0, 190.0], [300.0, 40.0]];
         let words = "theory of it";
         let width = theme.label(9.0).width(words);

@@ -5,12 +5,11 @@
 
 use super::picture::{Picture, Rect};
 use super::{Look, LookError, Painter};
-use crate::engine::{Engine, EngineError, hues_have_room};
+use crate::engine::{Engine, EngineError, ends, hues_have_room};
 use crate::scene::scenario::{BackendChoice, ColorRange, Quantity};
 use crate::scene::{Faults, Scenario, SceneFile};
 use crate::solver::{self, Backend};
 use image::imageops::{self, FilterType};
-use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -77,13 +76,7 @@ pub fn thumbnail(
     let inside = painter.field();
     let mut whole: Option<Picture> = None;
     for time in times {
-        let end = engine.run_until(time, &mut |_, _| {
-            if goes_on() {
-                ControlFlow::Continue(())
-            } else {
-                ControlFlow::Break(())
-            }
-        })?;
+        let end = engine.run_until(time, &mut |_, _| ends(!goes_on()))?;
         if !end.reached {
             return Ok(None);
         }
@@ -96,12 +89,7 @@ pub fn thumbnail(
         }
     }
     let Some(picture) = whole else { return Ok(None) };
-    let all = Rect {
-        x: 0,
-        y: 0,
-        width: picture.width,
-        height: picture.height,
-    };
+    let all = Rect::new(0, 0, picture.width, picture.height);
     Ok(reduced(&picture, if line { inside } else { all }))
 }
 

@@ -10,7 +10,6 @@ pub struct Ticks {
 }
 
 /// The largest of 1, 2, 5 times a power of ten that is at most `most`.
-#[must_use]
 pub fn round_down(most: f64) -> f64 {
     let power = 10f64.powf(most.log10().floor());
     let lead = most / power * (1.0 + 1e-9);
@@ -25,7 +24,6 @@ pub fn round_down(most: f64) -> f64 {
 }
 
 /// About `count` round values from `low` to `high`; none if that is no range.
-#[must_use]
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
@@ -68,7 +66,6 @@ pub fn ticks(low: f64, high: f64, count: usize) -> Ticks {
 }
 
 /// The same along an axis of even ratios, `low` above 0: powers of ten, with 2 and 5 times them where there is room; even differences where the ends are close.
-#[must_use]
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
@@ -107,7 +104,6 @@ pub fn ratio_ticks(low: f64, high: f64, count: usize) -> Ticks {
 }
 
 /// A number with a true minus sign, and no minus before a zero.
-#[must_use]
 pub fn number(value: f64, decimals: usize) -> String {
     let text = format!("{:.decimals$}", value.abs());
     let zero = !text.contains(|c: char| c.is_ascii_digit() && c != '0');
@@ -119,7 +115,6 @@ pub fn number(value: f64, decimals: usize) -> String {
 }
 
 /// `×10⁻⁴`, or nothing for an exponent of 0.
-#[must_use]
 pub fn power_of_ten(exponent: i32) -> String {
     if exponent == 0 {
         return String::new();
@@ -139,7 +134,6 @@ pub fn power_of_ten(exponent: i32) -> String {
 }
 
 /// A number of the command line as it stands in print: −1.5 × 10⁻⁵ instead of -1.5e-5.
-#[must_use]
 pub fn typeset(number: &str) -> String {
     let (digits, power) = number.split_once('e').unwrap_or((number, ""));
     let power = power_of_ten(power.parse().unwrap_or(0)).replace('×', " × ");
@@ -147,7 +141,6 @@ pub fn typeset(number: &str) -> String {
 }
 
 /// Three significant digits, as a power of ten where plain digits would be many.
-#[must_use]
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,

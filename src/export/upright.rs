@@ -22,7 +22,6 @@ const CAPTION: f32 = 0.75;
 pub(super) const LEAST: usize = 160;
 
 /// Whether a picture of this size is laid out so.
-#[must_use]
 pub fn is_upright([width, height]: [usize; 2]) -> bool {
     4 * height >= 5 * width
 }
@@ -54,12 +53,7 @@ pub(super) fn around([width, height]: [usize; 2]) -> ([usize; 2], Rect, f32) {
     let above = ceil(ABOVE * unit);
     // It stays upright where the field itself is small.
     let high = (above + height + ceil(BELOW * unit)).max((5 * wide).div_ceil(4));
-    let field = Rect {
-        x: (wide - width) / 2,
-        y: above,
-        width,
-        height,
-    };
+    let field = Rect::new((wide - width) / 2, above, width, height);
     ([wide, high], field, unit)
 }
 

@@ -16,6 +16,7 @@
 )]
 
 use super::ExportError;
+use crate::rounding::truncated;
 use hound::{SampleFormat, WavSpec, WavWriter};
 use rayon::prelude::*;
 use std::f64::consts::PI;
@@ -99,7 +100,6 @@ pub struct Written {
 
 impl Written {
     /// Length, gain and band, in a few words.
-    #[must_use]
     pub fn words(&self) -> String {
         use crate::units::si;
         format!(
@@ -226,14 +226,9 @@ pub fn resample(record: &[f64], from: f64, to: f64) -> Vec<f64> {
         .into_par_iter()
         .map(|n| {
             let t = n as f64 / to;
-            #[expect(
-                clippy::cast_possible_truncation,
-                clippy::cast_sign_loss,
-                reason = "saturates at the ends"
-            )]
             let (first, last) = (
-                ((t - half) * from).ceil().max(0.0) as usize,
-                (((t + half) * from).floor() as usize).min(record.len() - 1),
+                truncated(((t - half) * from).ceil()),
+                truncated(((t + half) * from).floor()).min(record.len() - 1),
             );
             let sum: f64 = (first..=last)
                 .map(|m| record[m] * filter.at((t - m as f64 / from) * slower))
@@ -252,8 +247,7 @@ impl Filter {
 
     fn new() -> Self {
         let whole = bessel_i0(BETA);
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "58368 points")]
-        let len = (HALF_WINDOW * Self::POINTS) as usize + 2;
+        let len = truncated(HALF_WINDOW * Self::POINTS) + 2;
         let response = |n: usize| {
             let d = n as f64 / Self::POINTS;
             let window = bessel_i0(BETA * (1.0 - (d / HALF_WINDOW).powi(2)).max(0.0).sqrt()) / whole;
@@ -264,12 +258,7 @@ impl Filter {
 
     fn at(&self, d: f64) -> f64 {
         let place = d.abs() * Self::POINTS;
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "within the table"
-        )]
-        let n = (place as usize).min(self.0.len() - 2);
+        let n = truncated(place).min(self.0.len() - 2);
         let part = place - n as f64;
         self.0[n] + (self.0[n + 1] - self.0[n]) * part
     }

@@ -23,7 +23,6 @@ const SLOWEST: f64 = 4.0;
 pub const LONGEST_WAVE: f64 = 0.7;
 
 /// W/J of site `n` of a layer of `width` sites, counted from 1 at its inner side.
-#[must_use]
 #[expect(clippy::cast_precision_loss, reason = "widths are far below 2^52")]
 pub fn strength(n: usize, width: usize) -> f64 {
     let c = LEMNISCATE;
@@ -37,7 +36,6 @@ pub fn strength(n: usize, width: usize) -> f64 {
 /// |r|² of a wave of momentum `k` a site (0 < k < π) that meets a layer of `width` sites at a right angle, exactly on the lattice and in continuous time.
 ///
 /// ψ = 0 on the wall behind the layer; carried back through it by εψₙ = −J(ψₙ₊₁ + ψₙ₋₁) − iWₙψₙ it is Ae^{ikn} + Be^{−ikn} in front, and r = B/A.
-#[must_use]
 pub fn reflection(width: usize, k: f64) -> f64 {
     let energy = -2.0 * k.cos();
     let (mut here, mut next) = (Complex64::ONE, Complex64::ZERO);
@@ -54,7 +52,6 @@ pub fn reflection(width: usize, k: f64) -> f64 {
 
 /// The share of a packet that comes back from the absorbing edges it runs into: the mean of [`reflection`] over its momenta along an axis, the largest of all
 /// axes and packets. Only axes count along which a packet moves faster than it spreads; `None` where there is none.
-#[must_use]
 pub fn returned(grid: &Grid, packets: &[Packet]) -> Option<f64> {
     let a = grid.spacing();
     (0..grid.rank())

@@ -48,7 +48,6 @@ pub struct Relaxation {
 
 impl Attenuation {
     /// The wanted attenuation at a frequency in Hz of a medium with `value` dB/m at f₁, dB/m.
-    #[must_use]
     pub fn wanted(&self, value: f64, frequency: f64) -> f64 {
         value * (frequency / self.at).powf(self.exponent)
     }
@@ -60,7 +59,6 @@ impl Attenuation {
     }
 
     /// The relaxations that make the law.
-    #[must_use]
     pub fn relaxations(&self) -> Vec<Relaxation> {
         let beyond = if self.exponent > STEEP { BEYOND_STEEP } else { BEYOND };
         let [low, high] = [self.band[0] / BEYOND, self.band[1] * beyond];
@@ -96,7 +94,6 @@ impl Attenuation {
 
 impl Attenuation {
     /// By how much, of 1, a medium of speed c∞ with `value` dB/m at f₁ misses the law within the band at most: relaxations are fitted to weak losses.
-    #[must_use]
     pub fn missed(&self, relaxations: &[Relaxation], speed: f64, value: f64) -> f64 {
         if value == 0.0 {
             return 0.0;
@@ -108,7 +105,6 @@ impl Attenuation {
 }
 
 /// Attenuation in dB/m and phase speed in m/s of a plane wave of `frequency` Hz in a medium of `speed` c∞ with `value` dB/m at f₁; exact, of any strength.
-#[must_use]
 pub fn plane_wave(relaxations: &[Relaxation], speed: f64, value: f64, frequency: f64) -> [f64; 2] {
     let omega = TAU * frequency;
     let share = |own: &Relaxation| value * own.strength * speed / Complex64::new(1.0, omega * own.time);

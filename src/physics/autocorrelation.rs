@@ -10,6 +10,7 @@
 //!
 //! References: Feit, Fleck & Steiger 1982, doi:10.1016/0021-9991(82)90091-2 (energies from the autocorrelation, Hann's window); Högbom 1974, Astron. Astrophys. Suppl. 15, 417 (taking lines away).
 
+use crate::rounding::truncated;
 use num_complex::Complex64;
 use rustfft::FftPlanner;
 use std::f64::consts::{PI, TAU};
@@ -97,19 +98,16 @@ impl Autocorrelation {
     }
 
     /// The time over which it was recorded.
-    #[must_use]
     pub fn time(&self) -> f64 {
         self.count() * self.time_step
     }
 
     /// Width of a line at half its height, 2π/T.
-    #[must_use]
     pub fn resolution(&self) -> f64 {
         TAU / self.time()
     }
 
     /// The energies that are told apart: from the least that H can have, or −π/Δt, over 2π/Δt. Others appear at these.
-    #[must_use]
     pub fn shown(&self) -> [f64; 2] {
         let least = self
             .range
@@ -118,7 +116,6 @@ impl Autocorrelation {
     }
 
     /// Whether H can have energies that the steps do not tell apart.
-    #[must_use]
     pub fn folds(&self) -> bool {
         self.range.is_some_and(|[_, high]| high > self.shown()[1])
     }
@@ -153,7 +150,6 @@ impl Autocorrelation {
     }
 
     /// S at an energy.
-    #[must_use]
     pub fn spectrum(&self, energy: f64) -> f64 {
         self.at(energy * self.time_step)
     }
@@ -223,15 +219,10 @@ impl Autocorrelation {
 }
 
 /// The place of a grid over 0 to 2π next to an angle.
-#[expect(
-    clippy::cast_precision_loss,
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "numbers of places"
-)]
+#[expect(clippy::cast_precision_loss, reason = "numbers of places")]
 fn place(theta: f64, grid: &[f64]) -> usize {
     let turns = (theta / TAU).rem_euclid(1.0);
-    (turns * grid.len() as f64).round() as usize % grid.len()
+    truncated((turns * grid.len() as f64).round()) % grid.len()
 }
 
 /// The tops of what is left that are above a third of the largest, and above `weakest`.
@@ -322,12 +313,7 @@ impl Lines {
         let size = left.len();
         #[expect(clippy::cast_precision_loss, reason = "numbers of places")]
         let bin = TAU / size as f64;
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "a number of places"
-        )]
-        let reach = ((FAR * self.width() / bin) as usize).min(size / 2);
+        let reach = truncated(FAR * self.width() / bin).min(size / 2);
         for line in &self.all {
             let middle = place(line.theta, left);
             for n in 0..2 * reach {

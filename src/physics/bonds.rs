@@ -76,19 +76,16 @@ impl Bonds {
     }
 
     /// f e^{iϕ} of the bond from a site, by its flat index, to the next along `axis`.
-    #[must_use]
     pub fn at(&self, axis: usize, site: usize) -> Complex64 {
         self.couplings[axis][site]
     }
 
     /// Those of all sites, x fastest.
-    #[must_use]
     pub fn along(&self, axis: usize) -> &[Complex64] {
         &self.couplings[axis]
     }
 
     /// Σ f e^{iϕ} ψ over the neighbours of a site: what −J multiplies in (Hψ) there. `psi` is x fastest, and 0 on walls.
-    #[must_use]
     pub fn around(&self, site: usize, psi: &[Complex64]) -> Complex64 {
         let mut sum = Complex64::ZERO;
         self.beside(site, |other, coupling| sum += coupling * psi[other]);
@@ -117,13 +114,11 @@ impl Bonds {
     }
 
     /// Whether no bond has a phase.
-    #[must_use]
     pub fn is_real(&self) -> bool {
         self.couplings.iter().flatten().all(|coupling| coupling.im == 0.0)
     }
 
     /// The largest |f|.
-    #[must_use]
     pub fn largest(&self) -> f64 {
         self.largest
     }
@@ -164,17 +159,12 @@ impl Bonds {
 mod tests {
     use super::*;
     use crate::grid::Edge;
-    use crate::physics::{Layer, Mode, Shape, Value};
+    use crate::physics::{Layer, Shape, Value};
 
     fn layer(sets: Sets, axis: Option<usize>, value: f64, min: [f64; 3], max: [f64; 3]) -> Layer {
         Layer {
-            pole: None,
-            sets,
             axis,
-            shape: Shape::Box { min, max },
-            value: Value::Number(value),
-            mode: Mode::Set,
-            drive: None,
+            ..Layer::new(sets, Shape::Box { min, max }, Value::Number(value))
         }
     }
 

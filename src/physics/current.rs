@@ -83,13 +83,11 @@ impl Currents {
     }
 
     /// The fastest group velocity of the lattice, 2Ja times its strongest bond.
-    #[must_use]
     pub fn fastest(&self) -> f64 {
         self.factor * self.strongest
     }
 
     /// The lattice.
-    #[must_use]
     pub fn grid(&self) -> &Grid {
         &self.grid
     }
@@ -109,7 +107,6 @@ impl Currents {
     }
 
     /// j through the bond from a site to the next along an axis; 0 where there is no bond.
-    #[must_use]
     #[expect(clippy::cast_precision_loss, reason = "site numbers are far below 2^52")]
     pub fn through(&self, psi: &impl Psi, site: [usize; 3], axis: usize) -> f64 {
         let Some(next) = self.next(site, axis) else { return 0.0 };
@@ -129,7 +126,6 @@ impl Currents {
     }
 
     /// j at a site along an axis: the mean of its two bonds.
-    #[must_use]
     pub fn at_site(&self, psi: &impl Psi, site: [usize; 3], axis: usize) -> f64 {
         let sites = self.grid.size()[axis];
         let mut before = site;
@@ -147,7 +143,6 @@ impl Currents {
 
     /// |ψ|² and j at a place in sites, linear between sites and between the middles of bonds; site n stands at n. Places beyond the ends count as the ends, those of a ring as
     /// what they are.
-    #[must_use]
     pub fn between(&self, psi: &impl Psi, at: [f64; 3]) -> (f64, [f64; 3]) {
         let rank = self.grid.rank();
         let density = self.linear(at, [0.0; 3], |site| psi.value(&self.grid, site).norm_sqr());
@@ -207,7 +202,7 @@ impl Currents {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, clippy::cast_precision_loss, reason = "tests")]
+#[expect(clippy::cast_precision_loss, reason = "tests on small grids")]
 mod tests {
     use super::*;
     use crate::grid::Edge;

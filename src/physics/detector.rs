@@ -132,7 +132,6 @@ pub enum Region {
 }
 
 /// The axis that a line, or a plane between two corners, stands across: the one along which it extends least, the first of several.
-#[must_use]
 pub fn axis_across(from: &[f64], to: &[f64]) -> usize {
     let extents = || from.iter().zip(to).map(|(from, to)| (to - from).abs());
     let most = extents().fold(f64::MIN_POSITIVE, f64::max);
@@ -172,7 +171,6 @@ impl Detector {
     }
 
     /// Whether it records the pressure of sound as it is, so that a room can be listened to there.
-    #[must_use]
     pub fn hears(&self) -> bool {
         let point = matches!(self.region, Region::Point(_));
         self.reading == Reading::Itself

@@ -48,6 +48,15 @@ fn hann(count: usize) -> Vec<f64> {
 }
 
 impl Dispersion {
+    /// Where the cells of the first and the last wave number and frequency begin and end: of k, then of ω.
+    pub fn bounds(&self) -> [[f64; 2]; 2] {
+        [&self.wavenumbers, &self.frequencies].map(|middles| {
+            let first = middles.first().copied().unwrap_or(0.0);
+            let half = middles.get(1).map_or(0.5, |second| (second - first) / 2.0);
+            [first - half, middles.last().copied().unwrap_or(0.0) + half]
+        })
+    }
+
     /// Of a record of whole lines, one after the other, with the frequencies from `lowest` to `highest`, which lie at most 2π/step apart.
     #[must_use]
     #[expect(
@@ -134,7 +143,6 @@ impl Dispersion {
 
     /// For each k with power above `weakest`, (k, ω, power) of its strongest frequency, between the bins by a parabola through the logarithms, which is off by less than a twentieth of a
     /// bin for Hann's window.
-    #[must_use]
     pub fn ridge(&self, weakest: f64) -> Vec<[f64; 3]> {
         let columns = self.wavenumbers.len();
         let bin = self
@@ -196,7 +204,6 @@ pub enum Law {
 
 impl Law {
     /// ω(k) as the lattice has it; `None` beyond what can run.
-    #[must_use]
     pub fn lattice(&self, k: f64) -> Option<f64> {
         match *self {
             Self::Quantum {
@@ -243,7 +250,6 @@ impl Law {
     }
 
     /// ω(k) of the continuum.
-    #[must_use]
     pub fn continuum(&self, k: f64) -> f64 {
         match *self {
             Self::Quantum {
@@ -254,7 +260,6 @@ impl Law {
     }
 
     /// The lowest and the highest ω of the lattice.
-    #[must_use]
     pub fn range(&self) -> [f64; 2] {
         match *self {
             Self::Quantum {

@@ -14,7 +14,6 @@ const HALVINGS: u32 = 12;
 /// How far drives, taken in the middle of every step of Δt as schemes of second order do, are off their mean over the step: Σ|d(t + Δt/2) − ⟨d⟩| over Σ⟨|d|⟩, t from 0 to `end`, of
 /// the worst of them, with this step or half of it: half a turn of a tone has its mean in the middle, and a quarter has not. (ωΔt)²/24 of a tone whose step is short; above 1 where steps miss
 /// what happens between their middles.
-#[must_use]
 pub fn missed(drives: &[Expression], end: f64, step: f64) -> f64 {
     missed_by(drives, end, step).max(missed_by(drives, end, step / 2.0))
 }
@@ -44,7 +43,6 @@ fn missed_by(drives: &[Expression], end: f64, step: f64) -> f64 {
 }
 
 /// `step`, halved until steps follow the drives to within 2 %; as it is where that does not help, as with a factor that is noise.
-#[must_use]
 pub fn followed(drives: &[Expression], end: f64, step: f64) -> f64 {
     let halved = |n: u32| step / f64::from(1_u32 << n);
     let fine = (0..=HALVINGS).find(|n| missed(drives, end, halved(*n)) <= FOLLOWED);
@@ -52,7 +50,6 @@ pub fn followed(drives: &[Expression], end: f64, step: f64) -> f64 {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
 mod tests {
     use super::*;
 

@@ -45,7 +45,6 @@ impl Eigenstates {
     }
 
     /// Levels and weights.
-    #[must_use]
     pub fn terms(&self) -> &[(usize, Complex64)] {
         &self.terms
     }

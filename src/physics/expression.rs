@@ -258,7 +258,6 @@ impl Expression {
 
     /// The value where the variables have `values`, in the order given to [`Expression::parse`]. Not finite where the
     /// formula is not; NaN where a value is missing.
-    #[must_use]
     pub fn eval(&self, values: &[f64]) -> f64 {
         let mut stack = [0.0; STACK];
         let mut height = 0;
@@ -334,7 +333,6 @@ impl Expression {
     }
 
     /// Whether the value depends on this variable (by position in the list given to [`Expression::parse`]).
-    #[must_use]
     pub fn uses(&self, variable: usize) -> bool {
         self.program
             .iter()
@@ -342,7 +340,6 @@ impl Expression {
     }
 
     /// The formula as written.
-    #[must_use]
     pub fn text(&self) -> &str {
         &self.text
     }

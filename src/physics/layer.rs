@@ -161,3 +161,18 @@ pub struct Layer {
     /// How an impedance depends on the frequency; `None` = it does not.
     pub pole: Option<WallPole>,
 }
+
+impl Layer {
+    /// One that replaces what was there, of all axes, the same at all times.
+    pub fn new(sets: Sets, shape: Shape, value: Value) -> Self {
+        Self {
+            sets,
+            axis: None,
+            shape,
+            value,
+            mode: Mode::Set,
+            drive: None,
+            pole: None,
+        }
+    }
+}

@@ -31,7 +31,6 @@ pub enum Outcome {
 
 impl Outcome {
     /// For people, of a place of so many axes ([`Grid::place_axes`]).
-    #[must_use]
     pub fn words(&self, axes: usize) -> String {
         match self {
             Self::Elsewhere => "nothing was found in the region".to_owned(),
@@ -75,7 +74,6 @@ impl Measurement {
     }
 
     /// The probabilities of a field, which has one value a site and is not 0 everywhere.
-    #[must_use]
     pub fn of<'a>(&self, grid: &'a Grid, field: &'a FieldData) -> Born<'a> {
         let nx = grid.size()[0];
         let (mut inside, mut norm) = (0.0, 0.0);
@@ -103,7 +101,6 @@ impl Measurement {
     }
 
     /// The density of the places that are read along x: |ψ|²/Σ|ψ|² of the region, summed over the other axes and smeared with σ, at the sites of x.
-    #[must_use]
     #[expect(clippy::cast_precision_loss, reason = "site numbers are far below 2^52")]
     pub fn density_along_x(&self, grid: &Grid, field: &FieldData) -> Vec<f64> {
         let (nx, a) = (grid.size()[0], grid.spacing());
@@ -176,7 +173,6 @@ impl Measurement {
 
 impl Born<'_> {
     /// P, the probability to find the particle in the region.
-    #[must_use]
     pub fn probability(&self) -> f64 {
         self.rows.last().map_or(0.0, |inside| inside / self.norm)
     }
@@ -225,12 +221,7 @@ mod tests {
     use crate::physics::{Initial, Packet};
 
     fn packet() -> Packet {
-        Packet {
-            center: [10.0, 8.0, 0.0],
-            width: [2.0, 1.5, 1.0],
-            momentum: [0.6, -0.2, 0.0],
-            weight: 1.0,
-        }
+        Packet::new([10.0, 8.0, 0.0], [2.0, 1.5, 1.0], [0.6, -0.2, 0.0])
     }
 
     /// Means and variances of 20 000 places are those of |ψ|² and the apparatus: within 4 standard errors.

@@ -73,7 +73,6 @@ impl Medium {
     }
 
     /// Ω of the frame, radians per unit of time, in the sense in which it acts on ψ now.
-    #[must_use]
     pub fn rotation(&self) -> f64 {
         if self.flux_turned {
             -self.rotation
@@ -90,20 +89,17 @@ impl Medium {
     }
 
     /// g₁₂ of two components; 0 where they leave each other alone.
-    #[must_use]
     pub fn cross_interaction(&self) -> f64 {
         self.cross_interaction
     }
 
     /// Where the other component of a site stands: the same place in the other half of the field, x fastest.
-    #[must_use]
     pub fn other_component(&self, site: usize) -> usize {
         let half = self.grid.sites() / 2;
         if site < half { site + half } else { site - half }
     }
 
     /// Whether ψ acts on itself: an interaction that layers set, or one of two components. (`quantum.interaction` stands elsewhere.)
-    #[must_use]
     pub fn sets_interaction(&self) -> bool {
         self.has(Sets::Interaction) || self.cross_interaction != 0.0
     }
@@ -129,37 +125,31 @@ impl Medium {
     }
 
     /// The grid.
-    #[must_use]
     pub fn grid(&self) -> &Grid {
         &self.grid
     }
 
     /// The layers, in order of application.
-    #[must_use]
     pub fn layers(&self) -> &[Layer] {
         &self.layers
     }
 
     /// The functions of time that multiply parts of the potential.
-    #[must_use]
     pub fn drives(&self) -> &[Expression] {
         &self.drives
     }
 
     /// Whether any layer sets `what`.
-    #[must_use]
     pub fn has(&self, what: Sets) -> bool {
         self.layers.iter().any(|layer| layer.sets == what)
     }
 
     /// Whether a layer, or the rotation of the frame, makes bonds differ from one another.
-    #[must_use]
     pub fn sets_bonds(&self) -> bool {
         self.has(Sets::Hopping) || self.has(Sets::Flux) || self.rotation != 0.0
     }
 
     /// Whether a layer takes energy: absorption, or an impedance of walls.
-    #[must_use]
     pub fn absorbs(&self) -> bool {
         self.has(Sets::Absorption) || self.has(Sets::Impedance)
     }
@@ -194,13 +184,11 @@ impl Medium {
     }
 
     /// Whether the impedance of a wall depends on the frequency.
-    #[must_use]
     pub fn has_poles(&self) -> bool {
         self.layers.iter().any(|layer| layer.pole.is_some())
     }
 
     /// How the impedance of the wall at a site depends on the frequency: as that of the last layer which sets it there does.
-    #[must_use]
     pub fn wall_pole(&self, [i, j, k]: [usize; 3]) -> Option<WallPole> {
         let site = [(0, i), (1, j), (2, k)].map(|(axis, at)| self.grid.global(axis, at));
         let mut own = self.layers.iter().rev().filter(|layer| layer.sets == Sets::Impedance);
@@ -358,7 +346,6 @@ thread_local! {
 
 impl Layer {
     /// The layer's value at a site, or `None` outside its shape. The drive is not applied.
-    #[must_use]
     pub fn level(&self, site: [usize; 3], grid: &Grid) -> Option<f64> {
         if !self.shape.contains(site, grid) {
             return None;
@@ -374,7 +361,6 @@ impl Layer {
     }
 
     /// The first site of the grid, x fastest, at which the layer's level is one that is looked for, with the level.
-    #[must_use]
     pub fn find_level(&self, grid: &Grid, wanted: impl Fn(f64) -> bool + Sync) -> Option<([usize; 3], f64)> {
         let ny = grid.size()[1];
         (0..grid.rows())

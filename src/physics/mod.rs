@@ -64,6 +64,16 @@ worded! {
     }
 }
 
+impl Equation {
+    /// The unit of times with a leading space; empty where ħ = 1.
+    pub fn time_unit(self) -> &'static str {
+        match self {
+            Self::Schrodinger => "",
+            Self::Acoustic => " s",
+        }
+    }
+}
+
 /// The constants of a quantum scene, ħ = 1:
 /// H = −J Σ(|i⟩⟨j| + h.c.) + `diagonal` + U + g|ψ|².
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -82,13 +92,11 @@ pub struct Quantum {
 
 impl Quantum {
     /// The mass of slow waves, 1/(2 J a²), on a lattice of spacing a.
-    #[must_use]
     pub fn effective_mass(&self, spacing: f64) -> f64 {
         1.0 / (2.0 * self.hopping * spacing * spacing)
     }
 
     /// What [`absorber::strength`] of absorbing edges is multiplied with, the same for every method: |J|.
-    #[must_use]
     pub fn absorption_scale(&self) -> f64 {
         self.hopping.abs()
     }
@@ -116,7 +124,6 @@ pub enum Model {
 
 impl Model {
     /// Which equation.
-    #[must_use]
     pub fn equation(&self) -> Equation {
         match self {
             Self::Quantum(_) => Equation::Schrodinger,
@@ -125,7 +132,6 @@ impl Model {
     }
 
     /// The constants of a quantum scene.
-    #[must_use]
     pub fn quantum(&self) -> Option<Quantum> {
         match self {
             Self::Quantum(quantum) => Some(*quantum),

@@ -21,7 +21,6 @@ pub struct Observables {
 
 impl Observables {
     /// Column names of `--observables`, after `step` and `t`.
-    #[must_use]
     pub fn columns(_equation: Equation, rank: usize) -> Vec<&'static str> {
         let mut names = vec!["norm", "energy"];
         names.extend(&["x", "y", "z"][..rank]);
@@ -31,7 +30,6 @@ impl Observables {
     }
 
     /// The header of a table of them: the names, those of sound with their units.
-    #[must_use]
     pub fn headers(equation: Equation, rank: usize) -> Vec<String> {
         let unit = |name: &str| match (equation, name) {
             (Equation::Schrodinger, _) => "",
@@ -48,7 +46,6 @@ impl Observables {
     }
 
     /// The values of those columns.
-    #[must_use]
     pub fn values(&self, rank: usize) -> Vec<f64> {
         let mut values = vec![self.norm, self.energy];
         values.extend(&self.position[..rank]);
@@ -58,7 +55,6 @@ impl Observables {
     }
 
     /// One of [`Observables::columns`] by name.
-    #[must_use]
     pub fn by_name(&self, name: &str) -> Option<f64> {
         let all = Self::columns(Equation::Schrodinger, 3);
         let place = all.iter().position(|column| *column == name)?;

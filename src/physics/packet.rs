@@ -21,6 +21,18 @@ pub struct Packet {
     pub weight: f64,
 }
 
+impl Packet {
+    /// One of weight 1.
+    pub fn new(center: [f64; 3], width: [f64; 3], momentum: [f64; 3]) -> Self {
+        Self {
+            center,
+            width,
+            momentum,
+            weight: 1.0,
+        }
+    }
+}
+
 /// A Gaussian pressure pulse, p = amplitude · exp(−|r−c|²/(2w²)), dp/dt = 0. Along a periodic axis r − c is the shorter way round.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Pulse {
@@ -151,7 +163,6 @@ impl Initial {
     }
 
     /// Whether the state is normalised to Σ|ψ|² a^d = 1 before it is used.
-    #[must_use]
     pub fn normalised(&self) -> bool {
         matches!(self, Self::Packets(_) | Self::Eigenstates(_))
     }
@@ -166,12 +177,7 @@ mod tests {
     fn what_is_far_narrower_than_a_spacing_stands_on_its_site() {
         let grid = Grid::new(&[3, 3], 1.0);
         let (center, width) = ([1.0, 1.0, 0.0], 1e-300);
-        let packet = Packet {
-            center,
-            width: [width; 3],
-            momentum: [0.0; 3],
-            weight: 1.0,
-        };
+        let packet = Packet::new(center, [width; 3], [0.0; 3]);
         let pulse = Pulse {
             center,
             width,
@@ -191,12 +197,7 @@ mod tests {
         const SIZE: [usize; 2] = [40, 24];
         let torus = Grid::new(&SIZE, 0.5).with_edges([Edge::Periodic, Edge::Periodic, Edge::Wall], 0);
         let states = |x: f64, y: f64| {
-            let packet = Packet {
-                center: [x, y, 0.0],
-                width: [1.2, 0.8, 1.0],
-                momentum: [1.1, -0.7, 0.0],
-                weight: 1.0,
-            };
+            let packet = Packet::new([x, y, 0.0], [1.2, 0.8, 1.0], [1.1, -0.7, 0.0]);
             let pulse = Pulse {
                 center: [x, y, 0.0],
                 width: 0.9,

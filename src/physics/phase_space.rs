@@ -110,27 +110,23 @@ impl PhaseSpace {
     }
 
     /// The width σ of coherent states that are round in a picture of N × N: σ over the line's length is 1/2σ over the band's width.
-    #[must_use]
     #[expect(clippy::cast_precision_loss, reason = "site numbers are far below 2^52")]
     pub fn round_width(grid: &Grid) -> f64 {
         grid.spacing() * (grid.size()[0] as f64 / (4.0 * PI)).sqrt()
     }
 
     /// The momentum of a row.
-    #[must_use]
     #[expect(clippy::cast_precision_loss, reason = "site numbers are far below 2^52")]
     pub fn momentum(&self, row: usize) -> f64 {
         TAU * (row as f64 - (self.sites / 2) as f64) / (self.sites as f64 * self.spacing)
     }
 
     /// The value at a site and row.
-    #[must_use]
     pub fn at(&self, site: usize, row: usize) -> f64 {
         self.values[row * self.sites + site]
     }
 
     /// The least and the largest value.
-    #[must_use]
     pub fn range(&self) -> [f64; 2] {
         let ends = self
             .values
@@ -142,7 +138,6 @@ impl PhaseSpace {
     }
 
     /// ∬ of what is negative, without its sign: 0 for Gaussians and mixtures of them, and nothing else that is pure (R. L. Hudson 1974).
-    #[must_use]
     #[expect(clippy::cast_precision_loss, reason = "site numbers are far below 2^52")]
     pub fn negativity(&self) -> f64 {
         let cell = TAU / self.sites as f64;

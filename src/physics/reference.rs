@@ -37,7 +37,6 @@ use crate::grid::Grid;
 use num_complex::Complex64;
 
 /// The state at t = 0, x fastest, normalised to Σ|ψ|² a^d = 1 where the scene says so.
-#[must_use]
 pub fn initial_state(grid: &Grid, initial: &Initial) -> Vec<Complex64> {
     let [nx, ny, _] = grid.size();
     let mut psi = vec![Complex64::ZERO; grid.sites()];
@@ -58,13 +57,11 @@ pub fn initial_state(grid: &Grid, initial: &Initial) -> Vec<Complex64> {
 }
 
 /// Σ|ψ|².
-#[must_use]
 pub fn norm(psi: &[Complex64]) -> f64 {
     psi.iter().map(Complex64::norm_sqr).sum()
 }
 
 /// ‖ψ − φ‖₂ / ‖φ‖₂: the error of ψ relative to φ.
-#[must_use]
 pub fn distance(psi: &[Complex64], phi: &[Complex64]) -> f64 {
     debug_assert_eq!(psi.len(), phi.len());
     let difference: f64 = psi.iter().zip(phi).map(|(p, q)| (p - q).norm_sqr()).sum();

@@ -35,14 +35,12 @@ pub struct BandDecay {
 
 impl BandDecay {
     /// Whether the filter's own ringing is in a reverberation time of `seconds`: B·T < 16.
-    #[must_use]
     pub fn rings(&self, seconds: f64) -> bool {
         self.octave.is_some_and(|octave| octave.width() * seconds < 16.0)
     }
 }
 
 /// The decays of a response: as a whole, then octave by octave.
-#[must_use]
 pub fn analyse(response: &Response) -> Vec<BandDecay> {
     let whole = BandDecay {
         octave: None,

@@ -16,7 +16,6 @@ fn middle(grid: &Grid, axis: usize) -> f64 {
 }
 
 /// ϕ of the bond from a site to the next along x (0) or y (1), radians, for `turn` = mΩa²; 0 along z.
-#[must_use]
 pub fn phase(grid: &Grid, turn: f64, axis: usize, [i, j, _]: [usize; 3]) -> f64 {
     #[expect(clippy::cast_precision_loss, reason = "site numbers are far below 2^52")]
     match axis {
@@ -27,7 +26,6 @@ pub fn phase(grid: &Grid, turn: f64, axis: usize, [i, j, _]: [usize; 3]) -> f64 
 }
 
 /// The largest |ϕ| of a bond of the grid, radians, for `turn` = mΩa²: waves at rest in the frame of the trap move by that much a site in the rotating one.
-#[must_use]
 pub fn largest_phase(grid: &Grid, turn: f64) -> f64 {
     turn.abs() * middle(grid, 0).max(middle(grid, 1))
 }
@@ -38,13 +36,12 @@ pub(super) fn centrifugal(grid: &Grid, rotation: f64, mass: f64) -> Layer {
     let [x, y] = [0, 1].map(|axis| middle(grid, axis) * grid.spacing());
     let formula = format!("-{half:e}*((x - {x:e})^2 + (y - {y:e})^2)");
     Layer {
-        sets: Sets::Potential,
-        axis: None,
-        shape: Shape::Everywhere,
-        value: Expression::parse(&formula, expression::SPACE).map_or(Value::Number(f64::NAN), Value::Expression),
         mode: Mode::Add,
-        drive: None,
-        pole: None,
+        ..Layer::new(
+            Sets::Potential,
+            Shape::Everywhere,
+            Expression::parse(&formula, expression::SPACE).map_or(Value::Number(f64::NAN), Value::Expression),
+        )
     }
 }
 

@@ -3,6 +3,7 @@
 use super::Shape;
 use super::layer::Samples;
 use crate::grid::Grid;
+use crate::rounding::truncated;
 use std::ops::Range;
 
 /// Where a site stands.
@@ -22,19 +23,14 @@ fn slack(grid: &Grid) -> f64 {
 }
 
 /// First and last site + 1 of an axis between two coordinates, one site wider on both sides than needed.
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    clippy::cast_precision_loss,
-    reason = "clamped to the axis"
-)]
+#[expect(clippy::cast_precision_loss, reason = "clamped to the axis")]
 fn about(low: f64, high: f64, axis: usize, grid: &Grid) -> Range<usize> {
     let sites = grid.size()[axis] as f64;
     let a = grid.spacing();
     let first = ((low / a).floor() - 1.0).clamp(0.0, sites);
     let last = ((high / a).ceil() + 2.0).clamp(first, sites);
     // NaN becomes 0.
-    first as usize..last as usize
+    truncated(first)..truncated(last)
 }
 
 /// A range without the sites at its ends that do not belong; a guess that is a little too wide becomes exact.
@@ -50,7 +46,6 @@ fn trimmed(mut sites: Range<usize>, belongs: impl Fn(usize) -> bool) -> Range<us
 
 impl Shape {
     /// Whether a site belongs to it. Pictures: where the grey level is not 0.
-    #[must_use]
     pub fn contains(&self, site: [usize; 3], grid: &Grid) -> bool {
         let rank = grid.rank();
         let at = position(site, grid);
@@ -148,7 +143,6 @@ impl Shape {
     }
 
     /// A box of sites outside of which there is none of the shape.
-    #[must_use]
     pub fn sites(&self, grid: &Grid) -> [Range<usize>; 3] {
         let Some((min, max)) = self.bounds(grid) else {
             return grid.size().map(|sites| 0..sites);
@@ -157,7 +151,6 @@ impl Shape {
     }
 
     /// Whether a site of the grid belongs to it: row by row, and for a picture pixel by pixel.
-    #[must_use]
     pub fn holds_a_site(&self, grid: &Grid) -> bool {
         if let Self::Image(samples) = self {
             return samples.shows(grid);

@@ -130,7 +130,6 @@ pub struct Source {
 
 impl Source {
     /// s(t − delay − `later`).
-    #[must_use]
     pub fn signal_at(&self, t: f64, later: f64) -> f64 {
         self.signal.with_phase(t - self.delay - later, self.phase)
     }
@@ -167,13 +166,11 @@ impl Signal {
     }
 
     /// Whether it has a phase: sines under whatever window.
-    #[must_use]
     pub fn has_phase(&self) -> bool {
         matches!(self, Self::Sine { .. } | Self::Burst { .. } | Self::Chirp { .. })
     }
 
     /// s(t).
-    #[must_use]
     pub fn at(&self, t: f64) -> f64 {
         self.with_phase(t, 0.0)
     }
@@ -217,7 +214,6 @@ impl Signal {
     }
 
     /// When it is at its middle, after its start; 0 where it has none: its focus in a time-reversal mirror is as long before 2T.
-    #[must_use]
     pub fn middle(&self) -> f64 {
         match self {
             Self::Ricker { frequency } => 1.2 / frequency,
@@ -228,7 +224,6 @@ impl Signal {
     }
 
     /// How long it plays, s: what follows is silence, of a Ricker below 2e-5 of its peak; `None`: without end.
-    #[must_use]
     pub fn duration(&self) -> Option<f64> {
         match self {
             Self::Sine { .. } => None,
@@ -243,7 +238,6 @@ impl Signal {
     }
 
     /// The highest frequency that it holds at more than a tenth of its strongest, Hz: what the spacing has to resolve.
-    #[must_use]
     pub fn highest_frequency(&self) -> f64 {
         match self {
             Self::Ricker { frequency } => 2.2 * frequency,

@@ -57,7 +57,6 @@ impl Spectrum {
     }
 
     /// Entries up to the last frequency whose power is above `share` of the largest one: where the record has something to say.
-    #[must_use]
     pub fn reach(&self, share: f64) -> usize {
         let largest = self.power.iter().copied().fold(0.0, f64::max);
         let last = self.power.iter().rposition(|power| *power > share * largest);

@@ -66,7 +66,6 @@ pub struct SumsAlong {
 
 impl StateMeasures {
     /// Column names on a grid of `rank` axes, after those of the observables.
-    #[must_use]
     pub fn columns(rank: usize) -> Vec<&'static str> {
         let mut names = Vec::new();
         names.extend(&["px", "py", "pz"][..rank]);
@@ -83,7 +82,6 @@ impl StateMeasures {
     }
 
     /// The values of those columns.
-    #[must_use]
     pub fn values(&self, rank: usize) -> Vec<f64> {
         let mut values = self.momentum[..rank].to_vec();
         values.extend(&self.momentum_spread[..rank]);
@@ -99,26 +97,22 @@ impl StateMeasures {
     }
 
     /// One of the columns by name.
-    #[must_use]
     pub fn by_name(&self, name: &str) -> Option<f64> {
         let place = Self::columns(3).iter().position(|column| *column == name)?;
         Some(self.values(3)[place])
     }
 
     /// Whether a column has this name.
-    #[must_use]
     pub fn has(name: &str) -> bool {
         Self::columns(3).contains(&name)
     }
 
     /// |⟨ψ(0)|ψ(t)⟩|², the survival probability.
-    #[must_use]
     pub fn survival(&self) -> f64 {
         self.overlap.norm_sqr()
     }
 
     /// The autocorrelation alone, ⟨start|field⟩/⟨start|start⟩; 0 where the start is empty.
-    #[must_use]
     pub fn overlap_of(grid: &Grid, field: &FieldData, start: &FieldData) -> Complex64 {
         let rows = sums_of_rows(grid, field, start);
         let sums = rows.iter().fold(StateSums::default(), |all, row| StateSums {
@@ -209,7 +203,6 @@ impl StateSums {
     }
 
     /// ⟨ψ(0)|ψ⟩/⟨ψ(0)|ψ(0)⟩; 0 where ψ(0) is empty.
-    #[must_use]
     pub fn overlap(&self) -> Complex64 {
         if self.first > 0.0 {
             self.product / self.first
@@ -221,7 +214,6 @@ impl StateSums {
 
 /// The lines of a grid of two or three axes whose products make the purity, how many and of how many numbers: the columns ψ(x, …) or, where they are fewer, the rows, which have the
 /// same. `None` where that takes more than 2³² products.
-#[must_use]
 pub fn lines_of(grid: &Grid) -> Option<[usize; 2]> {
     let (nx, rows) = (grid.size()[0], grid.rows());
     let [count, length] = if rows <= nx { [rows, nx] } else { [nx, rows] };
@@ -319,7 +311,6 @@ fn squares_of_lines(grid: &Grid, field: &FieldData, squares: impl Fn(&Lines) -> 
 }
 
 /// Σ|ψ|² over all axes but one, times what makes its sum over that axis, times a, the norm.
-#[must_use]
 pub fn marginal(grid: &Grid, field: &FieldData, axis: usize) -> Vec<f64> {
     let (nx, sites) = (grid.size()[0], grid.size()[axis]);
     let by = grid.cell_volume() / grid.spacing();
@@ -363,12 +354,7 @@ mod tests {
     #[test]
     fn of_a_gaussian() {
         let grid = Grid::new(&[96, 81, 64], 0.5);
-        let packet = Packet {
-            center: [22.0, 21.0, 16.0],
-            width: [2.0, 1.5, 1.6],
-            momentum: [0.7, -0.4, 0.2],
-            weight: 1.0,
-        };
+        let packet = Packet::new([22.0, 21.0, 16.0], [2.0, 1.5, 1.6], [0.7, -0.4, 0.2]);
         let psi = initial_state(&grid, &Initial::Packets(vec![packet]));
         let found = measured(&grid, psi.clone(), &psi, packet.width);
         for axis in 0..3 {
@@ -422,12 +408,7 @@ mod tests {
     #[test]
     fn marginals_of_a_packet() {
         let grid = Grid::new(&[50, 40, 30], 0.5);
-        let packet = Packet {
-            center: [12.0, 9.0, 7.0],
-            width: [1.2, 1.0, 0.9],
-            momentum: [0.3, -0.8, 0.1],
-            weight: 1.0,
-        };
+        let packet = Packet::new([12.0, 9.0, 7.0], [1.2, 1.0, 0.9], [0.3, -0.8, 0.1]);
         let psi = FieldData::Complex128(initial_state(&grid, &Initial::Packets(vec![packet])));
         for axis in 0..3 {
             let found = marginal(&grid, &psi, axis);
@@ -445,12 +426,7 @@ mod tests {
     #[test]
     fn purity_counts_the_terms_of_a_schmidt_sum() {
         use crate::physics::Exchange;
-        let packet = Packet {
-            center: [6.0, 15.0, 0.0],
-            width: [1.0, 1.0, 1.0],
-            momentum: [0.3, -0.8, 0.0],
-            weight: 1.0,
-        };
+        let packet = Packet::new([6.0, 15.0, 0.0], [1.0, 1.0, 1.0], [0.3, -0.8, 0.0]);
         let grid = Grid::new(&[44, 44], 0.5);
         let of = |grid: &Grid, psi: Vec<Complex64>| measured(grid, psi.clone(), &psi, [0.0; 3]).purity;
         let one = initial_state(&grid, &Initial::Packets(vec![packet]));

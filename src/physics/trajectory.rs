@@ -30,7 +30,6 @@ pub struct Trajectory {
 
 impl Trajectory {
     /// The names of its coordinates, as predictions write them.
-    #[must_use]
     pub fn coordinates(&self, rank: usize) -> Vec<String> {
         let axes = ["x", "y", "z"].into_iter().take(rank);
         axes.map(|axis| format!("{}.{axis}", self.name)).collect()
@@ -38,13 +37,11 @@ impl Trajectory {
 }
 
 /// The furthest that a trajectory goes in a step along an axis, in sites: a site, and what four times the fastest wave of the lattice goes.
-#[must_use]
 pub fn reach(currents: &Currents, time_step: f64) -> f64 {
     1.0 + (TIMES_THE_FASTEST * currents.fastest() * time_step.abs() / currents.grid().spacing()).ceil()
 }
 
 /// The sites that `steps` calls of [`step`] look at for a trajectory that stands at `from`, a length. All of an axis where they look at as many.
-#[must_use]
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_precision_loss,
@@ -77,7 +74,6 @@ pub fn around(currents: &Currents, time_step: f64, from: [f64; 3], steps: u64) -
 }
 
 /// Where a trajectory stands after a step of `time_step` (with its sign) between two fields. Places are lengths; along a ring they may leave 0..L, so that a path is not broken.
-#[must_use]
 pub fn step<P: Psi>(currents: &Currents, [before, after]: [&P; 2], time_step: f64, from: [f64; 3]) -> [f64; 3] {
     let grid = currents.grid();
     let (rank, a) = (grid.rank(), grid.spacing());

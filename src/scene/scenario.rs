@@ -63,7 +63,6 @@ pub struct SolverChoice {
 
 impl SolverChoice {
     /// A whole-number parameter, or `default` where the scene says nothing or `auto`.
-    #[must_use]
     pub fn integer(&self, key: &str, default: i64) -> i64 {
         match self.parameters.get(key) {
             Some(Parameter::Integer(value)) => *value,
@@ -72,7 +71,6 @@ impl SolverChoice {
     }
 
     /// Whole numbers of a parameter, one an axis; none where the scene says nothing or `auto`.
-    #[must_use]
     pub fn sizes(&self, key: &str) -> Vec<usize> {
         let whole = |value: &i64| usize::try_from(*value).ok();
         match self.parameters.get(key) {
@@ -222,7 +220,6 @@ pub struct Room {
 
 impl View {
     /// The last of the times that the picture in a gallery shows: that of pictures which show one.
-    #[must_use]
     pub fn last_cover(&self) -> Option<f64> {
         self.cover.iter().copied().reduce(f64::max)
     }
@@ -231,7 +228,6 @@ impl View {
 impl Scenario {
     /// Whether a run of `other` can go on as this scene: the same sites, equation and state at t = 0. Everything else
     /// can be changed while it runs.
-    #[must_use]
     pub fn continues(&self, other: &Self) -> bool {
         let same_array = match (&self.initial, &other.initial) {
             // The same array in memory need not be compared number by number.
@@ -244,7 +240,6 @@ impl Scenario {
     }
 
     /// Whether walls stand wherever ψ is at t = 0; false for sound, which may begin in silence.
-    #[must_use]
     pub fn is_walled_in(&self) -> bool {
         // Eigenstates avoid walls, and are not looked for before they are needed.
         let eigenstates = matches!(self.initial, Initial::Eigenstates(_));
@@ -302,58 +297,52 @@ impl Scenario {
     }
 
     /// The title.
-    #[must_use]
     pub fn title(&self) -> &str {
         &self.title
     }
+
+    /// The title, or `otherwise` where there is none.
+    pub fn title_or<'a>(&'a self, otherwise: &'a str) -> &'a str {
+        if self.title.is_empty() { otherwise } else { &self.title }
+    }
     /// The lattice.
-    #[must_use]
     pub fn grid(&self) -> &Grid {
         &self.grid
     }
     /// The equation and its constants.
-    #[must_use]
     pub fn model(&self) -> &Model {
         &self.model
     }
     /// `[time]`.
-    #[must_use]
     pub fn time(&self) -> &TimeSpec {
         &self.time
     }
     /// `[solver]`.
-    #[must_use]
     pub fn solver(&self) -> &SolverChoice {
         &self.solver
     }
     /// The state at t = 0.
-    #[must_use]
     pub fn initial(&self) -> &Initial {
         &self.initial
     }
     /// The layers over the grid.
-    #[must_use]
     pub fn medium(&self) -> &Arc<Medium> {
         &self.medium
     }
     /// Whether the medium takes energy, anywhere inside the grid or at its walls.
-    #[must_use]
     pub fn takes_energy(&self) -> bool {
         let attenuates = matches!(&self.model, Model::Acoustic(acoustic) if acoustic.attenuation.is_some());
         attenuates || self.medium.absorbs()
     }
     /// The sources of sound.
-    #[must_use]
     pub fn sources(&self) -> &[Source] {
         &self.sources
     }
     /// The mirror.
-    #[must_use]
     pub fn mirror(&self) -> Option<&Arc<Mirror>> {
         self.mirror.as_ref()
     }
     /// Whether a mirror hears or drives single sites.
-    #[must_use]
     pub fn listens(&self) -> bool {
         self.mirror.as_ref().is_some_and(|mirror| mirror.listens())
     }
@@ -387,12 +376,10 @@ impl Scenario {
         self.sources.clear();
     }
     /// The detectors.
-    #[must_use]
     pub fn detectors(&self) -> &[Detector] {
         &self.detectors
     }
     /// Whether anything in a scene of sound needs the velocity of the medium: a detector of energy or flux, the picture, or a prediction.
-    #[must_use]
     pub fn asks_for_velocity(&self) -> bool {
         let energy =
             |expectation: &Expectation| matches!(&expectation.subject, Subject::Observable(name) if name == "energy");
@@ -405,37 +392,30 @@ impl Scenario {
                 || (self.detectors.iter()).any(|detector| matches!(detector.measure, Measure::Energy | Measure::Flux)))
     }
     /// `[view]`.
-    #[must_use]
     pub fn view(&self) -> &View {
         &self.view
     }
     /// From where a relief or a box is looked at at time t: along the camera's path, where the scene has one.
-    #[must_use]
     pub fn camera_at(&self, t: f64) -> Orbit {
         CameraKey::orbit_at(&self.cameras, t).unwrap_or(self.view.camera)
     }
     /// `[[camera]]`, in order of time.
-    #[must_use]
     pub fn cameras(&self) -> &[CameraKey] {
         &self.cameras
     }
     /// The notes.
-    #[must_use]
     pub fn notes(&self) -> &[Note] {
         &self.notes
     }
     /// What theory says, drawn over picture and plots.
-    #[must_use]
     pub fn theories(&self) -> &[Theory] {
         &self.theories
     }
     /// Bohm's trajectories, each with its start.
-    #[must_use]
     pub fn trajectories(&self) -> &[Trajectory] {
         &self.trajectories
     }
     /// What of the view is made by one more pass over the grid after every step, in words, so that `fdtd` on the processor makes it: means over time, the velocity, the flow of sound.
-    #[must_use]
     pub fn shown_beside_steps(&self) -> Option<&'static str> {
         if self.view.quantity.is_beside_steps() {
             return Some(self.view.quantity.as_str());
@@ -444,33 +424,27 @@ impl Scenario {
         (sound && self.view.flow != Flow::None).then(|| self.view.flow.as_str())
     }
     /// Whether the mean intensity is shown, as a picture or by arrows.
-    #[must_use]
     pub fn shows_intensity(&self) -> bool {
         let sound = matches!(self.model, Model::Acoustic(_));
         sound && (self.view.quantity == Quantity::Intensity || self.view.flow != Flow::None)
     }
     /// The predictions.
-    #[must_use]
     pub fn expectations(&self) -> &[Expectation] {
         &self.expectations
     }
     /// `[sweep]`.
-    #[must_use]
     pub fn sweep(&self) -> Option<&Sweep> {
         self.sweep.as_ref()
     }
     /// `[room]`.
-    #[must_use]
     pub fn room(&self) -> Option<&Room> {
         self.room.as_ref()
     }
     /// The scene as it was written, with everything that was overridden; what checkpoints and pictures carry.
-    #[must_use]
     pub fn file(&self) -> &Arc<SceneFile> {
         &self.file
     }
     /// The file, if it came from one.
-    #[must_use]
     pub fn origin(&self) -> Option<&std::path::Path> {
         self.origin.as_deref()
     }

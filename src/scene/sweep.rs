@@ -124,7 +124,6 @@ impl Axis {
     }
 
     /// Whether its values, three or more, go in even ratios, as with `log`; over a decade or more nearly even ones, as 1, 2, 5, 10, do.
-    #[must_use]
     pub fn is_logarithmic(&self) -> bool {
         let steps: Vec<f64> = self.values.windows(2).map(|pair| (pair[1] / pair[0]).ln()).collect();
         let all: f64 = steps.iter().sum();
@@ -141,7 +140,6 @@ impl Axis {
     }
 
     /// A value as `--set` takes it, and those of the keys that follow.
-    #[must_use]
     pub fn settings(&self, value: f64) -> Vec<String> {
         let own = std::iter::once(setting(&self.key, value));
         let followers = self.followers.iter();
@@ -229,7 +227,6 @@ impl Quantity {
     }
 
     /// As it is written.
-    #[must_use]
     pub fn text(&self) -> String {
         let what = match &self.beside {
             Some(beside) => format!("contrast({} | {beside})", self.name),
@@ -315,7 +312,6 @@ fn names(scenario: &Scenario) -> Vec<String> {
 }
 
 /// The detector or observable of this name; a detector comes first.
-#[must_use]
 pub fn subject(scenario: &Scenario, name: &str) -> Option<Subject> {
     let detectors = scenario.detectors();
     if let Some(place) = detectors.iter().position(|detector| detector.name == name) {
@@ -363,7 +359,6 @@ impl Theory {
     }
 
     /// As it is written.
-    #[must_use]
     pub fn text(&self) -> &str {
         match self {
             Self::Formula(formula) => formula.text(),
@@ -385,7 +380,6 @@ pub struct Sweep {
 
 impl Sweep {
     /// How many runs there are; `None` beyond a million.
-    #[must_use]
     pub fn runs(&self) -> Option<usize> {
         let product = self
             .axes

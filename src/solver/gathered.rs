@@ -2,6 +2,7 @@
 
 use super::Taps;
 use super::clock::RunClock;
+use super::counts::unsigned;
 #[cfg(feature = "cuda")]
 use super::taps::RowNumbers;
 use super::taps::Tap;
@@ -16,21 +17,17 @@ pub(super) fn is_gathered(tap: &Tap, most: usize) -> bool {
 }
 
 /// Places of the sites of all detectors that are gathered, one after the other.
-#[expect(
-    clippy::cast_possible_truncation,
-    reason = "grids of more than 2^32 sites were refused"
-)]
 pub(super) fn gathered_places(taps: &Taps, most: usize, place: impl Fn([usize; 3]) -> usize) -> Vec<u32> {
     let mut all = Vec::new();
     let of_part = taps.taps().iter().zip(taps.whole());
     for (tap, _) in of_part.filter(|(_, whole)| is_gathered(whole, most)) {
         if !tap.shares.is_empty() {
-            all.extend(tap.shares.iter().map(|(site, _)| place(*site) as u32));
+            all.extend(tap.shares.iter().map(|(site, _)| unsigned(place(*site))));
             continue;
         }
         for k in tap.lo[2]..tap.hi[2] {
             for j in tap.lo[1]..tap.hi[1] {
-                all.extend((tap.lo[0]..tap.hi[0]).map(|i| place([i, j, k]) as u32));
+                all.extend((tap.lo[0]..tap.hi[0]).map(|i| unsigned(place([i, j, k]))));
             }
         }
     }

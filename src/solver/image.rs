@@ -42,6 +42,17 @@ pub struct FieldImage {
 }
 
 impl ImageRequest {
+    /// A picture of the sites along x and y in plane `z`, of at most `max_size` texels.
+    pub fn new(quantity: Quantity, [x, y]: [Range<usize>; 2], z: usize, max_size: [usize; 2]) -> Self {
+        Self {
+            quantity,
+            x,
+            y,
+            z,
+            max_size,
+        }
+    }
+
     /// Sites per texel along each axis so that the picture fits `max_size`.
     pub fn reduction(&self) -> usize {
         let along = |sites: usize, most: usize| sites.div_ceil(most.max(1));

@@ -10,6 +10,8 @@ mod adapter;
 pub mod chebyshev;
 mod check;
 mod clock;
+#[cfg(any(feature = "cuda", feature = "gui"))]
+mod counts;
 pub mod crank_nicolson;
 mod cut;
 #[cfg(feature = "cuda")]
@@ -110,6 +112,17 @@ pub struct Clock {
     pub time: f64,
     /// Δt with its sign.
     pub time_step: f64,
+}
+
+impl Clock {
+    /// That of t = 0.
+    pub const fn at_start(time_step: f64) -> Self {
+        Self {
+            steps: 0,
+            time: 0.0,
+            time_step,
+        }
+    }
 }
 
 /// A live change.

@@ -209,7 +209,7 @@ fn focus(scenario: &Scenario) -> usize {
             }
             crate::physics::source::Place::Disk { center, .. } => *center,
         };
-        return grid.index(nearest(grid, at));
+        return grid.index(grid.nearest(at));
     }
     let [nx, ny, _] = grid.size();
     let rows = scenario.initial().rows(grid);
@@ -224,24 +224,6 @@ fn focus(scenario: &Scenario) -> usize {
         }
     }
     best.0
-}
-
-/// The site nearest to a place.
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    clippy::cast_precision_loss,
-    reason = "clamped to the grid"
-)]
-fn nearest(grid: &Grid, at: [f64; 3]) -> [usize; 3] {
-    [0, 1, 2].map(|axis| {
-        if axis >= grid.rank() {
-            return 0;
-        }
-        (at[axis] / grid.spacing())
-            .round()
-            .clamp(0.0, (grid.size()[axis] - 1) as f64) as usize
-    })
 }
 
 struct Placed<'a> {
@@ -288,7 +270,7 @@ impl Placed<'_> {
                 (soft, hard, inside)
             }
             Placement::Points(points) => {
-                let sites: Vec<usize> = points.iter().map(|&at| grid.index(nearest(grid, at))).collect();
+                let sites: Vec<usize> = points.iter().map(|&at| grid.index(grid.nearest(at))).collect();
                 let inside = self.component(&sites);
                 (sites.clone(), sites, inside)
             }
@@ -386,7 +368,7 @@ fn ring(grid: &Grid, center: [f64; 3], radius: f64, count: usize) -> Vec<usize> 
         .iter()
         .map(|direction| {
             let at = [0, 1, 2].map(|axis| center[axis] + radius * direction[axis]);
-            grid.index(nearest(grid, at))
+            grid.index(grid.nearest(at))
         })
         .collect()
 }
@@ -396,17 +378,14 @@ fn line(grid: &Grid, from: [f64; 3], to: [f64; 3], count: usize) -> Vec<usize> {
     (0..count)
         .map(|n| {
             let part = if count > 1 { n as f64 / (count - 1) as f64 } else { 0.5 };
-            grid.index(nearest(
-                grid,
-                [0, 1, 2].map(|axis| from[axis] + part * (to[axis] - from[axis])),
-            ))
+            grid.index(grid.nearest([0, 1, 2].map(|axis| from[axis] + part * (to[axis] - from[axis]))))
         })
         .collect()
 }
 
 /// Every site on a line, without gaps between neighbouring sites.
 fn stroke(grid: &Grid, from: [f64; 3], to: [f64; 3]) -> Vec<usize> {
-    let (first, last) = (nearest(grid, from), nearest(grid, to));
+    let (first, last) = (grid.nearest(from), grid.nearest(to));
     let longest = (0..3).map(|axis| first[axis].abs_diff(last[axis])).max().unwrap_or(0);
     line(grid, from, to, 4 * longest + 1)
 }

@@ -32,6 +32,14 @@ pub(in crate::solver) trait Resident: Send {
         result
     }
 
+    /// Shows the state to the host, which frees it again.
+    fn host_sees<R>(&mut self, look: impl FnOnce(&mut Self::Host) -> R) -> Result<R, SolverError> {
+        self.pull()?;
+        let result = look(self.host_mut());
+        self.let_go();
+        Ok(result)
+    }
+
     /// See [`Stepper::parts`].
     fn describe(&self) -> Parts;
     /// Takes steps, after each of which transducers act and detectors record.
@@ -42,8 +50,15 @@ pub(in crate::solver) trait Resident: Send {
     }
     /// See [`Stepper::pace`].
     fn wait(&mut self) -> Result<(), SolverError>;
+    /// Whether ∫p dt is kept, from which the velocity follows.
+    fn keeps_velocity(&self) -> bool;
     /// See [`Stepper::keep_velocity`].
-    fn watch_velocity(&mut self) -> Result<(), SolverError>;
+    fn watch_velocity(&mut self) -> Result<(), SolverError> {
+        if !self.keeps_velocity() {
+            self.on_host(Stepper::keep_velocity)?;
+        }
+        Ok(())
+    }
     /// See [`Stepper::sums`].
     fn total(&mut self) -> Result<Observables, SolverError>;
     /// See [`Stepper::image`].
@@ -93,10 +108,7 @@ impl<D: Resident> Stepper for D {
         if taps.ask_for_velocity() {
             self.watch_velocity()?;
         }
-        self.pull()?;
-        let seen = self.host_mut().observe(clock, taps);
-        self.let_go();
-        seen
+        self.host_sees(|host| host.observe(clock, taps))?
     }
 
     fn apply_transducers(&mut self, clock: &RunClock, taps: &mut Taps) -> Result<(), SolverError> {
@@ -140,10 +152,7 @@ impl<D: Resident> Stepper for D {
     }
 
     fn save(&mut self) -> Result<Vec<Option<FieldData>>, SolverError> {
-        self.pull()?;
-        let state = self.host_mut().save();
-        self.let_go();
-        state
+        self.host_sees(Stepper::save)?
     }
 
     fn load(&mut self, clock: &RunClock, arrays: &[Option<&FieldData>]) -> Result<(), SolverError> {

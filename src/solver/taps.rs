@@ -92,7 +92,7 @@ impl Taps {
                     continue;
                 }
                 tap.read_shares(velocity::gradient(grid, *at, detector.direction, wall));
-                let [i, j, k] = Tap::nearest(grid, *at);
+                let [i, j, k] = grid.nearest(*at);
                 let mut density = [0.0];
                 medium.density_row(acoustic.density, j, k, i..i + 1, &mut density);
                 match self.velocities.iter_mut().find(|(place, _)| *place == n) {

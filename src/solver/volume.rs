@@ -115,13 +115,12 @@ impl FieldVolume {
         let per_plane = width * height * channels;
         let Scratch { wide, plane } = &mut self.scratch;
         wide.resize(per_plane * depth, 0.0);
-        let mut asked = ImageRequest {
-            quantity: request.quantity,
-            x: 0..request.sites[0],
-            y: 0..request.sites[1],
-            z: 0,
-            max_size: [width, height],
-        };
+        let mut asked = ImageRequest::new(
+            request.quantity,
+            [0..request.sites[0], 0..request.sites[1]],
+            0,
+            [width, height],
+        );
         for (k, out) in wide.chunks_mut(per_plane).enumerate() {
             let first = k * n;
             let last = (first + n).min(request.sites[2]);

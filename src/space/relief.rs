@@ -26,13 +26,7 @@ pub type Place = [f32; 2];
 
 /// What the solver is asked for: all of a plane of `size` sites, `most` texels along an axis.
 pub fn request(size: [usize; 3], quantity: Quantity, most: usize) -> ImageRequest {
-    ImageRequest {
-        quantity,
-        x: 0..size[0],
-        y: 0..size[1],
-        z: 0,
-        max_size: [most; 2],
-    }
+    ImageRequest::new(quantity, [0..size[0], 0..size[1]], 0, [most; 2])
 }
 
 /// From texels and heights to places in a picture.

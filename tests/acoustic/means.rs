@@ -7,13 +7,7 @@ use ripplon::scene::scenario::Quantity;
 use ripplon::solver::{FieldImage, ImageRequest, Solver, Taps};
 
 fn picture(solver: &mut dyn Solver, quantity: Quantity, size: [usize; 2]) -> Vec<f32> {
-    let request = ImageRequest {
-        quantity,
-        x: 0..size[0],
-        y: 0..size[1],
-        z: 0,
-        max_size: size,
-    };
+    let request = ImageRequest::new(quantity, [0..size[0], 0..size[1]], 0, size);
     let mut image = FieldImage::default();
     solver.image(&request, &mut image).unwrap();
     image.value

@@ -109,13 +109,7 @@ fn batches_and_saved_states_are_exact_to_the_bit() {
             };
             let scenario = scene(&text);
             let (mut one, mut many) = (build(&scenario), build(&scenario));
-            let request = ImageRequest {
-                quantity: Quantity::Peak,
-                x: 0..20,
-                y: 0..1,
-                z: 0,
-                max_size: [20, 1],
-            };
+            let request = ImageRequest::new(Quantity::Peak, [0..20, 0..1], 0, [20, 1]);
             for solver in [&mut one, &mut many] {
                 solver.image(&request, &mut FieldImage::default()).unwrap();
             }
@@ -219,13 +213,7 @@ fn pictures_show_pressure_energy_and_peak() {
     let mut solver = build(&scenario);
     let mut image = FieldImage::default();
     let mut picture = |solver: &mut dyn Solver, quantity| {
-        let request = ImageRequest {
-            quantity,
-            x: 0..40,
-            y: 0..30,
-            z: 0,
-            max_size: [20, 15],
-        };
+        let request = ImageRequest::new(quantity, [0..40, 0..30], 0, [20, 15]);
         solver.image(&request, &mut image).unwrap();
         image.value.iter().map(|v| f64::from(*v)).collect::<Vec<f64>>()
     };
@@ -240,13 +228,7 @@ fn pictures_show_pressure_energy_and_peak() {
     let peak = picture(solver.as_mut(), Quantity::Peak);
     // The pulse's own top at t = 0 is nowhere exceeded.
     assert!(peak.iter().all(|v| *v >= 0.0) && (peak[0] - 1.0).abs() < 0.5);
-    let request = ImageRequest {
-        quantity: Quantity::Density,
-        x: 0..40,
-        y: 0..30,
-        z: 0,
-        max_size: [20, 15],
-    };
+    let request = ImageRequest::new(Quantity::Density, [0..40, 0..30], 0, [20, 15]);
     assert!(
         solver.image(&request, &mut image).is_err(),
         "density is not a quantity of sound"

@@ -115,13 +115,7 @@ impl Sample<'_> {
         let mut solver = build(&scenario);
         assert_eq!(solver.report().variant, variant);
         start(solver.as_mut(), &noise(scenario.grid().sites(), 3));
-        let request = ImageRequest {
-            quantity: Quantity::Peak,
-            x: 0..5,
-            y: 0..1,
-            z: 0,
-            max_size: [5, 1],
-        };
+        let request = ImageRequest::new(Quantity::Peak, [0..5, 0..1], 0, [5, 1]);
         solver.image(&request, &mut FieldImage::default()).unwrap();
         let taps = Taps::new(scenario.grid(), scenario.detectors());
         (solver, taps)

@@ -15,6 +15,18 @@ pub fn skip() -> bool {
     }
 }
 
+/// Ends a test where there is no device, which is said.
+#[allow(unused_macros, reason = "each suite uses its part")]
+macro_rules! needs_device {
+    () => {
+        if $crate::device::skip() {
+            return;
+        }
+    };
+}
+#[allow(unused_imports, reason = "each suite uses its part")]
+pub(crate) use needs_device;
+
 /// A run by the method that the scene names.
 pub fn build(scenario: &Scenario) -> Box<dyn Solver> {
     let method = solver::find(&scenario.solver().method).expect("the method is in the table");

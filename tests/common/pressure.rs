@@ -39,10 +39,7 @@ pub fn values(solver: &mut dyn Solver) -> Vec<f64> {
 
 /// Replaces the pressure; dp/dt = 0, t = 0.
 pub fn start(solver: &mut dyn Solver, pressure: &[f64]) {
-    let clock = Clock {
-        time_step: solver.clock().time_step,
-        ..Clock::default()
-    };
+    let clock = Clock::at_start(solver.clock().time_step);
     solver.set_field(&FieldData::Float64(pressure.to_vec()), clock).unwrap();
 }
 

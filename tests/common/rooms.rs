@@ -227,10 +227,7 @@ pub fn random(sites: usize) -> FieldData {
 
 /// The beginning of every run.
 pub fn start() -> Clock {
-    Clock {
-        time_step: 0.11,
-        ..Clock::default()
-    }
+    Clock::at_start(0.11)
 }
 
 /// What differs between a run of `found` and one of `expected` from the same noise: field, sums, records, each beyond `tolerance` (sums and records beyond a hundred
@@ -315,13 +312,7 @@ pub fn check_pictures(case: &Case, on_host: &Scenario, on_device: &Scenario, tol
     let [nx, ny, nz] = [0, 1, 2].map(|axis| case.size.get(axis).copied().unwrap_or(1));
     for quantity in [Quantity::Pressure, Quantity::Energy, Quantity::Peak] {
         for most in [[300, 300], [20, 11]] {
-            let request = ImageRequest {
-                quantity,
-                x: 1..nx,
-                y: 1.min(ny - 1)..(ny - 1).max(1),
-                z: nz / 2,
-                max_size: most,
-            };
+            let request = ImageRequest::new(quantity, [1..nx, 1.min(ny - 1)..(ny - 1).max(1)], nz / 2, most);
             let (mut a, mut b, mut later) = (FieldImage::default(), FieldImage::default(), FieldImage::default());
             cpu.image(&request, &mut a).expect("a picture");
             gpu.image(&request, &mut b).expect("a picture");
@@ -404,10 +395,7 @@ pub fn drift_in_layers(size: &[usize], order: usize, backend: &str, variant: &st
     );
     let (_, scenario) = read_scene_text(&text, None, &[]).unwrap_or_else(|faults| panic!("{faults}\n{text}"));
     let mut run = build(&scenario);
-    let clock = Clock {
-        time_step: step,
-        ..Clock::default()
-    };
+    let clock = Clock::at_start(step);
     run.set_field(&random(scenario.grid().sites()), clock).expect("a field");
     let mut after = |steps: u64| {
         run.advance(steps, &mut Taps::default()).expect("steps");
@@ -437,10 +425,7 @@ pub fn peaks_beside_a_post(size: &[usize], order: usize, place: (&str, &str), lo
     let (_, scenario) = read_scene_text(&text, None, &[]).unwrap_or_else(|faults| panic!("{faults}\n{text}"));
     let mut run = build(&scenario);
     assert_eq!(run.report().variant, variant);
-    let clock = Clock {
-        time_step: step,
-        ..Clock::default()
-    };
+    let clock = Clock::at_start(step);
     run.set_field(&random(scenario.grid().sites()), clock).expect("a field");
     let mut done = 0;
     looks.map(|steps| {

@@ -127,10 +127,7 @@ pub fn noise(scenario: &Scenario) -> Vec<f64> {
 pub fn build(scenario: &Scenario) -> Box<dyn Solver> {
     let method = solver::find(&scenario.solver().method).unwrap();
     let mut solver = (method.build)(scenario).unwrap_or_else(|error| panic!("{error}"));
-    let clock = Clock {
-        time_step: solver.clock().time_step,
-        ..Clock::default()
-    };
+    let clock = Clock::at_start(solver.clock().time_step);
     solver.set_field(&FieldData::Float64(noise(scenario)), clock).unwrap();
     solver
 }

@@ -2,15 +2,13 @@
 
 use super::bonds::named;
 use super::cases::{cases, scene};
-use super::device::{build, distance, skip};
+use super::device::{build, distance, needs_device};
 use ripplon::scene::scenario::Quantity;
 use ripplon::solver::{Edit, FieldImage, ImageRequest, Taps};
 
 #[test]
 fn edits_pictures_and_records_agree() {
-    if skip() {
-        return;
-    }
+    needs_device!();
     let names = [
         "walls around",
         "absorbing",
@@ -63,13 +61,7 @@ fn edits_pictures_and_records_agree() {
         for quantity in [Quantity::Density, Quantity::Phase, Quantity::Real, Quantity::Imaginary] {
             for most in [[300, 300], [50, 20]] {
                 let [nx, ny, _] = scenario.grid().size();
-                let request = ImageRequest {
-                    quantity,
-                    x: 3..nx - 2,
-                    y: 1..ny,
-                    z: 0,
-                    max_size: most,
-                };
+                let request = ImageRequest::new(quantity, [3..nx - 2, 1..ny], 0, most);
                 let (mut a, mut b) = (FieldImage::default(), FieldImage::default());
                 cpu.image(&request, &mut a).expect("a picture");
                 gpu.image(&request, &mut b).expect("a picture");
@@ -102,22 +94,14 @@ fn edits_pictures_and_records_agree() {
 /// A picture that was begun shows the state of that moment, whatever steps come before it is taken.
 #[test]
 fn pictures_beside_stepping_show_their_moment() {
-    if skip() {
-        return;
-    }
+    needs_device!();
     for case in cases().iter().filter(|case| case.size.len() > 1) {
         for variant in ["naive", "fused"] {
             let mut run = build(&scene(case, 2, "cuda", "single", variant));
             let [nx, ny, nz] = [0, 1, 2].map(|axis| case.size.get(axis).copied().unwrap_or(1));
             for quantity in [Quantity::Density, Quantity::Phase, Quantity::Density] {
                 run.advance(5, &mut Taps::default()).expect("steps");
-                let request = ImageRequest {
-                    quantity,
-                    x: 0..nx,
-                    y: 0..ny,
-                    z: nz / 2,
-                    max_size: [64, 64],
-                };
+                let request = ImageRequest::new(quantity, [0..nx, 0..ny], nz / 2, [64, 64]);
                 let (mut now, mut later) = (FieldImage::default(), FieldImage::default());
                 run.image(&request, &mut now).expect("a picture");
                 assert!(run.begin_image(&request).expect("a picture is begun"));

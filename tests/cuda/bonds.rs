@@ -1,7 +1,7 @@
 //! Bonds, sites and components that differ, on the device against the processor.
 
 use super::cases::{BOXES, Case, DRIVEN, POTENTIAL, WALLS, case, random_field, scene, text};
-use super::device::{build, distance, skip};
+use super::device::{build, distance, needs_device, skip};
 use super::echo::echo;
 use super::transduced::{ACTS, Score, compare};
 use super::{agree, tolerance};
@@ -12,11 +12,7 @@ use ripplon::scene::presets;
 use ripplon::solver::{Clock, Taps, read_scene, read_scene_text};
 use std::sync::Arc;
 
-const START: Clock = Clock {
-    steps: 0,
-    time: 0.0,
-    time_step: 0.11,
-};
+const START: Clock = Clock::at_start(0.11);
 
 /// Bonds at random, of both signs.
 const HOPPING: &str = "[[layer]]\nsets = \"hopping\"\naxis = \"x\"\nshape = \"everywhere\"\nvalue = \"1.4*random(x, y, z, 1) - 0.3\"\n\
@@ -260,9 +256,7 @@ fn components_agree_with_the_processor() {
 /// A bond with a phase takes four operations more, which the tolerance has room for: 14 steps of order 4 are 70 sub-steps of at most 15 sweeps, each of at most 10 roundings of ε/2; √10500·ε/2 = 6e-6 in
 /// single precision (3e-5 are allowed), and 1.1e-14 (2e-13) in double. Tangents, sines and strengths are rounded once, which changes H by 6e-8 of itself, as it does energies.
 fn differing(cases: &[Case]) {
-    if skip() {
-        return;
-    }
+    needs_device!();
     let mut wrong = Vec::new();
     for case in cases {
         agree(case, &["naive", "full-step", "fused"], &mut wrong);
@@ -272,9 +266,7 @@ fn differing(cases: &[Case]) {
 
 #[test]
 fn calls_of_any_length_give_the_same_bits() {
-    if skip() {
-        return;
-    }
+    needs_device!();
     for name in ["turning frame", "bonds that absorb", "components"] {
         let case = named(name);
         for (word, _) in Precision::ALL {
@@ -297,9 +289,7 @@ fn calls_of_any_length_give_the_same_bits() {
 /// Launches of many steps and of one, in all orders: bonds like all others are stepped by one body of the kernel or by the other, as pieces and launches have it.
 #[test]
 fn whole_steps_give_the_same_bits() {
-    if skip() {
-        return;
-    }
+    needs_device!();
     let mut seen = 0;
     for case in bonds() {
         for (word, _) in Precision::ALL {
@@ -337,9 +327,7 @@ fn whole_steps_give_the_same_bits() {
 /// In three dimensions tiles in which bonds differ are stepped by a body that reads each: beyond the reach of such bonds it gives the bits of the other one.
 #[test]
 fn tiles_give_the_same_bits_with_and_without_bonds_that_differ() {
-    if skip() {
-        return;
-    }
+    needs_device!();
     let far = "[[layer]]\nsets = \"hopping\"\naxis = \"y\"\nshape = \"box\"\nmin = [0.0, 0.0, 0.0]\nmax = [0.5, 0.5, 0.5]\nvalue = 0.9\n";
     let near = "[[layer]]\nsets = \"hopping\"\naxis = \"x\"\nshape = \"box\"\nmin = [40.0, 30.0, 2.0]\nmax = [41.0, 31.0, 3.0]\nvalue = 0.7\n";
     let size = [248, 120, 16];
@@ -386,9 +374,7 @@ fn tiles_give_the_same_bits_with_and_without_bonds_that_differ() {
 
 #[test]
 fn checkpoints_go_from_one_place_to_the_other() {
-    if skip() {
-        return;
-    }
+    needs_device!();
     for name in ["random fluxes", "interactions of sites", "components"] {
         let case = named(name);
         let mut cpu = build(&scene(&case, 2, "cpu", "double", "vector"));
@@ -421,9 +407,7 @@ fn of_long_runs(precision: Precision) -> f64 {
 
 #[test]
 fn transducers_act_as_on_the_processor() {
-    if skip() {
-        return;
-    }
+    needs_device!();
     for name in [
         "chain",
         "random fluxes",
@@ -456,9 +440,7 @@ fn transducers_act_as_on_the_processor() {
 /// ψ → ψ* between as many steps there and back, where nothing has a phase.
 #[test]
 fn echoes_come_back() {
-    if skip() {
-        return;
-    }
+    needs_device!();
     for name in ["chain", "random bonds", "interactions of sites", "components"] {
         let case = named(name);
         for (word, precision) in Precision::ALL {
@@ -509,9 +491,7 @@ fn presets_keep_their_predictions() {
 /// Sites that differ are cut into parts, bonds are not.
 #[test]
 fn parts_know_their_sites() {
-    if skip() {
-        return;
-    }
+    needs_device!();
     let on = |case: &Case, devices: &str| {
         let text = text(case, 2, ["cuda", "single", "auto"], "");
         let text = text.replace("[solver]\n", &format!("[solver]\ndevices = {devices}\n"));

@@ -1,7 +1,7 @@
 //! A device without room, and one that is lost.
 
 use super::cases::{Case, cases, scene};
-use super::device::{build, distance, skip};
+use super::device::{build, distance, needs_device};
 use super::programs::{ROLE, again};
 use ripplon::backend::cuda;
 use ripplon::solver::{self, Backend, Taps};
@@ -10,9 +10,7 @@ use ripplon::solver::{self, Backend, Taps};
 #[test]
 fn without_room_the_processor_steps_in_where_it_may() {
     const NAME: &str = "faults::without_room_the_processor_steps_in_where_it_may";
-    if skip() {
-        return;
-    }
+    needs_device!();
     if std::env::var_os(ROLE).is_none() {
         again(NAME, &[("RIPPLON_CUDA_MEMORY", "1000000".as_ref())]);
         return;
@@ -43,9 +41,7 @@ fn without_room_the_processor_steps_in_where_it_may() {
 #[test]
 fn a_lost_device_costs_nothing_that_was_kept() {
     const NAME: &str = "faults::a_lost_device_costs_nothing_that_was_kept";
-    if skip() {
-        return;
-    }
+    needs_device!();
     if std::env::var_os(ROLE).is_none() {
         // In a process of its own: the other tests need the device.
         again(NAME, &[]);

@@ -24,7 +24,7 @@ mod sums;
 mod transduced;
 
 use cases::{Case, DRIVEN, cases, random_field, scene, tolerance};
-use device::{build, distance, skip};
+use device::{build, distance, needs_device};
 use ripplon::backend::cuda;
 use ripplon::field::Precision;
 use ripplon::solver::{Clock, Taps};
@@ -43,9 +43,7 @@ const STEPS: u64 = 14;
 
 #[test]
 fn every_variant_agrees_with_the_processor() {
-    if skip() {
-        return;
-    }
+    needs_device!();
     let mut wrong = Vec::new();
     for case in cases() {
         agree(&case, &["naive", "full-step", "fused"], &mut wrong);
@@ -58,10 +56,7 @@ fn agree(case: &Case, variants: &[&str], wrong: &mut Vec<String>) {
     for &order in case.orders {
         let mut reference = build(&scene(case, order, "cpu", "double", "naive"));
         let sites = case.size.iter().product();
-        let start = Clock {
-            time_step: 0.11,
-            ..Clock::default()
-        };
+        let start = Clock::at_start(0.11);
         reference
             .set_field(&random_field(sites), start)
             .expect("the reference takes a field");
@@ -102,9 +97,7 @@ fn agree(case: &Case, variants: &[&str], wrong: &mut Vec<String>) {
 
 #[test]
 fn batches_give_the_same_bits() {
-    if skip() {
-        return;
-    }
+    needs_device!();
     for case in cases().into_iter().filter(|case| case.size.len() > 1) {
         for (word, _) in Precision::ALL {
             let order = 2;
@@ -138,9 +131,7 @@ fn batches_give_the_same_bits() {
 
 #[test]
 fn checkpoints_go_from_one_place_to_the_other() {
-    if skip() {
-        return;
-    }
+    needs_device!();
     let all = cases();
     for case in all
         .iter()
@@ -167,9 +158,7 @@ fn checkpoints_go_from_one_place_to_the_other() {
 /// Numbers of fused steps that are not in the program: the same bits as single steps.
 #[test]
 fn any_number_of_fused_steps_gives_the_same_bits() {
-    if skip() {
-        return;
-    }
+    needs_device!();
     if let Err(reason) = cuda::compiler() {
         println!("skipped: {reason}");
         return;

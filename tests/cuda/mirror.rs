@@ -1,18 +1,14 @@
 //! Transducers and echoes on the device.
 
 use super::cases::{Case, cases, random_field, scene};
-use super::device::{build, skip};
+use super::device::{build, needs_device, skip};
 use super::echo::echo;
 use super::transduced::{ACTS, Score, compare};
 use ripplon::field::{FieldData, Precision};
 use ripplon::scene::Scenario;
 use ripplon::solver::Clock;
 
-const START: Clock = Clock {
-    steps: 0,
-    time: 0.0,
-    time_step: 0.11,
-};
+const START: Clock = Clock::at_start(0.11);
 
 /// Corners, neighbours, the middle; in planes of obstacles one in a wall.
 fn sites(case: &Case) -> Vec<usize> {
@@ -105,9 +101,7 @@ fn tolerance(case: &Case, precision: Precision) -> f64 {
 
 #[test]
 fn transducers_act_as_on_the_processor() {
-    if skip() {
-        return;
-    }
+    needs_device!();
     check(|case, order| {
         let mut all = Vec::new();
         for (word, precision) in Precision::ALL {

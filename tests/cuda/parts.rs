@@ -1,18 +1,14 @@
 //! Grids that are cut into parts on devices: the bits of a run in one part.
 
 use super::cases::{Case, DRIVEN, cases, detectors, random_field, text};
-use super::device::{build, skip};
+use super::device::{build, needs_device};
 use super::saved::goes_to_one_and_back;
 use super::transduced::{ACTS, Played, Score, compare as played_alike};
 use ripplon::scene::Scenario;
 use ripplon::scene::scenario::Quantity;
 use ripplon::solver::{Clock, FieldImage, ImageRequest, Solver, Taps, read_scene_text};
 
-const START: Clock = Clock {
-    time: 0.0,
-    steps: 0,
-    time_step: 0.11,
-};
+const START: Clock = Clock::at_start(0.11);
 
 /// The scene of a case on some devices, `None` where the grid has too few rows for that.
 fn scenario(case: &Case, order: u32, precision: &str, variant: &str, devices: &str) -> Option<Scenario> {
@@ -66,13 +62,7 @@ fn follow(scenario: &Scenario) -> Seen {
         look(run.as_mut(), "after it turned", &mut bits);
     }
     let [nx, ny, nz] = scenario.grid().size();
-    let request = ImageRequest {
-        quantity: Quantity::Density,
-        x: 0..nx,
-        y: 0..ny,
-        z: nz / 2,
-        max_size: [nx, ny],
-    };
+    let request = ImageRequest::new(Quantity::Density, [0..nx, 0..ny], nz / 2, [nx, ny]);
     let mut image = FieldImage::default();
     run.image(&request, &mut image).expect("the run draws");
     bits.push((
@@ -120,9 +110,7 @@ fn rounding(precision: &str) -> f64 {
 
 #[test]
 fn parts_on_one_device_have_the_bits_of_one() {
-    if skip() {
-        return;
-    }
+    needs_device!();
     let (mut wrong, mut compared) = (Vec::new(), 0);
     let mut driven = cases()[0].clone();
     (driven.name, driven.layers, driven.orders) = ("driven", DRIVEN, &[2]);
@@ -154,9 +142,7 @@ fn parts_on_one_device_have_the_bits_of_one() {
 /// What transducers hear, add and overwrite, sites at both ends of the axis that is cut and beside cuts among them.
 #[test]
 fn transducers_in_parts_have_the_bits_of_one() {
-    if skip() {
-        return;
-    }
+    needs_device!();
     let mut compared = 0;
     let mut driven = cases()[0].clone();
     (driven.name, driven.layers, driven.orders) = ("driven", DRIVEN, &[2]);
@@ -200,9 +186,7 @@ fn transducers_in_parts_have_the_bits_of_one() {
 
 #[test]
 fn two_devices_have_the_bits_of_one() {
-    if skip() {
-        return;
-    }
+    needs_device!();
     if ripplon::solver::devices_here() < 2 {
         println!("skipped: this machine has one NVIDIA device");
         return;
@@ -229,9 +213,7 @@ fn two_devices_have_the_bits_of_one() {
 /// What three parts have saved goes on in one, and the other way round.
 #[test]
 fn a_state_goes_from_parts_to_one_and_back() {
-    if skip() {
-        return;
-    }
+    needs_device!();
     let case = &cases()[0];
     let on = |devices: &str| scenario(case, 2, "single", "auto", devices).expect("the grid is large enough");
     let (three, one) = (on("[0, 0, 0]"), on("1"));

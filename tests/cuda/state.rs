@@ -1,7 +1,7 @@
 //! Sums over ψ with its phases, made on the device, against those of the processor over the field that was read back.
 
 use super::cases::{Case, cases, random_field, scene};
-use super::device::{build, skip};
+use super::device::{build, needs_device};
 use num_complex::Complex64;
 use ripplon::field::{FieldData, Precision};
 use ripplon::grid::Grid;
@@ -82,10 +82,7 @@ fn check(name: &str, scenario: &Scenario, precision: Precision) {
     let start = other_field(grid.sites());
     let begun = || -> Box<dyn Solver> {
         let mut run = build(scenario);
-        let clock = Clock {
-            time_step: 0.11,
-            ..Clock::default()
-        };
+        let clock = Clock::at_start(0.11);
         run.set_field(&random_field(grid.sites()), clock).expect("a field");
         run
     };
@@ -129,9 +126,7 @@ fn check(name: &str, scenario: &Scenario, precision: Precision) {
 
 #[test]
 fn states_are_summed_where_they_lie() {
-    if skip() {
-        return;
-    }
+    needs_device!();
     let names = [
         "ragged",
         "torus",
@@ -178,9 +173,7 @@ fn partitioned(size: &[usize], edges: &str, word: &str) -> Scenario {
 
 #[test]
 fn states_of_partitioned_lines_are_summed_where_they_lie() {
-    if skip() {
-        return;
-    }
+    needs_device!();
     for (word, precision) in Precision::ALL {
         for (size, edges) in [
             (&[1000][..], "wall"),
@@ -200,9 +193,7 @@ fn states_of_partitioned_lines_are_summed_where_they_lie() {
 /// A line that shared memory does not hold is left to the processor, but for its overlap.
 #[test]
 fn long_lines_are_left_to_the_processor() {
-    if skip() {
-        return;
-    }
+    needs_device!();
     let scenario = partitioned(&[20_001], "wall", "double");
     let (mut run, start) = (build(&scenario), other_field(20_001));
     assert_eq!(run.state_sums(&start, true).expect("sums"), None);

@@ -2,7 +2,7 @@
 
 use super::bonds::named;
 use super::cases::{Case, cases, heard, random_field, tolerance};
-use super::device::{build, skip};
+use super::device::{build, needs_device};
 use ripplon::field::Precision;
 use ripplon::physics::Measure;
 use ripplon::scene::Scenario;
@@ -24,10 +24,7 @@ fn regions(rank: usize) -> String {
 /// Records of a run of so many steps a call.
 fn records(scenario: &Scenario, steps: &[u64]) -> Taps {
     let mut run = build(scenario);
-    let start = Clock {
-        time_step: 0.11,
-        ..Clock::default()
-    };
+    let start = Clock::at_start(0.11);
     run.set_field(&random_field(scenario.grid().sites()), start)
         .expect("a field");
     let mut taps = Taps::new(scenario.grid(), scenario.detectors());
@@ -85,9 +82,7 @@ fn check(case: &Case, order: u32, detectors: &str) {
 
 #[test]
 fn regions_are_summed_on_the_way() {
-    if skip() {
-        return;
-    }
+    needs_device!();
     let mut seen = [0; 3];
     let large = |case: &Case| case.size[0] > 24 && case.size.get(1).is_none_or(|ny| *ny > 18);
     for case in cases().iter().filter(|case| !case.imaginary && large(case)) {
@@ -139,10 +134,7 @@ fn check_moment(case: &Case, detectors: &str) {
     for (word, _) in Precision::ALL {
         let scenario = heard(case, 2, ["cuda", word, "fused"], detectors);
         let mut run = build(&scenario);
-        let start = Clock {
-            time_step: 0.11,
-            ..Clock::default()
-        };
+        let start = Clock::at_start(0.11);
         run.set_field(&random_field(scenario.grid().sites()), start)
             .expect("a field");
         let mut taps = Taps::new(scenario.grid(), scenario.detectors());
@@ -179,9 +171,7 @@ fn amplitudes_are_sound_scenes() {
 
 #[test]
 fn values_currents_and_peaks_are_taken_on_the_way() {
-    if skip() {
-        return;
-    }
+    needs_device!();
     // Of every kind of kernel and edge one.
     let chosen = [
         "ragged",
@@ -220,9 +210,7 @@ fn values_currents_and_peaks_are_taken_on_the_way() {
 /// Where bonds differ, kernels of whole steps sum and copy too.
 #[test]
 fn bonds_that_differ_record_on_the_way() {
-    if skip() {
-        return;
-    }
+    needs_device!();
     for name in ["random fluxes", "bonds on a torus", "fluxes round a tube"] {
         let case = named(name);
         let detectors = amplitudes(&case);
@@ -249,9 +237,7 @@ fn bonds_that_differ_record_on_the_way() {
 
 #[test]
 fn more_detectors_than_a_launch_sums_record_as_well() {
-    if skip() {
-        return;
-    }
+    needs_device!();
     let names = ["ragged", "obstacles", "absorbing"];
     let mut seen = 0;
     for case in cases().iter().filter(|case| names.contains(&case.name)) {
@@ -264,9 +250,7 @@ fn more_detectors_than_a_launch_sums_record_as_well() {
 /// Σ|ψ|², which steps restore, of rows and lines that fill no block, no warp and no vector, against sums on the host. A line is cut into pieces of 16384 sites.
 #[test]
 fn norms_count_every_site_once() {
-    if skip() {
-        return;
-    }
+    needs_device!();
     for size in [
         &[7][..],
         &[16_383],

@@ -1,6 +1,6 @@
 //! What detectors, observables and pictures say of a field on the device is what they say of it on the processor.
 
-use super::device::{build, skip};
+use super::device::{build, needs_device};
 use super::{CASES, Case, DRIVEN, POTENTIAL, random, start, watched};
 use ripplon::scene::scenario::Quantity;
 use ripplon::solver::{FieldImage, ImageRequest, Solver, Taps};
@@ -90,9 +90,7 @@ fn every_detector_has_something_to_see() {
 
 #[test]
 fn detectors_see_every_step_as_on_the_processor() {
-    if skip() {
-        return;
-    }
+    needs_device!();
     for (case, size, detectors) in places() {
         let [here, there] = ["cpu", "cuda"].map(|backend| {
             let (mut run, mut taps) = begun(&case, detectors, size, backend);
@@ -117,22 +115,14 @@ fn detectors_see_every_step_as_on_the_processor() {
 
 #[test]
 fn observables_and_pictures_are_those_of_the_processor() {
-    if skip() {
-        return;
-    }
+    needs_device!();
     for (case, size, detectors) in places() {
         let [here, there] = ["cpu", "cuda"].map(|backend| {
             let (mut run, _) = begun(&case, detectors, size, backend);
             run.advance(12, &mut Taps::default()).unwrap();
             let ny = size.get(1).copied().unwrap_or(1);
             let pictures = [Quantity::Density, Quantity::Phase, Quantity::Real, Quantity::Imaginary].map(|quantity| {
-                let request = ImageRequest {
-                    quantity,
-                    x: 3..size[0],
-                    y: 0..ny,
-                    z: 0,
-                    max_size: [17, 20],
-                };
+                let request = ImageRequest::new(quantity, [3..size[0], 0..ny], 0, [17, 20]);
                 let mut image = FieldImage::default();
                 run.image(&request, &mut image).unwrap();
                 image

@@ -12,7 +12,7 @@ mod parts;
 mod planes;
 mod trials;
 
-use device::{build, distance, skip};
+use device::{build, distance, needs_device};
 use lines::{ABSORBS, DRIVEN, POTENTIAL};
 use ripplon::field::{FieldData, Precision};
 use ripplon::physics::Equation;
@@ -105,10 +105,7 @@ fn tolerance(precision: Precision) -> f64 {
 }
 
 fn start(step: f64) -> Clock {
-    Clock {
-        time_step: step,
-        ..Clock::default()
-    }
+    Clock::at_start(step)
 }
 
 fn random(sites: usize) -> FieldData {
@@ -138,9 +135,7 @@ fn every_line_is_a_sound_scene() {
 
 #[test]
 fn lines_agree_with_the_processor() {
-    if skip() {
-        return;
-    }
+    needs_device!();
     let mut wrong = Vec::new();
     for (case, size) in lines() {
         let reference = scenario(case, size, "cpu", "double", 0.5);
@@ -178,9 +173,7 @@ fn lines_agree_with_the_processor() {
 
 #[test]
 fn edits_and_checkpoints_go_from_one_place_to_the_other() {
-    if skip() {
-        return;
-    }
+    needs_device!();
     check_edits(5000, tolerance(Precision::Double), |backend| {
         [3, 0].map(|case: usize| scenario(&CASES[case], 5000, backend, "double", 0.5))
     });

@@ -1,6 +1,6 @@
 //! Lines and planes that are cut into parts on devices: the field, records, sums and pictures of one part on the processor.
 
-use super::device::{build, distance, skip};
+use super::device::{build, distance, needs_device};
 use super::looks::{ALLOWED, LINE, PLANE, worst};
 use super::{CASES, Case, on_devices, random, start, tolerance, watched};
 use ripplon::field::Precision;
@@ -40,13 +40,7 @@ fn follow(scenario: &Scenario) -> Seen {
     }
     run.edit(scenario, &Edit::Medium).unwrap();
     run.advance(5, &mut taps).unwrap();
-    let request = ImageRequest {
-        quantity: Quantity::Density,
-        x: 1..size[0],
-        y: 0..size[1],
-        z: 0,
-        max_size: [61, 31],
-    };
+    let request = ImageRequest::new(Quantity::Density, [1..size[0], 0..size[1]], 0, [61, 31]);
     let mut image = FieldImage::default();
     run.image(&request, &mut image).unwrap();
     let records = (0..taps.taps().len()).map(|n| taps.values(n).to_vec()).collect();
@@ -63,9 +57,7 @@ fn parts_are_one_line_or_plane() {
             on_devices(case, detectors(&size), &size, ["auto", "double", CUT[0]], 0.25);
         }
     }
-    if skip() {
-        return;
-    }
+    needs_device!();
     let (mut wrong, mut compared) = (Vec::new(), 0);
     for case in CASES {
         for size in SIZES {

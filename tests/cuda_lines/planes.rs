@@ -1,6 +1,6 @@
 //! Planes: the same product of Cayley factors as the processor's.
 
-use super::device::{build, distance, skip};
+use super::device::{build, distance, needs_device};
 use super::{ABSORBS, CASES, Case, POTENTIAL, check_edits, is_sound, random, scene, start, tolerance};
 use ripplon::field::Precision;
 use ripplon::scene::Scenario;
@@ -79,9 +79,7 @@ fn every_plane_is_a_sound_scene() {
 
 #[test]
 fn planes_agree_with_the_processor() {
-    if skip() {
-        return;
-    }
+    needs_device!();
     let mut wrong = Vec::new();
     for (case, size) in planes() {
         let sites = even(case, size).iter().product();
@@ -122,9 +120,7 @@ fn planes_agree_with_the_processor() {
 /// time 40 before the end: 4ε · 120 = 5.7e-5 at worst.
 #[test]
 fn steps_of_a_plane_are_unitary() {
-    if skip() {
-        return;
-    }
+    needs_device!();
     for case in [&CASES[0], &CASES[2], &CASES[3], &CASES[4], &CASES[6]] {
         for (word, allowed) in [("double", 3e-12), ("single", 6e-5)] {
             let mut run = build(&plane(case, UNITARY, "cuda", word));
@@ -140,9 +136,7 @@ fn steps_of_a_plane_are_unitary() {
 
 #[test]
 fn edits_and_checkpoints_of_planes_go_from_one_place_to_the_other() {
-    if skip() {
-        return;
-    }
+    needs_device!();
     let sites = even(&CASES[4], EDITED).iter().product();
     check_edits(sites, allowed(Precision::Double), |backend| {
         [4, 8].map(|case: usize| plane(&CASES[case], EDITED, backend, "double"))
@@ -152,9 +146,7 @@ fn edits_and_checkpoints_of_planes_go_from_one_place_to_the_other() {
 /// One step forwards and one back give the start: the product is symmetric.
 #[test]
 fn planes_run_back() {
-    if skip() {
-        return;
-    }
+    needs_device!();
     let scenario = plane(&CASES[2], BACK, "cuda", "double");
     let field = random(BACK.iter().product());
     let mut run = build(&scenario);
@@ -168,9 +160,7 @@ fn planes_run_back() {
 
 #[test]
 fn lines_that_no_block_reaches_over_are_refused_with_the_limit() {
-    if skip() {
-        return;
-    }
+    needs_device!();
     let scenario = plane(&CASES[0], BEYOND, "cuda", "double");
     let method = ripplon::solver::find("crank-nicolson").unwrap();
     let said = (method.build)(&scenario).err().expect("8192 is the most").to_string();

@@ -1,6 +1,6 @@
 //! Lines that try the elimination: no potential, potentials of 10⁶, steps far beyond what is sensible, a hundred thousand steps.
 
-use super::device::{build, distance, skip};
+use super::device::{build, distance, needs_device};
 use super::{Case, is_sound, random, scenario, start};
 use ripplon::field::Precision;
 use ripplon::solver::Taps;
@@ -51,9 +51,7 @@ fn every_trial_is_a_sound_scene() {
 
 #[test]
 fn pathological_lines_are_solved_as_the_processor_solves_them() {
-    if skip() {
-        return;
-    }
+    needs_device!();
     let (mut wrong, mut compared) = (Vec::new(), 0);
     for (layer, height) in LAYERS {
         for dt in TIME_STEPS {
@@ -100,9 +98,7 @@ fn pathological_lines_are_solved_as_the_processor_solves_them() {
 /// back.
 #[test]
 fn the_norm_stays_over_a_hundred_thousand_steps() {
-    if skip() {
-        return;
-    }
+    needs_device!();
     for edges in ["wall", "periodic"] {
         let case = lasting(edges);
         for (word, precision) in Precision::ALL {

@@ -178,13 +178,7 @@ fn pictures_of_means_are_switched_to_while_it_runs() {
             let view = format!("view.quantity={}", quantity.as_str());
             let change = run.update(scene_from(PING, &[&own, &view])).unwrap();
             assert_eq!(change, Change::Kept, "{variant}, {view}");
-            let request = ImageRequest {
-                quantity,
-                x: 0..40,
-                y: 0..30,
-                z: 0,
-                max_size: [40, 30],
-            };
+            let request = ImageRequest::new(quantity, [0..40, 0..30], 0, [40, 30]);
             let mut image = FieldImage::default();
             run.image(&request, &mut image).unwrap();
             run.advance(30).unwrap();

@@ -324,13 +324,7 @@ fn a_picture_shows_the_field() {
     let mut run = engine(&[]);
     run.advance(10).unwrap();
     let field = run.field().unwrap();
-    let request = ImageRequest {
-        quantity: ripplon::scene::scenario::Quantity::Density,
-        x: 0..48,
-        y: 0..32,
-        z: 0,
-        max_size: [48, 32],
-    };
+    let request = ImageRequest::new(ripplon::scene::scenario::Quantity::Density, [0..48, 0..32], 0, [48, 32]);
     let mut image = FieldImage::default();
     run.image(&request, &mut image).unwrap();
     assert_eq!(image.size, [48, 32]);

@@ -49,13 +49,7 @@ fn field(worker: &mut Worker) -> (u64, FieldData) {
 }
 
 fn view(size: usize) -> ImageRequest {
-    ImageRequest {
-        quantity: Quantity::Density,
-        x: 0..48,
-        y: 0..32,
-        z: 0,
-        max_size: [size, size],
-    }
+    ImageRequest::new(Quantity::Density, [0..48, 0..32], 0, [size, size])
 }
 
 #[test]

@@ -85,13 +85,7 @@ fn the_largest_values_begin_anew_at_the_turn() {
     ] {
         let mut engine = engine(&format!("{text}{view}"));
         let turn = engine.mirror().unwrap().turn;
-        let request = ImageRequest {
-            quantity: Quantity::Peak,
-            x: 0..4000,
-            y: 0..1,
-            z: 0,
-            max_size: [4000, 1],
-        };
+        let request = ImageRequest::new(Quantity::Peak, [0..4000, 0..1], 0, [4000, 1]);
         let see = |engine: &mut Engine| {
             let mut image = FieldImage::default();
             engine.image(&request, &mut image).unwrap();

@@ -348,13 +348,7 @@ fn pictures_show_pressure_energy_and_peak() {
         let mut solver = build(&scenario);
         let picture = |solver: &mut dyn Solver, quantity| {
             let mut image = FieldImage::default();
-            let request = ImageRequest {
-                quantity,
-                x: 0..140,
-                y: 0..30,
-                z: 0,
-                max_size: [70, 15],
-            };
+            let request = ImageRequest::new(quantity, [0..140, 0..30], 0, [70, 15]);
             solver.image(&request, &mut image).map(|()| image.value)
         };
         picture(solver.as_mut(), Quantity::Peak).unwrap();

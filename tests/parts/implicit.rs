@@ -107,13 +107,7 @@ fn look(run: &mut dyn Solver, line: bool, seen: &mut Seen) {
     seen.push((format!("places at {at}"), places, if line { 3000.0 } else { 260.0 }));
     for quantity in [Quantity::Density, Quantity::Phase, Quantity::Real] {
         let (nx, ny) = if line { (3000, 1) } else { (24, 260) };
-        let request = ImageRequest {
-            quantity,
-            x: 1..nx,
-            y: usize::from(!line) * 3..ny,
-            z: 0,
-            max_size: [70, 30],
-        };
+        let request = ImageRequest::new(quantity, [1..nx, usize::from(!line) * 3..ny], 0, [70, 30]);
         let mut image = FieldImage::default();
         run.image(&request, &mut image).unwrap();
         let texels: Vec<f64> = image.value.iter().map(|texel| f64::from(*texel)).collect();

@@ -1,6 +1,6 @@
 //! A run in parts has the bits of a run that is not cut: fields, observables, records of detectors, pictures, saved states.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test may fail where it stands")]
+#![allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
 
 mod implicit;
 #[path = "../common/lines.rs"]
@@ -187,13 +187,12 @@ fn look(run: &mut dyn Solver, taps: &Taps, case: &Case, seen: &mut Seen) {
     see_sums(&format!("observables at {}", state.clock.steps), &sums, seen);
     for quantity in case.quantities {
         // Rows of texels that lie across cuts.
-        let request = ImageRequest {
-            quantity: *quantity,
-            x: 1..case.size[0],
-            y: 3..case.size[1],
-            z: case.size.get(2).map_or(0, |planes| planes / 2),
-            max_size: [20, 30],
-        };
+        let request = ImageRequest::new(
+            *quantity,
+            [1..case.size[0], 3..case.size[1]],
+            case.size.get(2).map_or(0, |planes| planes / 2),
+            [20, 30],
+        );
         let mut image = FieldImage::default();
         run.image(&request, &mut image).unwrap();
         let texels = image.value.iter().chain(&image.phase);

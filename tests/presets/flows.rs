@@ -238,12 +238,7 @@ fn currents_add_up_to_the_mean_velocity() {
     use ripplon::grid::Grid;
     use ripplon::physics::{Currents, Initial, Medium, Packet};
     let grid = Grid::new(&[200], 1.0);
-    let packet = Packet {
-        center: [100.0, 0.0, 0.0],
-        width: [8.0, 1.0, 1.0],
-        momentum: [0.7, 0.0, 0.0],
-        weight: 1.0,
-    };
+    let packet = Packet::new([100.0, 0.0, 0.0], [8.0, 1.0, 1.0], [0.7, 0.0, 0.0]);
     let model = ripplon::physics::Quantum {
         hopping: 1.0,
         ..ripplon::physics::Quantum::default()

@@ -72,12 +72,11 @@ impl Axis {
     fn with_potential(scenario: &Scenario, axis: usize, potential: &[f64]) -> Self {
         let grid = Grid::new(&[scenario.grid().size()[axis]], 1.0);
         let packet = packets(scenario)[0];
-        let along = Packet {
-            center: [packet.center[axis], 0.0, 0.0],
-            width: [packet.width[axis], 1.0, 1.0],
-            momentum: [packet.momentum[axis], 0.0, 0.0],
-            weight: 1.0,
-        };
+        let along = Packet::new(
+            [packet.center[axis], 0.0, 0.0],
+            [packet.width[axis], 1.0, 1.0],
+            [packet.momentum[axis], 0.0, 0.0],
+        );
         Self {
             start: initial_state(&grid, &Initial::Packets(vec![along])),
             lattice: Lattice::with_potential(&grid, &quantum(scenario), potential),

@@ -20,12 +20,11 @@ pub(super) fn two_particles(scenario: &Scenario, time: f64) -> Vec<f64> {
     let lattice = Lattice::with_potential(&grid, &line, &potential);
     let packet = packets(scenario)[0];
     let [one, other] = [0, 1].map(|axis| {
-        let along = Packet {
-            center: [packet.center[axis], 0.0, 0.0],
-            width: [packet.width[axis], 1.0, 1.0],
-            momentum: [packet.momentum[axis], 0.0, 0.0],
-            weight: 1.0,
-        };
+        let along = Packet::new(
+            [packet.center[axis], 0.0, 0.0],
+            [packet.width[axis], 1.0, 1.0],
+            [packet.momentum[axis], 0.0, 0.0],
+        );
         lattice.propagate(&initial_state(&grid, &Initial::Packets(vec![along])), time)
     });
     let product = |sites: std::ops::Range<usize>, a: &[Complex64], b: &[Complex64]| -> Complex64 {

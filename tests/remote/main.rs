@@ -163,11 +163,10 @@ fn wait(worker: &mut Worker, what: &str, wanted: impl Fn(&Frame) -> bool) -> Fra
 /// The whole plane, with so many texels along each axis at most.
 fn view(scenario: &Scenario, most: usize) -> Command {
     let size = scenario.grid().size();
-    Command::View(ImageRequest {
-        quantity: scenario.view().quantity,
-        x: 0..size[0],
-        y: 0..size[1],
-        z: 0,
-        max_size: [most, most],
-    })
+    Command::View(ImageRequest::new(
+        scenario.view().quantity,
+        [0..size[0], 0..size[1]],
+        0,
+        [most, most],
+    ))
 }

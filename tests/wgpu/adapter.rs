@@ -24,11 +24,19 @@ pub fn skip() -> bool {
     all.is_empty()
 }
 
+/// Ends a test where there is no adapter, which is said.
+macro_rules! needs_adapter {
+    () => {
+        if $crate::adapter::skip() {
+            return;
+        }
+    };
+}
+pub(crate) use needs_adapter;
+
 #[test]
 fn the_table_offers_what_the_adapter_does() {
-    if skip() {
-        return;
-    }
+    needs_adapter!();
     assert_eq!(Backend::Wgpu.availability(), Ok(()));
     let scenario = scene(&cases()[0], 2, "wgpu", "single", "auto");
     let report = super::device::build(&scenario).report();

@@ -1,6 +1,6 @@
 //! Coupled oscillators on an adapter.
 
-use super::adapter::skip;
+use super::adapter::needs_adapter;
 use super::echo::echo;
 use super::pairs::{KINDS, cases, check_transducers, scene, sounds, tolerance};
 use super::rooms::{Case, DETECTORS, SOURCES, check_checkpoints, check_pictures, differences, random, start};
@@ -22,9 +22,7 @@ fn near() -> String {
 /// processor steps, in some.
 #[test]
 fn sweeps_agree_with_the_processor() {
-    if skip() {
-        return;
-    }
+    needs_adapter!();
     let mut wrong = Vec::new();
     for case in cases() {
         for order in [2, 4] {
@@ -48,9 +46,7 @@ fn sweeps_agree_with_the_processor() {
 /// Tiles do what single sweeps do, several sub-steps a launch and, with sources and detectors, step by step.
 #[test]
 fn tiles_agree_with_single_sweeps() {
-    if skip() {
-        return;
-    }
+    needs_adapter!();
     let whole = [
         "odd plate",
         "low plate",
@@ -87,9 +83,7 @@ pub fn check_tiles(name: &str, order: u32, more: &str, sounds: &str) {
 /// 290 steps, more than a batch holds: ten times those of [`tolerance`], and as much more where rounded coefficients turn all steps the same way.
 #[test]
 fn transducers_act_as_on_the_processor() {
-    if skip() {
-        return;
-    }
+    needs_adapter!();
     let kinds = ["odd line", "obstacles", "damped torus"];
     check_transducers(&kinds, &[2], &near(), |case, order| {
         let found = on_adapter(case, order, "auto", &near());
@@ -100,9 +94,7 @@ fn transducers_act_as_on_the_processor() {
 /// On both in single precision, of as many steps as in [`tolerance`]: each may be off by that.
 #[test]
 fn checkpoints_and_edits_go_from_one_place_to_the_other() {
-    if skip() {
-        return;
-    }
+    needs_adapter!();
     for case in cases() {
         let on_host = scene(&case, 2, ["cpu", "single", "naive"], "", SOURCES);
         let there = on_adapter(&case, 2, "auto", SOURCES);
@@ -112,9 +104,7 @@ fn checkpoints_and_edits_go_from_one_place_to_the_other() {
 
 #[test]
 fn pictures_agree() {
-    if skip() {
-        return;
-    }
+    needs_adapter!();
     let kinds = [
         "odd line",
         "soft plate",
@@ -133,9 +123,7 @@ fn pictures_agree() {
 /// (q, p) → (q, −p) between as many steps there and back leaves the rounding of four times the steps of [`tolerance`]; rounded coefficients are the same on both ways.
 #[test]
 fn echoes_come_back() {
-    if skip() {
-        return;
-    }
+    needs_adapter!();
     let kinds = ["odd line", "small torus", "obstacles"];
     for case in cases().iter().filter(|case| kinds.contains(&case.name)) {
         let scenario = on_adapter(case, 4, "auto", "");

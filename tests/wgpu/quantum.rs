@@ -1,6 +1,6 @@
 //! Trotter–Suzuki on an adapter.
 
-use super::adapter::skip;
+use super::adapter::needs_adapter;
 use super::cases::{cases, random_field, scene, tolerance};
 use super::device::{build, distance};
 use ripplon::field::Precision;
@@ -12,18 +12,13 @@ const STEPS: u64 = 14;
 /// Every order, rank, edge and kind of scene, with what detectors record in each step.
 #[test]
 fn sweeps_agree_with_the_processor() {
-    if skip() {
-        return;
-    }
+    needs_adapter!();
     let tolerance = tolerance(Precision::Single);
     let mut wrong = Vec::new();
     let mut strips = 0;
     for case in cases() {
         for &order in case.orders {
-            let start = Clock {
-                time_step: 0.11,
-                ..Clock::default()
-            };
+            let start = Clock::at_start(0.11);
             let scenario = scene(&case, order, "cpu", "double", "naive");
             let mut reference = build(&scenario);
             reference
@@ -90,9 +85,7 @@ fn sweeps_agree_with_the_processor() {
 /// States go from the processor to the adapter and back; edits in mid-run, and pictures.
 #[test]
 fn checkpoints_edits_and_pictures_agree() {
-    if skip() {
-        return;
-    }
+    needs_adapter!();
     let all = cases();
     let names = [
         "walls around",
@@ -127,13 +120,7 @@ fn checkpoints_edits_and_pictures_agree() {
         assert!(off < tolerance(Precision::Single), "{}: {off:.1e}", case.name);
         let [nx, ny, _] = scenes[0].grid().size();
         for quantity in [Quantity::Density, Quantity::Phase, Quantity::Real, Quantity::Imaginary] {
-            let request = ImageRequest {
-                quantity,
-                x: 3..nx - 2,
-                y: 1..ny,
-                z: 0,
-                max_size: [50, 20],
-            };
+            let request = ImageRequest::new(quantity, [3..nx - 2, 1..ny], 0, [50, 20]);
             let [mut a, mut b] = [FieldImage::default(), FieldImage::default()];
             here.image(&request, &mut a).expect("a picture");
             there.image(&request, &mut b).expect("a picture");

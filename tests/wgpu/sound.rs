@@ -1,6 +1,6 @@
 //! Finite differences on an adapter.
 
-use super::adapter::skip;
+use super::adapter::needs_adapter;
 use super::rooms::{
     self, ALL, BESIDE_EDGES, Case, DETECTORS, REGIONS, WALLS, cases, check_checkpoints, check_pictures, differences,
     fdtd as scene, seams, tolerance,
@@ -32,9 +32,7 @@ fn with_cores() -> Vec<Case> {
 /// Every order, rank, kind of edge and medium; sources, detectors of sites and of regions, sums.
 #[test]
 fn steps_agree_with_the_processor() {
-    if skip() {
-        return;
-    }
+    needs_adapter!();
     let mut wrong = Vec::new();
     for case in with_cores() {
         let details = super::device::build(&scene(&case, 8, "wgpu", "single", "stepwise", ""))
@@ -69,9 +67,7 @@ fn steps_agree_with_the_processor() {
 /// What flows within reach of edges and walls, where bonds to images cross a face.
 #[test]
 fn fluxes_beside_edges_agree_with_the_processor() {
-    if skip() {
-        return;
-    }
+    needs_adapter!();
     let mut wrong = Vec::new();
     let edged = |case: &Case| case.size.len() == 2 && !case.edges.contains("absorb");
     for case in cases().into_iter().filter(edged) {
@@ -89,9 +85,7 @@ fn fluxes_beside_edges_agree_with_the_processor() {
 /// Small grids are stepped in single launches, larger ones are not: there it is said.
 #[test]
 fn single_launches_are_for_small_grids() {
-    if skip() {
-        return;
-    }
+    needs_adapter!();
     let taken = |size: &'static [usize], variant| {
         let case = Case::new("plate", size, "\"wall\"", WALLS, ALL);
         let report = super::device::build(&scene(&case, 8, "wgpu", "single", variant, "")).report();
@@ -109,9 +103,7 @@ fn single_launches_are_for_small_grids() {
 /// Tiles step, add signals and gather as single steps do, also across edges of tiles and in images of a torus.
 #[test]
 pub fn tiles_agree_with_single_steps() {
-    if skip() {
-        return;
-    }
+    needs_adapter!();
     let cases = [
         Case::new("plate", &[201, 130], "\"wall\"", "", ALL),
         Case::new(
@@ -140,9 +132,7 @@ pub fn tiles_agree_with_single_steps() {
 /// Transducers hear, add and overwrite on the adapter what they do on the processor; one of them stands in a wall.
 #[test]
 pub fn transducers_act_as_on_the_processor() {
-    if skip() {
-        return;
-    }
+    needs_adapter!();
     let case = Case::new("obstacles", &[90, 61], "[\"periodic\", \"wall\"]", WALLS, ALL);
     let expected = scene(&case, 4, "cpu", "single", "stepwise", DETECTORS);
     let sites = [0, 7, 89, 90 * 22 + 32, 90 * 30 + 1, 90 * 31, 90 * 60 + 89];
@@ -170,9 +160,7 @@ pub fn transducers_act_as_on_the_processor() {
 
 #[test]
 fn checkpoints_and_edits_go_from_one_place_to_the_other() {
-    if skip() {
-        return;
-    }
+    needs_adapter!();
     for case in cases() {
         let [on_host, there] = ["cpu", "wgpu"].map(|backend| scene(&case, 2, backend, "single", "auto", ""));
         check_checkpoints(case.name, &on_host, &there, tolerance(Precision::Single));
@@ -181,9 +169,7 @@ fn checkpoints_and_edits_go_from_one_place_to_the_other() {
 
 #[test]
 fn pictures_agree() {
-    if skip() {
-        return;
-    }
+    needs_adapter!();
     let cases = cases();
     for case in cases
         .iter()
@@ -198,9 +184,7 @@ fn pictures_agree() {
 /// What rounding adds to the speed of a pressure that rests in layers is damped.
 #[test]
 fn layers_hold_what_rests_in_them() {
-    if skip() {
-        return;
-    }
+    needs_adapter!();
     for order in [2, 8] {
         for variant in ["stepwise", "single-launch"] {
             let drift = rooms::drift_in_layers(&[9, 8], order, "wgpu", variant);

@@ -77,13 +77,7 @@ pub(super) fn pair(
             .scenario
             .as_ref()
             .map_or([1; 3], |scenario| scenario.grid().size());
-        ImageRequest {
-            quantity,
-            x: 0..nx,
-            y: 0..ny,
-            z: 0,
-            max_size: [CUT_TEXELS; 2],
-        }
+        ImageRequest::new(quantity, [0..nx, 0..ny], 0, [CUT_TEXELS; 2])
     })
 }
 

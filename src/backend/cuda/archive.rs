@@ -158,7 +158,6 @@ impl Frame<'_> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
 mod tests {
     use super::super::manifest;
     use super::*;

@@ -1,6 +1,7 @@
 //! Kernels in the binary, and what is passed to them.
 
 use super::{CudaError, archive};
+use crate::field::Precision;
 
 /// A module of kernels: one of `kernels/manifest.toml`, whose PTX is in the program, or one that was compiled here.
 #[derive(Clone, Copy, Debug)]
@@ -16,6 +17,14 @@ impl Source {
     #[must_use]
     pub const fn embedded(name: &'static str) -> Self {
         Self { name, compiled: None }
+    }
+
+    /// The module of a precision, of two in the manifest: of single precision, of double.
+    pub(crate) const fn of(precision: Precision, [single, double]: [&'static str; 2]) -> Self {
+        Self::embedded(match precision {
+            Precision::Single => single,
+            Precision::Double => double,
+        })
     }
 
     /// A module with its text.
@@ -67,7 +76,6 @@ pub(crate) use parameters;
 #[cfg(test)]
 impl Source {
     /// Bytes of the parameters that are structs, arrays included, as the PTX declares them for an entry.
-    #[allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
     pub(crate) fn declared(&self, entry: &str) -> Vec<usize> {
         let ptx = self.ptx().unwrap();
         let start = ptx.find(&format!(".entry {entry}(")).unwrap();

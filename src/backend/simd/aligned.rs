@@ -42,7 +42,6 @@ impl<T: Real> Aligned<T> {
     }
 
     /// Bytes held.
-    #[must_use]
     pub fn memory(&self) -> usize {
         self.numbers.len() * size_of::<T>()
     }

@@ -28,13 +28,11 @@ impl Engine {
     }
 
     /// Whether the energy of sound is known, which takes the medium's velocity since t = 0 or since it was first asked for.
-    #[must_use]
     pub fn knows_velocity(&self) -> bool {
         !self.latest.1.energy.is_nan()
     }
 
     /// What is said where the medium's velocity is asked for during a run.
-    #[must_use]
     pub fn velocity_counts_from_here(&self) -> String {
         format!(
             "the medium's velocity was not recorded up to t = {}, and counts from 0 there: energies and fluxes are those of what moves after it; ask for it from the start, e.g. by --observables",
@@ -50,7 +48,6 @@ impl Engine {
     }
 
     /// The kept observables.
-    #[must_use]
     pub fn log(&self) -> Option<&ObservableLog> {
         self.log.as_ref()
     }
@@ -93,25 +90,21 @@ impl Engine {
     }
 
     /// Whether [`Engine::latest_observables`] are those of the present state.
-    #[must_use]
     pub fn observables_are_current(&self) -> bool {
         self.current && self.latest.0 == self.clock().steps
     }
 
     /// The observables taken last, with their step.
-    #[must_use]
     pub fn latest_observables(&self) -> (u64, Observables) {
         self.latest
     }
 
     /// The observables at t = 0.
-    #[must_use]
     pub fn initial_observables(&self) -> Observables {
         self.initial
     }
 
     /// What a closed run conserves, over its value at t = 0, minus 1, as of the observables taken last: the norm of ψ, of sound [`Observables::invariant`].
-    #[must_use]
     pub fn drift(&self) -> f64 {
         let quantity = |observables: &Observables| match self.scenario.model().equation() {
             Equation::Schrodinger => observables.norm,
@@ -127,7 +120,6 @@ impl Engine {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use super::*;
     use crate::solver::read_scene_text;

@@ -84,7 +84,6 @@ pub(super) fn remedy(scenario: &Scenario, time_step: f64) -> String {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
 mod tests {
     use super::*;
 

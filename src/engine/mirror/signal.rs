@@ -24,6 +24,7 @@ use crate::physics::mirror::Drive;
 use crate::physics::reference::elimination::solve_dense;
 use crate::physics::{Equation, Mirror, MirrorMethod};
 use crate::platform::Instant;
+use crate::rounding::truncated;
 use crate::scene::Scenario;
 use crate::solver::Taps;
 use crate::solver::placement::MirrorSites;
@@ -98,15 +99,10 @@ pub(super) fn played(
 }
 
 /// How many of the recorded rows lie within the first `record` of the run; at least two, so that there is a change from one to the next.
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "clamped to the rows there are"
-)]
 fn used(record: f64, time_step: f64, recorded: usize) -> usize {
     let last = (record / time_step.abs()).round();
     if last.is_finite() {
-        (last as usize).saturating_add(1).max(2).min(recorded)
+        truncated(last).saturating_add(1).max(2).min(recorded)
     } else {
         recorded
     }

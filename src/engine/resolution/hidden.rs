@@ -5,7 +5,6 @@ use crate::grid::{Edge, Grid};
 use crate::physics::source::Place;
 use crate::physics::{Initial, Model, Region, Sets};
 use crate::scene::Scenario;
-use crate::solver::taps::Tap;
 
 /// Which part of a pulse may begin in absorbing layers: sums of energy know nothing of it.
 const MOST_UNCOUNTED: f64 = 0.01;
@@ -54,7 +53,7 @@ fn flowing_on(scenario: &Scenario) -> Option<String> {
         return None;
     }
     let damping = |at: [f64; 3]| {
-        let [i, j, k] = Tap::nearest(grid, at);
+        let [i, j, k] = grid.nearest(at);
         let mut row = [0.0];
         medium.damping_row(j, k, i..i + 1, &mut row);
         row[0]
@@ -158,7 +157,7 @@ fn walled(scenario: &Scenario) -> Option<String> {
     }
     let who = hidden(scenario, |ends| {
         let &[at] = ends else { return false };
-        let [i, j, k] = Tap::nearest(grid, at);
+        let [i, j, k] = grid.nearest(at);
         let mut wall = [false];
         medium.wall_row(j, k, i..i + 1, &mut wall);
         wall[0]
@@ -187,7 +186,6 @@ fn in_layers(grid: &Grid, center: [f64; 3], width: [f64; 3]) -> f64 {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
 mod tests {
     use super::*;
     use crate::solver;

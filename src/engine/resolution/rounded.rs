@@ -84,7 +84,6 @@ fn added(grid: &Grid, patch: f64, turn: f64, steps: f64) -> f64 {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
 mod tests {
     use super::*;
     use crate::scene::presets;

@@ -251,13 +251,7 @@ fn draw_volume(
 /// The whole plane through the middle, before the window asked for anything.
 fn whole_view(scenario: &Scenario) -> ImageRequest {
     let [nx, ny, nz] = scenario.grid().size();
-    ImageRequest {
-        quantity: scenario.view().quantity,
-        x: 0..nx,
-        y: 0..ny,
-        z: nz / 2,
-        max_size: FIRST_VIEW,
-    }
+    ImageRequest::new(scenario.view().quantity, [0..nx, 0..ny], nz / 2, FIRST_VIEW)
 }
 
 /// Points of each trajectory in a frame.

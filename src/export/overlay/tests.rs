@@ -67,12 +67,7 @@ fn titles_of_narrow_fields_are_whole() {
             title: words[..letters].trim_end(),
             ..legend(colormap::auto(Kind::Sequential))
         };
-        let field = Rect {
-            x,
-            y: 50,
-            width: 150,
-            height: 200,
-        };
+        let field = Rect::new(x, 50, 150, 200);
         let (left, title) = legend.title_above(field, 10.3, theme);
         assert_eq!(title, legend.title);
         assert!(left >= 10.3);
@@ -84,12 +79,7 @@ fn titles_of_narrow_fields_are_whole() {
 fn bars_beside_low_fields_have_room_for_their_numbers() {
     let theme = Theme::light();
     let unit = 10.0;
-    let field = Rect {
-        x: 12,
-        y: 26,
-        width: 300,
-        height: 4,
-    };
+    let field = Rect::new(12, 26, 300, 4);
     let mut picture = Picture::filled(380, 100, theme.ground);
     legend(colormap::auto(Kind::Sequential)).draw(&mut picture, field, unit, theme);
     let first = field.x + field.width + ceil(2.2 * unit);

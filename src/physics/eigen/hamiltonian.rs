@@ -111,19 +111,16 @@ impl Hamiltonian {
     }
 
     /// Sites of the grid.
-    #[must_use]
     pub fn sites(&self) -> usize {
         self.diagonal.len()
     }
 
     /// Sites that are no walls.
-    #[must_use]
     pub fn free(&self) -> usize {
         self.sites() - self.walls.iter().filter(|wall| **wall).count()
     }
 
     /// How many levels there are: one a site without a wall; of two particles as many as states of their symmetry.
-    #[must_use]
     pub fn states(&self) -> usize {
         let Some([sign, _]) = self.lifted else {
             return self.free();
@@ -135,13 +132,11 @@ impl Hamiltonian {
     }
 
     /// Whether a wall stands at a site.
-    #[must_use]
     pub fn is_wall(&self, site: usize) -> bool {
         self.walls.get(site).copied().unwrap_or(false)
     }
 
     /// Whether H has real numbers only.
-    #[must_use]
     pub fn is_real(&self) -> bool {
         match &self.bonds {
             Some(bonds) => bonds.is_real(),
@@ -150,7 +145,6 @@ impl Hamiltonian {
     }
 
     /// An interval that holds the spectrum (Gershgorin).
-    #[must_use]
     pub fn bounds(&self) -> (f64, f64) {
         let free = (0..self.sites()).filter(|site| !self.is_wall(*site));
         let (low, high) = free.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), site| {

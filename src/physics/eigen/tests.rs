@@ -1,7 +1,7 @@
 use super::*;
 use crate::grid::{Edge, Grid};
 use crate::physics::expression::SPACE;
-use crate::physics::{Exchange, Expression, Layer, Medium, Mode, Quantum, Sets, Shape, Value};
+use crate::physics::{Exchange, Expression, Layer, Medium, Quantum, Sets, Shape, Value};
 use std::f64::consts::{PI, TAU};
 
 fn quantum(flux: f64, rank: f64) -> Quantum {
@@ -15,15 +15,7 @@ fn quantum(flux: f64, rank: f64) -> Quantum {
 }
 
 fn layer(sets: Sets, shape: Shape, value: Value) -> Layer {
-    Layer {
-        pole: None,
-        sets,
-        axis: None,
-        shape,
-        value,
-        mode: Mode::Set,
-        drive: None,
-    }
+    Layer::new(sets, shape, value)
 }
 
 fn found(hamiltonian: &Hamiltonian, wanted: usize) -> Levels {
@@ -110,7 +102,6 @@ fn bonds_are_those_of_the_lattice() {
         let grid = Grid::new(size, 1.0).with_edges(edges, 0);
         let formula = |text: &str| Value::Expression(Expression::parse(text, SPACE).unwrap());
         let own = |axis: usize, text: &str| Layer {
-            pole: None,
             axis: Some(axis),
             ..layer(Sets::Hopping, Shape::Everywhere, formula(text))
         };

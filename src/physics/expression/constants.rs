@@ -96,13 +96,11 @@ fn finite(text: &str) -> Option<f64> {
 }
 
 /// The constants of a formula; none where it has none or is not one.
-#[must_use]
 pub fn constants(text: &str) -> Vec<Constant> {
     split(text, &[]).map_or(Vec::new(), |(constants, _)| constants)
 }
 
 /// The formula with another value of a constant.
-#[must_use]
 pub fn with_value(text: &str, constant: &Constant, value: f64) -> String {
     let (from, to) = constant.place;
     let before: String = text.chars().take(from).collect();

@@ -43,7 +43,6 @@ pub enum ExpressionError {
 
 impl ExpressionError {
     /// What to change.
-    #[must_use]
     pub fn remedy(&self) -> String {
         match self {
             Self::Syntax { remedy, .. } => remedy.clone(),
@@ -53,7 +52,6 @@ impl ExpressionError {
     }
 
     /// The characters that are meant: first, and the one behind the last.
-    #[must_use]
     pub fn place(&self) -> Option<(usize, usize)> {
         match self {
             Self::Syntax { place, .. } | Self::UnknownName { place, .. } => Some(*place),

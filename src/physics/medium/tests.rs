@@ -7,16 +7,15 @@ use std::sync::Arc;
 
 fn layer(shape: Shape, value: &str, mode: Mode) -> Layer {
     Layer {
-        pole: None,
-        sets: Sets::Potential,
-        axis: None,
-        shape,
-        value: value.parse().map_or_else(
-            |_| Value::Expression(Expression::parse(value, SPACE).unwrap()),
-            Value::Number,
-        ),
         mode,
-        drive: None,
+        ..Layer::new(
+            Sets::Potential,
+            shape,
+            value.parse().map_or_else(
+                |_| Value::Expression(Expression::parse(value, SPACE).unwrap()),
+                Value::Number,
+            ),
+        )
     }
 }
 
@@ -112,7 +111,6 @@ fn layers(rank: usize) -> impl Strategy<Value = Vec<Layer>> {
     let value = prop_oneof![Just("0.7"), Just("x - 0.5*y^2 + z"), Just("sin(r) + r"), Just("2*y")];
     let mode = prop_oneof![Just(Mode::Set), Just(Mode::Add)];
     let one = (shapes(rank), value, mode, any::<bool>()).prop_map(|(shape, value, mode, driven)| Layer {
-        pole: None,
         drive: driven.then(|| Expression::parse("cos(t)", TIME).unwrap()),
         ..layer(shape, value, mode)
     });
@@ -220,7 +218,6 @@ proptest! {
 fn walls_follow_the_last_layer() {
     let grid = Grid::new(&[8, 4], 1.0);
     let wall = |min: f64, max: f64, value: &str| Layer {
-        pole: None,
         sets: Sets::Wall,
         ..layer(
             Shape::Box {

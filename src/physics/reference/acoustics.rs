@@ -17,7 +17,6 @@ use std::f64::consts::{FRAC_PI_2, PI, TAU};
 /// Share of the pressure that comes back from a boundary, and share that goes on, at normal incidence; Z = ρc.
 ///
 /// Source: Kinsler et al. 2000, Fundamentals of Acoustics, §6.2.
-#[must_use]
 pub fn interface(from: f64, to: f64) -> (f64, f64) {
     ((to - from) / (to + from), 2.0 * to / (to + from))
 }
@@ -26,7 +25,6 @@ pub fn interface(from: f64, to: f64) -> (f64, f64) {
 /// p = ∫ w²k exp(−w²k²/2) J₀(kr) cos(kct) dk.
 ///
 /// Source: Morse & Feshbach 1953, Methods of Theoretical Physics, §11.2 (Poisson's solution by Hankel transform).
-#[must_use]
 pub fn pulse_2d(r: f64, ct: f64, width: f64) -> f64 {
     // Beyond k = 9/w nothing is left, and the midpoint rule of step h leaves h²w²/24 of the slope at 0: below 1e-6.
     let pieces = 2000 + (16.0 * (r + ct) / width) as u32;
@@ -44,7 +42,6 @@ pub fn pulse_2d(r: f64, ct: f64, width: f64) -> f64 {
 /// The same in three dimensions: ((r − ct) f(r − ct) + (r + ct) f(r + ct))/2r, and f(ct)(1 − c²t²/w²) in the middle.
 ///
 /// Source: Morse & Ingard 1968, Theoretical Acoustics, §7.1 (spherical waves).
-#[must_use]
 pub fn pulse_3d(r: f64, ct: f64, width: f64) -> f64 {
     let f = |x: f64| (-x * x / (2.0 * width * width)).exp();
     if r == 0.0 {
@@ -58,7 +55,6 @@ pub fn pulse_3d(r: f64, ct: f64, width: f64) -> f64 {
 /// moments t′ ≥ 0 from which sound has arrived.
 ///
 /// Source: Morse & Ingard 1968, §11.2 (moving sources), with the Green function of two dimensions.
-#[must_use]
 pub fn moving_point_2d(
     speed: f64,
     start: [f64; 2],
@@ -114,7 +110,6 @@ pub fn moving_point_2d(
 /// A point at rest in three dimensions: p = s(t − r/c)/(4πc²r).
 ///
 /// Source: Morse & Ingard 1968, §7.1.
-#[must_use]
 pub fn point_3d(speed: f64, r: f64, time: f64, signal: impl Fn(f64) -> f64) -> f64 {
     signal(time - r / speed) / (4.0 * PI * speed * speed * r)
 }
@@ -124,7 +119,6 @@ pub fn point_3d(speed: f64, r: f64, time: f64, signal: impl Fn(f64) -> f64) -> f
 /// wall at the same angle.
 ///
 /// Source: the transport equation of geometrical acoustics, Pierce 1989, Acoustics, §8.5.
-#[must_use]
 pub fn elliptic_gain(eccentricity: f64) -> f64 {
     let e = eccentricity;
     let pieces = 2000;
@@ -143,7 +137,6 @@ pub fn elliptic_gain(eccentricity: f64) -> f64 {
 /// a period: in a circle, k_n R = (n + ¼)π makes cos(2k_n R + k_n x) = −sin k_n x, and ∫ w²k exp(−w²k²/2) sin kx dk is this.
 ///
 /// Source: Pierce 1989, §9.4 (phase shift at a caustic); Abramowitz & Stegun 1964, §9.5 (zeros of J₁).
-#[must_use]
 pub fn elliptic_focus(eccentricity: f64, x: f64, width: f64) -> f64 {
     let u = x / width;
     -elliptic_gain(eccentricity) * FRAC_PI_2.sqrt() * u * (-u * u / 2.0).exp()
@@ -154,7 +147,6 @@ pub fn elliptic_focus(eccentricity: f64, x: f64, width: f64) -> f64 {
 /// Where the two differ the approximation ends. `openings` are intervals across, relative to the point.
 ///
 /// Source: Born & Wolf 1999, Principles of Optics, §8.11 (Rayleigh and Sommerfeld).
-#[must_use]
 pub fn screen(wavelength: f64, depth: f64, openings: &[[f64; 2]]) -> (Complex64, Complex64) {
     let k = TAU / wavelength;
     let (mut pressure, mut velocity) = (Complex64::ZERO, Complex64::ZERO);
@@ -205,7 +197,6 @@ impl Tone {
     /// 4 sin²(ωΔt/2)/λ² = 2 + across − z − 1/z.
     ///
     /// Source: Alford, Kelly & Boore 1974, doi:10.1190/1.1440470 (dispersion).
-    #[must_use]
     pub fn decay(&self, across: f64) -> Complex64 {
         let half = (self.turn / 2.0).sin() * 2.0 / self.courant;
         let mean = (2.0 + across - half * half) / 2.0;
@@ -218,7 +209,6 @@ impl Tone {
     }
 
     /// The amplitude at its place of what a plane of sources sends whose Δt²S is 1: 1/(λ²(1/z − z)).
-    #[must_use]
     pub fn amplitude(&self, z: Complex64) -> Complex64 {
         1.0 / (self.courant * self.courant * (1.0 / z - z))
     }
@@ -226,7 +216,6 @@ impl Tone {
 
 /// What comes back from a boundary and what goes on behind it, for sites of the one medium from 0 on and of the other below:
 /// pⱼ = z₁^(−j) + R z₁ʲ for j ≥ 0 (z₁^(−j) comes in), T z₂^(−1−j) for j < 0; c per site, one density.
-#[must_use]
 pub fn lattice_interface(z1: Complex64, z2: Complex64) -> (Complex64, Complex64) {
     let reflected = (z2 - z1) / (1.0 / z1 - z2);
     (reflected, z2 * (1.0 + reflected))
@@ -236,7 +225,6 @@ pub fn lattice_interface(z1: Complex64, z2: Complex64) -> (Complex64, Complex64)
 /// `heard`. Each mode cos(πm(i+½)/N) is an oscillator of its own, whose exact step is qⁿ⁺¹ = (2 − 4 sin²(ωΔt/2)) qⁿ − qⁿ⁻¹ + Δt²S.
 ///
 /// Source: Kinsler et al. 2000, §9.8 (rooms), with the lattice's sin²(ωΔt/2) = λ² Σ sin²(πm/2N).
-#[must_use]
 pub fn rigid_room(
     size: [usize; 2],
     courant: f64,

@@ -5,7 +5,6 @@ use std::f64::consts::PI;
 /// J_0(x) … J_n(x), by downward recurrence (Miller's algorithm), to round-off of the largest.
 ///
 /// Source: Abramowitz & Stegun 1964, §9.12, example 1; normalised by J₀ + 2ΣJ₂ₖ = 1.
-#[must_use]
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
@@ -44,7 +43,6 @@ pub fn bessel_j(n: usize, x: f64) -> Vec<f64> {
 
 /// Mean and variance of the site of a packet ψ ∝ exp(−(n−n₀)²/4σ² + ik₀n) after t on the infinite chain, σ ≳ 1:
 /// ⟨n⟩ = n₀ + ⟨v⟩t, Var = σ² + t² Var v, v = 2J sin k averaged over the packet's momenta (standard deviation 1/2σ).
-#[must_use]
 pub fn packet_mean_and_variance(n0: f64, sigma: f64, k0: f64, hopping: f64, time: f64) -> (f64, f64) {
     let v = 2.0 * hopping * k0.sin() * (-1.0 / (8.0 * sigma * sigma)).exp();
     let square = 2.0 * hopping * hopping * (1.0 - (2.0 * k0).cos() * (-1.0 / (2.0 * sigma * sigma)).exp());
@@ -52,28 +50,24 @@ pub fn packet_mean_and_variance(n0: f64, sigma: f64, k0: f64, hopping: f64, time
 }
 
 /// ε(k) = −2J cos k of one axis.
-#[must_use]
 pub fn band(hopping: f64, k: f64) -> f64 {
     -2.0 * hopping * k.cos()
 }
 
 /// The angular frequency of a plane wave under the second-order Trotter step with Δt on one axis of a torus:
 /// cos ΩΔt = cos²θ − sin²θ cos 2k, θ = JΔt (Ω ≈ 2J|cos k|; the sign of −2J cos k chooses the branch). Axes add.
-#[must_use]
 pub fn trotter_frequency(hopping: f64, k: f64, dt: f64) -> f64 {
     let theta = hopping * dt;
     (theta.cos().powi(2) - theta.sin().powi(2) * (2.0 * k).cos()).acos() / dt
 }
 
 /// Energy −2J cos(nπ/(N+1)) of mode n = 1…N of a chain of N sites between walls.
-#[must_use]
 #[expect(clippy::cast_precision_loss, reason = "mode numbers are small")]
 pub fn box_energy(hopping: f64, mode: usize, sites: usize) -> f64 {
     -2.0 * hopping * (mode as f64 * PI / (sites + 1) as f64).cos()
 }
 
 /// Amplitude √(2/(N+1)) sin(nπ(j+1)/(N+1)) of that mode at site j.
-#[must_use]
 #[expect(clippy::cast_precision_loss, reason = "mode numbers are small")]
 pub fn box_mode(mode: usize, sites: usize, j: usize) -> f64 {
     let length = (sites + 1) as f64;
@@ -84,7 +78,6 @@ pub fn box_mode(mode: usize, sites: usize, j: usize) -> f64 {
 
 /// Mean site of a packet exp(−(n−n₀)²/4σ² + ik₀n) under U = F n, exactly on the infinite chain:
 /// k(t) = k₀ − Ft, ⟨n⟩ = n₀ + (2J/F) e^{−1/8σ²} (cos k(t) − cos k₀).
-#[must_use]
 pub fn bloch_mean(n0: f64, sigma: f64, k0: f64, hopping: f64, force: f64, time: f64) -> f64 {
     let average = (-1.0 / (8.0 * sigma * sigma)).exp();
     n0 + 2.0 * hopping / force * average * ((k0 - force * time).cos() - k0.cos())

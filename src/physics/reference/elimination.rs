@@ -6,7 +6,6 @@ use num_complex::Complex64;
 /// numbers that are not finite.
 ///
 /// Source: G. H. Golub, C. F. Van Loan 2013, Matrix Computations, algorithm 3.4.1.
-#[must_use]
 pub fn solve_dense(mut rows: Vec<Vec<Complex64>>) -> Vec<Complex64> {
     let n = rows.len();
     for i in 0..n {
@@ -37,7 +36,6 @@ pub fn solve_dense(mut rows: Vec<Vec<Complex64>>) -> Vec<Complex64> {
 /// `d` is the right-hand side.
 ///
 /// Source: G. H. Golub, C. F. Van Loan 2013, Matrix Computations, section 4.3.
-#[must_use]
 pub fn solve_tridiagonal(
     lower: &[Complex64],
     diagonal: &[Complex64],

@@ -40,7 +40,6 @@ impl Dispersion {
     }
 
     /// Energy of momentum q per site, −π ≤ q ≤ π.
-    #[must_use]
     pub fn energy(&self, q: f64) -> f64 {
         match *self {
             Self::Lattice { hopping, diagonal } => diagonal - 2.0 * hopping * q.cos(),
@@ -50,7 +49,6 @@ impl Dispersion {
 }
 
 /// e^{−iHt} of one chain of `sites` sites, row by row.
-#[must_use]
 #[expect(clippy::cast_precision_loss, reason = "sizes are small")]
 pub fn propagator(sites: usize, edge: Edge, dispersion: &Dispersion, time: f64) -> Vec<Complex64> {
     let periodic = edge == Edge::Periodic;
@@ -80,7 +78,6 @@ pub fn propagator(sites: usize, edge: Edge, dispersion: &Dispersion, time: f64) 
 }
 
 /// ψ(t) of a chain without potential.
-#[must_use]
 pub fn evolve_chain(psi: &[Complex64], edge: Edge, dispersion: &Dispersion, time: f64) -> Vec<Complex64> {
     let kernel = propagator(psi.len(), edge, dispersion, time);
     kernel
@@ -91,7 +88,6 @@ pub fn evolve_chain(psi: &[Complex64], edge: Edge, dispersion: &Dispersion, time
 
 /// ψ(t) on a grid of any rank without potential: one axis after the other, which is exact because they commute. An
 /// absorbing edge counts as a wall.
-#[must_use]
 pub fn evolve(grid: &Grid, psi: &[Complex64], dispersion: &Dispersion, time: f64) -> Vec<Complex64> {
     let size = grid.size();
     let mut psi = psi.to_vec();
@@ -124,12 +120,7 @@ mod tests {
             ..Quantum::default()
         };
         let grid = Grid::new(&[10, 7, 3], 1.0).with_edges([Edge::Periodic, Edge::Wall, Edge::Wall], 0);
-        let packet = Packet {
-            center: [4.0, 2.0, 1.0],
-            width: [1.5; 3],
-            momentum: [0.7, -0.4, 0.2],
-            weight: 1.0,
-        };
+        let packet = Packet::new([4.0, 2.0, 1.0], [1.5; 3], [0.7, -0.4, 0.2]);
         let psi = initial_state(&grid, &Initial::Packets(vec![packet]));
         let exact = Lattice::with_potential(&grid, &quantum, &vec![0.0; grid.sites()]).propagate(&psi, 3.0);
         let free = evolve(&grid, &psi, &Dispersion::lattice(&quantum, 3), 3.0);

@@ -178,31 +178,26 @@ impl Lattice {
     }
 
     /// The grid.
-    #[must_use]
     pub fn grid(&self) -> &Grid {
         &self.grid
     }
 
     /// The constants.
-    #[must_use]
     pub fn quantum(&self) -> &Quantum {
         &self.quantum
     }
 
     /// Whether a wall stands at each site.
-    #[must_use]
     pub fn walls(&self) -> &[bool] {
         &self.walls
     }
 
     /// W at each site.
-    #[must_use]
     pub fn absorption(&self) -> &[f64] {
         &self.absorption
     }
 
     /// g|ψ|² of a site, and g₁₂|ψ|² of its other component.
-    #[must_use]
     pub fn mean_field(&self, psi: &[Complex64], site: usize) -> f64 {
         let own = self.interaction[site] * psi[site].norm_sqr();
         if self.cross_interaction == 0.0 {
@@ -213,7 +208,6 @@ impl Lattice {
     }
 
     /// The real diagonal at time t: constant + U(r, t).
-    #[must_use]
     pub fn diagonal(&self, time: f64) -> Vec<f64> {
         let mut all = self.potential.clone();
         for (drive, part) in &self.driven {
@@ -227,7 +221,6 @@ impl Lattice {
 
     /// The bonds along `axis` whose lower site has this parity (0 even, 1 odd) on that axis; across a periodic edge the
     /// lower site is the last one. No site is in two bonds of one list.
-    #[must_use]
     pub fn bonds(&self, axis: usize, parity: usize) -> Vec<Bond> {
         let size = self.grid.size();
         let mut bonds = Vec::new();
@@ -266,7 +259,6 @@ impl Lattice {
     }
 
     /// Hψ at time t, the nonlinear term g|ψ|² and −iW included.
-    #[must_use]
     pub fn apply(&self, psi: &[Complex64], time: f64) -> Vec<Complex64> {
         let mut out = vec![Complex64::ZERO; psi.len()];
         self.apply_to(&self.diagonal(time), psi, &mut out);
@@ -327,7 +319,6 @@ impl Lattice {
     }
 
     /// Middle and half width of an interval that holds the spectrum at time t (Gershgorin), without the nonlinear term.
-    #[must_use]
     pub fn bounds(&self, time: f64) -> (f64, f64) {
         let (low, high) = self
             .diagonal(time)
@@ -352,7 +343,6 @@ impl Lattice {
     ///
     /// # Panics
     /// If the scene has a nonlinear term or driven layers; use [`Lattice::integrate`] there.
-    #[must_use]
     pub fn propagate(&self, psi: &[Complex64], time: f64) -> Vec<Complex64> {
         assert!(
             self.driven.is_empty() && self.interaction.iter().all(|g| *g == 0.0) && self.cross_interaction == 0.0,
@@ -433,7 +423,6 @@ impl Lattice {
 
     /// ψ(t₀ + t) from i ∂ψ/∂t = H(t, |ψ|²)ψ by the classical Runge–Kutta method in `steps` steps: for driven and
     /// nonlinear scenes. The error is about t·‖H‖⁵(t/steps)⁴/120.
-    #[must_use]
     pub fn integrate(&self, psi: &[Complex64], start: f64, time: f64, steps: u32) -> Vec<Complex64> {
         let h = time / f64::from(steps);
         let slope = |psi: &[Complex64], at: f64| {
@@ -461,7 +450,6 @@ impl Lattice {
     }
 
     /// ⟨H⟩/⟨ψ|ψ⟩ at time t, with (g/2)|ψ|⁴ for the nonlinear term.
-    #[must_use]
     pub fn energy(&self, psi: &[Complex64], time: f64) -> f64 {
         let h = self.apply(psi, time);
         let full: f64 = psi.iter().zip(&h).map(|(p, q)| (p.conj() * q).re).sum();
@@ -473,7 +461,6 @@ impl Lattice {
 
     /// The least energy and its state (Σ|ψ|² = 1), by exp(−Hτ) without splitting, until the energy changes by less than
     /// 1e-14 of ‖H‖. Linear, static, W = 0; slow where the gap is small.
-    #[must_use]
     pub fn ground_state(&self) -> (f64, Vec<Complex64>) {
         let (center, radius) = self.bounds(0.0);
         let diagonal: Vec<f64> = self.diagonal(0.0).into_iter().map(|e| e - center).collect();

@@ -48,7 +48,6 @@ fn acceleration(grid: &Grid, half: u32, courant: &[f64], p: &[f64]) -> Vec<f64> 
 }
 
 /// The pressure after `steps` steps from `start` at rest; arguments as in the head of this file.
-#[must_use]
 pub fn leapfrog(grid: &Grid, order: u32, courant: &[f64], start: &[f64], steps: u32) -> Vec<f64> {
     let half = order / 2;
     let mut now = start.to_vec();

@@ -7,7 +7,6 @@ pub const SPOT_2D: f64 = 2.0 * 1.521_144_057_7 / (2.0 * PI);
 
 /// The same in wavelengths, mean over both axes, where waves come from angles up to `half_angle` on either side of an axis only, all with the same strength: across that axis the mean of
 /// cos(kr sin φ) falls to a half, along it that of cos(kr cos φ). [`SPOT_2D`] is what all directions give.
-#[must_use]
 pub fn spot_of_an_aperture(half_angle: f64) -> f64 {
     const PIECES: u32 = 2000;
     let mean = |kr: f64, along: bool| {
@@ -40,7 +39,6 @@ pub fn spot_of_an_aperture(half_angle: f64) -> f64 {
 /// √(1 − ⟨1/v⟩²/⟨1/v²⟩) over |ψ(k)|² ∝ exp(−2σ²(k − k₀)²), k₀ well inside (0, π) against 1/2σ.
 ///
 /// Source: Pastawski, Danieli, Calvo, Foa Torres 2007, doi:10.1209/0295-5075/77/40001 (the propagator's 1/v).
-#[must_use]
 pub fn plain_chain_error(momentum: f64, sigma: f64) -> f64 {
     // The midpoint rule is exact to round-off for a Gaussian of six standard deviations.
     let pieces = 4000;
@@ -80,7 +78,6 @@ impl Room {
     /// of its power; the rest is noise, T_H/T becomes (π/2) T_H/T.
     ///
     /// Sources: Draeger & Fink 1997, doi:10.1103/PhysRevLett.79.407; Derode, Tourin & Fink 1999, doi:10.1063/1.370136 (one bit).
-    #[must_use]
     pub fn contrast(&self, frequency: f64, cycles: f64) -> f64 {
         let end = cycles / frequency;
         let spectrum = |omega: f64| {
@@ -113,7 +110,6 @@ impl Room {
 
     /// The share of such a focus that is left when a convex obstacle of this perimeter was moved: of paths that have never met it, where it was or where it is.
     /// A path meets it P/πA times a metre (Cauchy's formula), and a record of the way L holds paths of all lengths up to it.
-    #[must_use]
     pub fn left_after_moving(&self, perimeter: f64) -> f64 {
         let hits = 2.0 * perimeter / (PI * self.area) * self.speed * self.record;
         (1.0 - (-hits).exp()) / hits

@@ -97,7 +97,6 @@ impl OscillatorLattice {
     }
 
     /// v̇ for displacements q and rates v; 0 in walls.
-    #[must_use]
     pub fn acceleration(&self, q: &[f64], v: &[f64]) -> Vec<f64> {
         let mut force = vec![0.0; q.len()];
         for spring in &self.springs {
@@ -119,7 +118,6 @@ impl OscillatorLattice {
     }
 
     /// q and v a time later, by the Taylor series of the exponential in pieces short enough for it to end at round-off.
-    #[must_use]
     pub fn propagate(&self, q: &[f64], v: &[f64], time: f64) -> (Vec<f64>, Vec<f64>) {
         let mut stiffest = vec![0.0; q.len()];
         for spring in &self.springs {
@@ -149,7 +147,6 @@ impl OscillatorLattice {
     }
 
     /// ½ Σ v²m a^d + ½ Σ k (q − q′)² a^d.
-    #[must_use]
     pub fn energy(&self, q: &[f64], v: &[f64]) -> f64 {
         let moving: f64 = self.mass.iter().zip(v).map(|(m, v)| m * v * v / 2.0).sum();
         let bent: f64 = self
@@ -228,14 +225,12 @@ impl OscillatorLattice {
 }
 
 /// ω of a plane wave on the uniform lattice: 2(c/a)√(Σ sin²(kᵢa/2)), `phases` the kᵢa.
-#[must_use]
 pub fn lattice_frequency(speed: f64, spacing: f64, phases: &[f64]) -> f64 {
     let sum: f64 = phases.iter().map(|phase| (phase / 2.0).sin().powi(2)).sum();
     2.0 * speed / spacing * sum.sqrt()
 }
 
 /// q at a distance of n sites from the one site of an infinite chain that was displaced by 1 and let go: J₂ₙ(2ω₀t), ω₀ = c/a.
-#[must_use]
 pub fn one_displaced(distance: usize, speed: f64, spacing: f64, time: f64) -> f64 {
     super::chain::bessel_j(2 * distance, 2.0 * speed / spacing * time)
         .last()

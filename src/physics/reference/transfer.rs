@@ -9,7 +9,6 @@ use num_complex::Complex64;
 /// Momentum per site of a wave where the potential is higher by `rise`, from `k` of the same energy, both between 0 and π; `None` where no wave of it runs.
 ///
 /// sin²(q/2) = sin²(k/2) − rise/4J.
-#[must_use]
 pub fn momentum_on(rise: f64, hopping: f64, k: f64) -> Option<f64> {
     if rise == 0.0 {
         return Some(k);
@@ -19,7 +18,6 @@ pub fn momentum_on(rise: f64, hopping: f64, k: f64) -> Option<f64> {
 }
 
 /// Probability that a wave of momentum 0 < k < π passes sites with the potential `profile`, with U = 0 on both sides.
-#[must_use]
 pub fn transmission(profile: &[f64], hopping: f64, k: f64) -> f64 {
     transmission_between(profile, [0.0; 2], hopping, k)
 }
@@ -28,7 +26,6 @@ pub fn transmission(profile: &[f64], hopping: f64, k: f64) -> f64 {
 /// currents; 0 where no wave of its energy runs behind.
 ///
 /// Behind the profile ψ = e^{iqn}; carried back through it, ψ = Ae^{ikn} + Be^{−ikn} in front, and T = (sin q/sin k)/|A|².
-#[must_use]
 pub fn transmission_between(profile: &[f64], [before, behind]: [f64; 2], hopping: f64, k: f64) -> f64 {
     let energy = before + band(hopping, k);
     let Some(q) = momentum_on(behind - before, hopping, k) else {
@@ -46,7 +43,6 @@ pub fn transmission_between(profile: &[f64], [before, behind]: [f64; 2], hopping
 
 /// The closed form of [`transmission`] for `sites` sites of one height:
 /// T = 1/[1 + (U/2J)² |sin(nq)/sin q|²/sin²k], cos q = cos k + U/2J (q complex inside the barrier).
-#[must_use]
 pub fn barrier_transmission(height: f64, sites: usize, hopping: f64, k: f64) -> f64 {
     let q = Complex64::from(k.cos() + height / (2.0 * hopping)).acos();
     #[expect(clippy::cast_precision_loss, reason = "small counts")]
@@ -61,7 +57,6 @@ pub fn barrier_transmission(height: f64, sites: usize, hopping: f64, k: f64) -> 
 
 /// The mean of f over the momenta of a packet ψ ∝ exp(−n²/4σ² + ik₀n): |ψ(k)|² is a Gaussian of standard deviation 1/2σ
 /// about k₀ (σ in sites, ≳ 1). Momenta below 0 count as f = 0: they move away. Trapezoids over ±8 deviations.
-#[must_use]
 pub fn packet_average(k0: f64, sigma: f64, f: impl Fn(f64) -> f64) -> f64 {
     const POINTS: u32 = 16_000;
     let deviation = 1.0 / (2.0 * sigma);
@@ -79,7 +74,6 @@ pub fn packet_average(k0: f64, sigma: f64, f: impl Fn(f64) -> f64) -> f64 {
 }
 
 /// Momenta in `low..high` at which the transmission through `profile` has a maximum above `least`, with that maximum, to 1e-10.
-#[must_use]
 pub fn resonances(profile: &[f64], hopping: f64, low: f64, high: f64, least: f64) -> Vec<(f64, f64)> {
     const POINTS: u32 = 20_000;
     let step = (high - low) / f64::from(POINTS);
@@ -109,30 +103,9 @@ pub fn resonances(profile: &[f64], hopping: f64, low: f64, high: f64, least: f64
     found
 }
 
-/// Localisation length of exactly this disorder at energy ε from the middle of the band: 1/γ in sites, γ = ln(growth)/N of
-/// the solution that starts at one end. |ψ|² of an eigenstate falls as e^{−2|n|/ξ}.
-///
-/// Source: Kramer & MacKinnon 1993, doi:10.1088/0034-4885/56/12/001, eq. 3.13 for one dimension.
-#[must_use]
-pub fn localisation_length(potential: &[f64], hopping: f64, energy: f64) -> f64 {
-    let (mut here, mut previous) = (1.0, 0.3);
-    let mut growth = 0.0;
-    for u in potential {
-        (here, previous) = ((u - energy) / hopping * here - previous, here);
-        let size = f64::hypot(here, previous);
-        growth += size.ln();
-        here /= size;
-        previous /= size;
-    }
-    #[expect(clippy::cast_precision_loss, reason = "counts of sites")]
-    let sites = potential.len() as f64;
-    sites / growth
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::physics::noise::Noise;
 
     #[test]
     fn matrix_and_closed_form_agree() {
@@ -196,18 +169,5 @@ mod tests {
         // ⟨k²⟩ = k₀² + 1/4σ².
         let mean = packet_average(1.0, 5.0, |k| k * k);
         assert!((mean - 1.01).abs() < 1e-9, "{mean}");
-    }
-
-    #[test]
-    fn localisation_in_weak_disorder() {
-        // Uniform disorder of width W: ξ = 24(4J² − ε²)/W² to second order (Thouless 1979), away from ε = 0, where the band centre anomaly
-        // gives 105.045 J²/W² (Kappus & Wegner 1981, doi:10.1007/BF01294272). The sample's own scatter is √(2ξ/N) ≈ 1.5 % at
-        // N = 1e6: four deviations are allowed.
-        let mut noise = Noise::new(12345);
-        let potential: Vec<f64> = (0..1_000_000).map(|_| 0.5 * noise.signed()).collect();
-        let half = localisation_length(&potential, 1.0, 0.5);
-        assert!((half / 90.0 - 1.0).abs() < 0.06, "{half}");
-        let centre = localisation_length(&potential, 1.0, 0.0);
-        assert!((centre / 105.0 - 1.0).abs() < 0.06, "{centre}");
     }
 }

@@ -36,7 +36,6 @@ impl TrotterSplitting {
     }
 
     /// The lattice.
-    #[must_use]
     pub fn lattice(&self) -> &Lattice {
         &self.lattice
     }

@@ -187,7 +187,6 @@ impl Decay {
     }
 
     /// By how many per cent T30 is above T20: more than 10 is a curve and no line (ISO 3382-2, B.3), e.g. of coupled rooms.
-    #[must_use]
     pub fn curvature(&self) -> Option<f64> {
         let (t20, t30) = (self.t20.ok()?, self.t30.ok()?);
         Some(100.0 * (t30.time / t20.time - 1.0))

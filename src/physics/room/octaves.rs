@@ -63,7 +63,6 @@ impl Octave {
 }
 
 /// The octaves that lie within a response's band, below half its rate, and above what turns once in all of it.
-#[must_use]
 #[expect(clippy::cast_precision_loss, reason = "counts of samples")]
 pub fn octaves(response: &Response) -> Vec<Octave> {
     let [low, high] = response.band;
@@ -76,7 +75,6 @@ pub fn octaves(response: &Response) -> Vec<Octave> {
 }
 
 /// The part of a response in an octave.
-#[must_use]
 #[expect(clippy::cast_precision_loss, reason = "counts of samples")]
 pub fn filtered(values: &[f64], step: f64, octave: Octave) -> Vec<f64> {
     let size = (2 * values.len()).next_power_of_two();

@@ -2,6 +2,7 @@
 
 use crate::physics::Source;
 use crate::physics::spectrum::evenly;
+use crate::rounding::truncated;
 use num_complex::Complex64;
 use rustfft::FftPlanner;
 
@@ -133,12 +134,7 @@ impl Response {
     }
 
     /// See [`Response::of_record`]; `begin`: the time of the first sample.
-    #[expect(
-        clippy::cast_precision_loss,
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "counts of samples"
-    )]
+    #[expect(clippy::cast_precision_loss, reason = "counts of samples")]
     fn deconvolved(
         record: &[f64],
         (begin, step): (f64, f64),
@@ -146,7 +142,7 @@ impl Response {
         duration: f64,
     ) -> Result<Self, ResponseError> {
         let (lasts, delay) = (record.len() as f64 * step, first.delay);
-        let left = record.len().saturating_sub((duration / step).ceil() as usize);
+        let left = record.len().saturating_sub(truncated((duration / step).ceil()));
         if left < FEWEST || lasts <= delay + duration {
             return Err(ResponseError::SourceOutlasts {
                 lasts,
@@ -193,15 +189,10 @@ fn staying(record: &[f64]) -> f64 {
 }
 
 /// The highest frequency of which a source plays more than a hundredth of its strongest, Hz, as far as eight times as many samples as every `step` s show.
-#[expect(
-    clippy::cast_precision_loss,
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "counts of samples"
-)]
+#[expect(clippy::cast_precision_loss, reason = "counts of samples")]
 fn highest(source: &Source, duration: f64, step: f64) -> f64 {
     let fine = (step / 8.0).min(duration / 1024.0);
-    let samples = (duration / fine).ceil() as usize;
+    let samples = truncated((duration / fine).ceil());
     let at = |n: usize| source.signal_at(source.delay + (n as f64 + 0.5) * fine, 0.0);
     let played: Vec<f64> = (0..samples).map(at).collect();
     let size = (2 * samples).next_power_of_two();
@@ -229,7 +220,6 @@ fn band(spectrum: &[Complex64], step: f64, share: f64) -> [f64; 2] {
 }
 
 /// Two sounds of one rate convolved, Σ a_m b_(n−m), as long as both together less one; by FFT.
-#[must_use]
 #[expect(clippy::cast_precision_loss, reason = "counts of samples")]
 pub fn convolved(a: &[f64], b: &[f64]) -> Vec<f64> {
     if a.is_empty() || b.is_empty() {
@@ -246,7 +236,6 @@ pub fn convolved(a: &[f64], b: &[f64]) -> Vec<f64> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
 mod tests {
     use super::*;
 

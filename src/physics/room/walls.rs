@@ -5,7 +5,6 @@ use num_complex::Complex64;
 use std::f64::consts::{FRAC_PI_2, FRAC_PI_4};
 
 /// R = (ξ − 1)/(ξ + 1): what comes back of the pressure at normal incidence.
-#[must_use]
 pub fn reflection(impedance: f64) -> f64 {
     if impedance.is_infinite() {
         return 1.0;
@@ -14,7 +13,6 @@ pub fn reflection(impedance: f64) -> f64 {
 }
 
 /// α₀ = 1 − R², the share of the energy that is taken at normal incidence.
-#[must_use]
 pub fn normal_absorption(impedance: f64) -> f64 {
     1.0 - reflection(impedance).powi(2)
 }
@@ -23,7 +21,6 @@ pub fn normal_absorption(impedance: f64) -> f64 {
 /// 8/ξ · (1 + 1/(1 + ξ) − (2/ξ) ln(1 + ξ)); 0.951 at most, at ξ = 1.57.
 ///
 /// Source: Kuttruff 2016, Room Acoustics (6th ed.), §2.5, (2.49) for real impedances.
-#[must_use]
 pub fn random_absorption(impedance: f64) -> f64 {
     let xi = impedance;
     if xi < 1e-2 {
@@ -37,7 +34,6 @@ pub fn random_absorption(impedance: f64) -> f64 {
 }
 
 /// ξ at a frequency in Hz of a wall that has `low` far below its pole's corner: 1/ξ = 1/ξ_high + (1/ξ_low − 1/ξ_high)/(1 + if/corner).
-#[must_use]
 pub fn impedance_at(low: f64, pole: &WallPole, frequency: f64) -> Complex64 {
     let high = 1.0 / pole.high;
     let slow = Complex64::new(1.0, frequency / pole.corner);
@@ -45,7 +41,6 @@ pub fn impedance_at(low: f64, pole: &WallPole, frequency: f64) -> Complex64 {
 }
 
 /// α₀ = 1 − |(ξ − 1)/(ξ + 1)|² of a complex ξ.
-#[must_use]
 pub fn normal_absorption_of(impedance: Complex64) -> f64 {
     1.0 - ((impedance - 1.0) / (impedance + 1.0)).norm_sqr()
 }
@@ -54,7 +49,6 @@ pub fn normal_absorption_of(impedance: Complex64) -> f64 {
 /// (8 cos μ/|ξ|)·[1 + (cos 2μ/sin μ)(1/|ξ|) arctan(|ξ| sin μ/(1 + |ξ| cos μ)) − (cos μ/|ξ|) ln(1 + 2|ξ| cos μ + |ξ|²)].
 ///
 /// Source: Kuttruff 2016, Room Acoustics (6th ed.), §2.5.
-#[must_use]
 pub fn random_absorption_of(impedance: Complex64) -> f64 {
     let (size, phase) = impedance.to_polar();
     // The fraction with the sine tends to 1/(1 + |ξ|), which the real formula has.
@@ -72,7 +66,6 @@ pub fn random_absorption_of(impedance: Complex64) -> f64 {
 /// By the substitution θ = (π/4)(1 + tanh(½π sinh s)), whose sums over s converge exponentially, also where α rises within 1/|ξ| of π/2.
 ///
 /// Source: Takahasi & Mori 1974, doi:10.2977/prims/1195192451.
-#[must_use]
 pub fn random_absorption_in_plane(impedance: Complex64) -> f64 {
     const STEPS: i32 = 64;
     const STEP: f64 = 1.0 / 16.0;
@@ -96,7 +89,6 @@ pub fn random_absorption_in_plane(impedance: Complex64) -> f64 {
 }
 
 /// The share of the energy that is taken of a diffuse sound of `rank` dimensions; on a line, where there is none, at normal incidence.
-#[must_use]
 pub fn diffuse_absorption(impedance: Complex64, rank: usize) -> f64 {
     match rank {
         1 => normal_absorption_of(impedance),

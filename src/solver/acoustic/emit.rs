@@ -149,7 +149,6 @@ impl Emitters {
     }
 
     /// The sites of sources that do not move, each with the number of its channel and its share of the channel's strength; `None` where a source moves. A channel is a run of points with the same signal.
-    #[must_use]
     pub fn players(&self) -> Option<Vec<([usize; 3], usize, f64)>> {
         if self.list.iter().any(|emitter| emitter.source.velocity != [0.0; 3]) {
             return None;
@@ -170,14 +169,12 @@ impl Emitters {
     }
 
     /// How many sites play, about: those of sources that move count once for each point.
-    #[must_use]
     pub fn sites(&self) -> usize {
         let points = self.list.iter().flat_map(|emitter| &emitter.points);
         points.map(|point| point.shares.len().max(1)).sum()
     }
 
     /// The strength of every channel at time `t`: a site plays its share of it. As [`Emitters::play`] says.
-    #[must_use]
     pub fn strengths(&self, t: f64) -> Vec<f64> {
         let cell = self.grid.cell_volume();
         let of = |emitter: &Emitter| -> Vec<f64> {

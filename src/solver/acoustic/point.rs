@@ -19,7 +19,6 @@ const ON_SITE: f64 = 1e-6;
 pub type Shares = Vec<([usize; 3], f64)>;
 
 /// The sites of the point `at` (lengths) with their weights; `wall`: whether a site is a wall. Empty where the nearest site is a wall or lies outside the grid.
-#[must_use]
 pub fn shares(grid: &Grid, at: &[f64; 3], wall: impl Fn([usize; 3]) -> bool) -> Shares {
     shares_beside(grid, at, [0.0; 3], wall)
 }
@@ -97,7 +96,6 @@ pub(in crate::solver) fn one_entry_a_site(all: &mut Shares) {
 
 /// The nearest point between the first and the last site of every axis that ends; along a ring every place lies between sites.
 #[expect(clippy::cast_precision_loss, reason = "sizes are far below 2^52")]
-#[must_use]
 pub fn clamped(grid: &Grid, at: [f64; 3]) -> [f64; 3] {
     let last = grid.size().map(|sites| (sites - 1) as f64 * grid.spacing());
     [0, 1, 2].map(|axis| {

@@ -2,7 +2,7 @@
 
 use super::frame::Frame;
 use super::operations::SOURCE;
-use super::{grow, narrow};
+use super::{grow, unsigned};
 use crate::backend::wgpu::{Binding, Buffer, Kernel, Stream, WgpuError};
 use crate::solver::{FieldImage, ImageRequest};
 use bytemuck::{Pod, Zeroable};
@@ -45,7 +45,7 @@ impl Beside {
     /// Sets the number of sites and Δt for [`Self::keep_largest`] and [`Self::integrate`].
     pub(in crate::solver) fn set_step(&self, stream: &Stream, sites: usize, step: f32) -> Result<(), WgpuError> {
         let kept = Kept {
-            count: narrow(sites),
+            count: unsigned(sites),
             step,
             rest: [0; 2],
         };

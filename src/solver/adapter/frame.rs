@@ -1,6 +1,6 @@
 //! The part of a field that a picture shows, for kernels.
 
-use super::narrow;
+use super::unsigned;
 use crate::solver::{FieldImage, ImageRequest};
 use bytemuck::{Pod, Zeroable};
 
@@ -28,12 +28,12 @@ impl Frame {
         largest: bool,
     ) -> Self {
         Self {
-            size: [nx, ny].map(narrow),
-            x: [request.x.start, request.x.end].map(narrow),
-            y: [request.y.start, request.y.end].map(narrow),
-            z: narrow(request.z),
-            reduction: narrow(image.reduction),
-            texels: image.size.map(narrow),
+            size: [nx, ny].map(unsigned),
+            x: [request.x.start, request.x.end].map(unsigned),
+            y: [request.y.start, request.y.end].map(unsigned),
+            z: unsigned(request.z),
+            reduction: unsigned(image.reduction),
+            texels: image.size.map(unsigned),
             largest: u32::from(largest),
             rest: 0,
         }

@@ -6,6 +6,8 @@ pub(super) mod operations;
 pub(super) mod places;
 pub(super) mod tile;
 
+pub(super) use super::counts::{unsigned, whole};
+
 use super::SolverError;
 use crate::backend::wgpu::{self, Bind, Buffer, Device, Kernel, Stream, WgpuError};
 use bytemuck::Pod;
@@ -49,16 +51,6 @@ pub(super) fn blocks(device: &Device, [columns, rows]: [usize; 2]) -> [usize; 3]
     let most = device.most_blocks() as usize;
     let down = rows.div_ceil(BLOCK[1]);
     [columns.div_ceil(BLOCK[0]), down.min(most), down.div_ceil(most)]
-}
-
-/// Counts on the adapter are 32 bits; buffers beyond were refused.
-pub(super) fn whole(n: usize) -> i32 {
-    i32::try_from(n).unwrap_or(i32::MAX)
-}
-
-/// The same without a sign.
-pub(super) fn narrow(n: usize) -> u32 {
-    u32::try_from(n).unwrap_or(u32::MAX)
 }
 
 /// Makes a buffer larger if necessary; its contents are lost then.

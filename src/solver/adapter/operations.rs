@@ -1,6 +1,6 @@
 //! Operations on single sites of a plane of sound between two steps (`kernels/sound.wgsl`): signals are added, sites are overwritten, sites are gathered.
 
-use super::{grow, narrow};
+use super::{grow, unsigned};
 use crate::backend::wgpu::Binding::{Read, Table, Write};
 use crate::backend::wgpu::{Bind, Binding, Buffer, Kernel, Stream, WgpuError};
 use crate::solver::transducers::{Act, Transducers};
@@ -137,12 +137,12 @@ impl Operations {
             let first = places.len();
             places.extend(step.iter().map(|(place, _)| *place));
             values.extend(step.iter().map(|(_, value)| *value));
-            moments.push([first, places.len(), first].map(narrow));
+            moments.push([first, places.len(), first].map(unsigned));
         }
         if !batch.players.is_empty() {
             let players = batch.players.len();
             let steps = batch.played.len() / players;
-            moments = (0..steps).map(|n| [0, players, n * players].map(narrow)).collect();
+            moments = (0..steps).map(|n| [0, players, n * players].map(unsigned)).collect();
             places.extend_from_slice(&batch.players);
             values.extend_from_slice(&batch.played);
         }
@@ -158,12 +158,12 @@ impl Operations {
             .map(|(n, [first, last, first_value])| Moment {
                 first,
                 last,
-                set_first: narrow(set_first),
-                set_values: narrow(set_values + n * sets),
-                sets: if n < rows { narrow(sets) } else { 0 },
-                gather_first: narrow(gather_first),
-                gathers: narrow(self.gathered),
-                record: narrow(n * self.gathered),
+                set_first: unsigned(set_first),
+                set_values: unsigned(set_values + n * sets),
+                sets: if n < rows { unsigned(sets) } else { 0 },
+                gather_first: unsigned(gather_first),
+                gathers: unsigned(self.gathered),
+                record: unsigned(n * self.gathered),
                 first_value,
                 rest: [0; 55],
             })

@@ -3,8 +3,8 @@
 //! One array of words: for each site its marks in two bits and above them the index of its description, 0 where nothing happens; the descriptions; numbers of
 //! records; values of the batch. 4 bytes a site; descriptions are rebuilt only when the set of sites changes.
 
-use super::narrow;
 use super::operations::{BATCH, SiteBatch};
+use super::unsigned;
 use crate::backend::wgpu::{Buffer, Stream, WgpuError};
 use bytemuck::{Pod, Zeroable};
 use std::collections::BTreeMap;
@@ -119,13 +119,13 @@ impl Places {
             .max(batch.played.len().checked_div(added.len()).unwrap_or(0));
         let values = self.described + steps * added.len();
         Moment {
-            added: narrow(self.described + n * added.len()),
+            added: unsigned(self.described + n * added.len()),
             overwritten: if n < rows {
-                narrow(values + n * overwritten.len())
+                unsigned(values + n * overwritten.len())
             } else {
                 0
             },
-            record: narrow(n * gathered.len()),
+            record: unsigned(n * gathered.len()),
             rest: [0; 61],
         }
     }
@@ -202,12 +202,12 @@ fn words(marks: &[u8], asked: &Asked) -> Vec<u32> {
     let mut words: Vec<u32> = marks.iter().map(|mark| u32::from(*mark)).collect();
     let mut record = words.len() + DESCRIPTION * parts.len();
     for (place, part) in &parts {
-        let own = narrow(words.len());
+        let own = unsigned(words.len());
         words[*place as usize] |= own << MARKS;
         let records = [record, record + part.records.len()];
-        words.extend(part.added.map(narrow));
-        words.push(part.overwritten.map_or(NONE, narrow));
-        words.extend(records.map(narrow));
+        words.extend(part.added.map(unsigned));
+        words.push(part.overwritten.map_or(NONE, unsigned));
+        words.extend(records.map(unsigned));
         record = records[1];
     }
     words.extend(parts.values().flat_map(|part| &part.records));

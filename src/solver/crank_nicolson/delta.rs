@@ -9,6 +9,7 @@ use super::line::{BESIDE, Partitioned};
 use super::propagator::Propagator;
 use crate::backend::simd::{Level, Vectors};
 use crate::platform::Instant;
+use crate::rounding::truncated;
 use crate::solver::clock::RunClock;
 use crate::solver::tune::{self, Fastest, TuningKey};
 
@@ -34,13 +35,8 @@ pub(super) fn blocks_of<T: Vectors>(sites: usize, driven: bool, level: Level) ->
     }
     let beside = if driven { BESIDE } else { 1 };
     let fits = CACHE / (10 * lanes * size_of::<T>()) / beside;
-    #[expect(
-        clippy::cast_precision_loss,
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "counts of blocks"
-    )]
-    let root = (delta::<T>(level) * (sites as f64).sqrt()).round() as usize;
+    #[expect(clippy::cast_precision_loss, reason = "counts of blocks")]
+    let root = truncated((delta::<T>(level) * (sites as f64).sqrt()).round());
     root.max(lanes).max((sites - 1).div_ceil(fits))
 }
 
@@ -55,13 +51,8 @@ fn measured<T: Vectors>(level: Level) -> Option<Fastest<f64>> {
     let mut lines: Vec<Partitioned<T>> = TRIED
         .iter()
         .map(|factor| {
-            #[expect(
-                clippy::cast_precision_loss,
-                clippy::cast_possible_truncation,
-                clippy::cast_sign_loss,
-                reason = "hundreds"
-            )]
-            let blocks = (factor * (ROWS as f64).sqrt()) as usize;
+            #[expect(clippy::cast_precision_loss, reason = "hundreds")]
+            let blocks = truncated(factor * (ROWS as f64).sqrt());
             let mut line = Partitioned::new(Hamiltonian::uniform(ROWS), blocks, 1, level);
             line.set_step(0.1);
             line.change(&|_, psi| *psi = num_complex::Complex::new(T::one(), T::zero()));

@@ -10,6 +10,7 @@
 //!
 //! Reference: Y. Lutsyshyn, F. Navarrete, D. Bauer 2023, The N-shaped partition method, §4 and appendix (whose r_i divides by the other row's diagonal).
 
+use crate::rounding::truncated;
 use num_complex::Complex64;
 use std::ops::Range;
 
@@ -54,13 +55,8 @@ impl Factorised {
             return Self::Thomas(Thomas::new(matrix));
         }
         // n^(levels/(levels+1)) blocks: the same length on every level.
-        #[expect(
-            clippy::cast_precision_loss,
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "row counts"
-        )]
-        let blocks = (rows as f64).powf(levels as f64 / (levels + 1) as f64).round() as usize;
+        #[expect(clippy::cast_precision_loss, reason = "row counts")]
+        let blocks = truncated((rows as f64).powf(levels as f64 / (levels + 1) as f64).round());
         Self::Partition(Box::new(Partition::new(matrix, blocks.clamp(2, rows / 3), levels - 1)))
     }
 

@@ -11,6 +11,7 @@ use crate::backend::{ranks, threads};
 use crate::field::{FieldData, Real, narrow, wide};
 use crate::grid::Grid;
 use crate::physics::{Observables, Quantum, StateSums};
+use crate::rounding::truncated;
 use crate::scene::Scenario;
 use crate::solver::clock::RunClock;
 use crate::solver::quantum::on_host::constants;
@@ -67,13 +68,8 @@ pub(super) fn on_processor<T: Vectors>(
 pub(super) fn blocks_of_parts<T: Vectors>(scenario: &Scenario) -> usize {
     let driven = !scenario.medium().drives().is_empty();
     let own = threads::run(|| blocks_of::<T>(scenario.grid().sites(), driven, Level::best()));
-    #[expect(
-        clippy::cast_precision_loss,
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "far below 2^52"
-    )]
-    let [blocks] = ranks::agree([own as f64]).map(|blocks| blocks as usize);
+    #[expect(clippy::cast_precision_loss, reason = "far below 2^52")]
+    let [blocks] = ranks::agree([own as f64]).map(truncated);
     blocks
 }
 

@@ -13,6 +13,7 @@ use super::METHOD;
 use super::run::CrankNicolson;
 use crate::grid::Grid;
 use crate::physics::{Measure, Observables};
+use crate::rounding::truncated;
 use crate::scene::{Objection, Scenario};
 use crate::solver::SolverError;
 use crate::solver::clock::RunClock;
@@ -39,12 +40,7 @@ fn reach(hopping: f64, imaginary: bool, time_step: f64) -> (usize, usize) {
         (0.75 / twice).asinh()
     };
     let first = DIGITS * std::f64::consts::LN_2 + (twice / 2.0).max(1.0).ln();
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "rounded up; what is too large for a grid is refused"
-    )]
-    let [once, each] = [first, GROWTH.ln()].map(|log| (log / decay).ceil().max(1.0) as usize);
+    let [once, each] = [first, GROWTH.ln()].map(|log| truncated((log / decay).ceil().max(1.0)));
     // Sums read the row beside them.
     (once.saturating_add(1), each)
 }

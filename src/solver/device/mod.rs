@@ -8,6 +8,8 @@ pub(super) mod state;
 pub(super) mod texels;
 pub(super) mod transducers;
 
+pub(super) use super::counts::{unsigned, whole};
+
 use super::SolverError;
 use crate::backend::cuda::{self, CudaError, Device, Kind};
 use crate::backend::simd::Vectors;
@@ -26,16 +28,6 @@ impl OnCuda for f64 {}
 pub(super) struct Ending {
     pub(super) core: Range<usize>,
     pub(super) sent: [usize; 2],
-}
-
-/// Counts on the device are 32 bits; grids beyond were refused.
-pub(super) fn whole(count: usize) -> i32 {
-    i32::try_from(count).unwrap_or(i32::MAX)
-}
-
-/// The same without a sign.
-pub(super) fn unsigned(count: usize) -> u32 {
-    u32::try_from(count).unwrap_or(u32::MAX)
 }
 
 /// Row pairs of a chunk of one step that is not worth cutting: its halo is a sixteenth.

@@ -109,10 +109,7 @@ parameters! {
 }
 
 fn source(precision: Precision) -> Source {
-    Source::embedded(match precision {
-        Precision::Single => "state_f32",
-        Precision::Double => "state_f64",
-    })
+    Source::of(precision, ["state_f32", "state_f64"])
 }
 
 /// Numbers of the transform of a line of so many sites.
@@ -478,7 +475,6 @@ impl Pairs {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
 mod tests {
     use super::*;
     use crate::backend::cuda::manifest;

@@ -7,11 +7,7 @@
 //!
 //! The kernel prefetches rows that are needed later, a cache line a vector: rows are too short for the hardware prefetcher.
 
-#![allow(
-    unsafe_code,
-    clippy::inline_always,
-    reason = "vector instructions; kernels must end up in the one function that has the target features"
-)]
+#![allow(unsafe_code, reason = "vector instructions")]
 
 use super::lattice::Mirror;
 use super::stencil::{first, level, next, term};
@@ -78,13 +74,11 @@ pub type BundleKernels<T> = [BundleKernel<T>; 3];
 pub type FollowKernels<T> = BundleKernels<T>;
 
 /// The fastest kernels of half width `half` (1 to 4) in `rank` dimensions; several rows are bundled in three.
-#[must_use]
 pub fn bundle_kernels<T: Vectors>(half: usize, rank: usize) -> BundleKernels<T> {
     by_half::<T, false>(half, rank)
 }
 
 /// The same with Φ⁺.
-#[must_use]
 pub fn follow_kernels<T: Vectors>(half: usize, rank: usize) -> FollowKernels<T> {
     by_half::<T, true>(half, rank)
 }

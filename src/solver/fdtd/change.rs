@@ -16,7 +16,6 @@ impl<T: Vectors> Fdtd<T> {
     /// a rate that nothing takes back would stay as a drift. Where time turns, ζ is that of the two levels.
     pub(super) fn change_step(&mut self, time: f64, time_step: f64) -> Result<(), SolverError> {
         let ratio = time_step / self.time_step;
-        #[expect(clippy::float_cmp, reason = "nothing to do")]
         if ratio == 1.0 {
             return Ok(());
         }

@@ -1,7 +1,5 @@
 //! Energies that are added up bond by bond are the quadratic form of what is stepped.
 
-#![allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
-
 use super::run::Fdtd;
 use crate::backend::threads;
 use crate::solver::clock::RunClock;

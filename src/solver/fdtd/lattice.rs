@@ -20,7 +20,6 @@ pub enum Ghost {
 ///
 /// Rigid edges (and absorbing ones, whose layer they close) are an even mirror half a spacing outside, soft ones an odd mirror one
 /// spacing outside.
-#[must_use]
 #[expect(
     clippy::cast_possible_wrap,
     clippy::cast_sign_loss,
@@ -104,19 +103,16 @@ impl Lattice {
     }
 
     /// Whether an axis ends in absorbing layers.
-    #[must_use]
     pub fn is_absorbing(&self, axis: usize) -> bool {
         self.edges[axis] == Edge::Absorb && self.absorb_width > 0
     }
 
     /// Whether site `at` of an axis lies in one of its absorbing layers.
-    #[must_use]
     pub fn absorbs_at(&self, axis: usize, at: usize) -> bool {
         self.place_in_layer(axis, at).is_some()
     }
 
     /// The place of site `at` of an axis in its absorbing layer, 0 outermost; `None` outside of layers.
-    #[must_use]
     pub fn place_in_layer(&self, axis: usize, at: usize) -> Option<usize> {
         if !self.is_absorbing(axis) {
             // Windows of a ring go beyond its last site.
@@ -128,51 +124,43 @@ impl Lattice {
     }
 
     /// Number of rows.
-    #[must_use]
     pub fn rows(&self) -> usize {
         self.size[1] * self.size[2]
     }
 
     /// Values of an array; behind the last row there is room for its ghosts.
-    #[must_use]
     pub fn values(&self) -> usize {
         self.rows() * self.stride + self.front
     }
 
     /// The places of the sites of a row in an array.
-    #[must_use]
     pub fn sites(&self, row: usize) -> Range<usize> {
         let first = row * self.stride + self.front;
         first..first + self.size[0]
     }
 
     /// The places of the sites of a row with `half` ghosts at either end.
-    #[must_use]
     pub fn span(&self, row: usize) -> Range<usize> {
         let sites = self.sites(row);
         sites.start - self.half..sites.end + self.half
     }
 
     /// Place of a site.
-    #[must_use]
     pub fn index(&self, [i, j, k]: [usize; 3]) -> usize {
         (j + self.size[1] * k) * self.stride + self.front + i
     }
 
     /// The sites of row `row` of an array.
-    #[must_use]
     pub fn row<'a, T>(&self, all: &'a [T], row: usize) -> &'a [T] {
         &all[self.sites(row)]
     }
 
     /// The sites of row `row` with `half` ghosts at either end.
-    #[must_use]
     pub fn row_with_ghosts<'a, T>(&self, all: &'a [T], row: usize) -> &'a [T] {
         &all[self.span(row)]
     }
 
     /// The row, or its image, at `offset` from row (j, k) along `axis` (1 or 2).
-    #[must_use]
     pub fn neighbour_row(&self, j: usize, k: usize, axis: usize, offset: isize) -> Ghost {
         let [_, ny, nz] = self.size;
         let (at, n) = if axis == 1 { (j, ny) } else { (k, nz) };
@@ -193,7 +181,6 @@ impl Lattice {
     }
 
     /// The sites that the ghosts of a row repeat; `odd` as for [`Self::fill_ghosts`].
-    #[must_use]
     pub fn mirrors(&self, odd: bool) -> Vec<Mirror> {
         let (n, half) = (self.size[0], self.half);
         let edge = if odd || self.edges[0] != Edge::Soft {
@@ -230,7 +217,6 @@ impl Lattice {
     }
 
     /// Sites of a field in the order of [`crate::field::FieldData`].
-    #[must_use]
     pub fn packed<T: Copy>(&self, all: &[T]) -> Vec<T> {
         let mut out = Vec::with_capacity(self.size.iter().product());
         for row in 0..self.rows() {

@@ -3,11 +3,7 @@
 //! A part is added up in the order of its sites: lanes in the field's precision over [`RUN`] sites, runs in double precision. A part is one row's or less, and every
 //! variant adds up the same parts, so that records have the same bits however steps are fused.
 
-#![allow(
-    unsafe_code,
-    clippy::inline_always,
-    reason = "vector instructions; kernels must end up in the one function that has the target features"
-)]
+#![allow(unsafe_code, reason = "vector instructions")]
 
 use crate::backend::simd::{self, Array, Lanes, Level, Vectors};
 use crate::field::Real;

@@ -340,7 +340,6 @@ impl<'a, T: Real> Styles<'a, T> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
 mod tests {
     use super::super::run::Fdtd;
     use super::*;

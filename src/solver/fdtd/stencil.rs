@@ -1,10 +1,6 @@
 //! One row of one step: coefficients and kernels.
 
-#![allow(
-    unsafe_code,
-    clippy::inline_always,
-    reason = "vector instructions; kernels must end up in the one function that has the target features"
-)]
+#![allow(unsafe_code, reason = "vector instructions")]
 
 use crate::backend::simd::{self, Lanes, Level, Vectors};
 use crate::field::Real;
@@ -37,13 +33,11 @@ pub const FLUX: [[f64; 4]; 5] = [
 ];
 
 /// The largest eigenvalue of −p″ on one axis, times a²: 2|C₀| + 2Σ|Cₖ|, attained at the shortest wave.
-#[must_use]
 pub fn symbol(half: usize) -> f64 {
     2.0 * COEFFICIENTS[half].iter().map(|c| c.abs()).sum::<f64>()
 }
 
 /// The largest c Δt/a at which the scheme is stable: 2/√(rank · [`symbol`]).
-#[must_use]
 #[expect(clippy::cast_precision_loss, reason = "1 to 3")]
 pub fn courant_limit(half: usize, rank: usize) -> f64 {
     2.0 / (rank as f64 * symbol(half)).sqrt()
@@ -98,7 +92,6 @@ macro_rules! of_stencil {
 pub(super) use of_stencil;
 
 /// The fastest kernel of half width `half` (1 to 4) in `rank` dimensions.
-#[must_use]
 pub fn kernel<T: Vectors>(half: usize, rank: usize) -> Kernel<T> {
     of_stencil!(step_row, T, half, rank)
 }

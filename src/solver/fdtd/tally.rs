@@ -3,11 +3,7 @@
 //! Lanes are added up in the field's precision, over [`RUN`] vectors first and then over these, and joined in double precision, in an order that depends on a row alone. A kernel that steps a row has all three
 //! numbers of a site in registers; of other rows they are read before the step, with the same bits.
 
-#![allow(
-    unsafe_code,
-    clippy::inline_always,
-    reason = "vector instructions; kernels must end up in the one function that has the target features"
-)]
+#![allow(unsafe_code, reason = "vector instructions")]
 
 use super::stencil::load;
 use crate::backend::simd::{self, Lanes, Level, Vectors};

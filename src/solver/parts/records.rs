@@ -3,6 +3,7 @@
 use super::Cut;
 use super::whole::Whole;
 use crate::physics::Measure;
+use crate::rounding::truncated;
 use crate::solver::Taps;
 use crate::solver::clock::RunClock;
 use crate::solver::row_numbers::NUMBERS;
@@ -92,12 +93,7 @@ impl<S: Cut> Whole<S> {
         let mut numbers = vec![Vec::new(); due.len() * detectors];
         for _ in 0..self.plan.parts.len() {
             for rows in &mut numbers {
-                #[expect(
-                    clippy::cast_possible_truncation,
-                    clippy::cast_sign_loss,
-                    reason = "written above from a count"
-                )]
-                let count = all.next().unwrap_or(0.0) as usize;
+                let count = truncated(all.next().unwrap_or(0.0));
                 rows.extend(all.by_ref().take(count));
             }
         }

@@ -1,7 +1,5 @@
 //! The depth of ghost rows: as many as a plan says are enough, and one unit fewer is not.
 
-#![allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
-
 use crate::field::FieldData;
 use crate::solver::cut::TRIAL;
 use crate::solver::setup::plan;

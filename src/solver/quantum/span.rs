@@ -88,7 +88,6 @@ fn densest(scenario: &Scenario) -> f64 {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
 mod tests {
     use super::*;
     use crate::solver::{METHODS, read_scene_text};

@@ -31,17 +31,11 @@ pub struct Tap {
 }
 
 impl Tap {
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        clippy::cast_precision_loss,
-        reason = "clamped to the grid"
-    )]
+    #[expect(clippy::cast_precision_loss, reason = "clamped to the grid")]
     pub(super) fn new(grid: &Grid, detector: &Detector) -> Self {
         let a = grid.spacing();
         let size = grid.size();
         let rank = grid.rank();
-        let nearest = |axis: usize, at: f64| (at / a).round().clamp(0.0, (size[axis] - 1) as f64) as usize;
         let mut lo = [0; 3];
         let mut hi = size;
         let mut across = 0;
@@ -49,13 +43,13 @@ impl Tap {
             Region::Everywhere => {}
             Region::Point(at) => {
                 for axis in 0..rank {
-                    lo[axis] = nearest(axis, at[axis]);
+                    lo[axis] = grid.nearest_on(axis, at[axis]);
                     hi[axis] = lo[axis] + 1;
                 }
             }
             Region::Line { from, to } => {
                 for axis in 0..rank {
-                    let (p, q) = (nearest(axis, from[axis]), nearest(axis, to[axis]));
+                    let (p, q) = (grid.nearest_on(axis, from[axis]), grid.nearest_on(axis, to[axis]));
                     lo[axis] = p.min(q);
                     hi[axis] = p.max(q) + 1;
                 }
@@ -63,14 +57,16 @@ impl Tap {
                 // Ends that are less than a spacing apart along it mean the same sites.
                 let is_one = (to[across] - from[across]).abs() < a;
                 if is_one && (rank > 1 || detector.measure == Measure::Flux) {
-                    lo[across] = nearest(across, f64::midpoint(from[across], to[across]));
+                    lo[across] = grid.nearest_on(across, f64::midpoint(from[across], to[across]));
                     hi[across] = lo[across] + 1;
                 }
             }
             Region::Box { min, max } => {
                 for axis in 0..rank {
-                    let first = ((min[axis] / a - 1e-9).ceil().max(0.0) as usize).min(size[axis]);
-                    let last = ((max[axis] / a + 1e-9).floor() + 1.0).clamp(0.0, size[axis] as f64) as usize;
+                    let first = crate::rounding::truncated((min[axis] / a - 1e-9).ceil()).min(size[axis]);
+                    let last = crate::rounding::truncated(
+                        ((max[axis] / a + 1e-9).floor() + 1.0).clamp(0.0, size[axis] as f64),
+                    );
                     lo[axis] = first;
                     hi[axis] = last.max(first);
                 }
@@ -100,21 +96,6 @@ impl Tap {
             new.leave_out_layers(&Domain::new(grid));
         }
         new
-    }
-
-    /// The site nearest to a point.
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        clippy::cast_precision_loss,
-        reason = "clamped to the grid"
-    )]
-    pub fn nearest(grid: &Grid, at: [f64; 3]) -> [usize; 3] {
-        let sites = grid.size();
-        [0, 1, 2].map(|axis| {
-            let place = (at[axis] / grid.spacing()).round();
-            place.clamp(0.0, (sites[axis] - 1) as f64) as usize
-        })
     }
 
     /// Whether energy or its flux is recorded.

@@ -61,7 +61,6 @@ fn turn_by<T: Real>(angles: &[T; CHUNK], re: &mut [T], im: &mut [T]) {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use super::*;
     use num_complex::Complex64;

@@ -101,7 +101,6 @@ parameters! {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
 mod tests {
     use super::super::shape::{DOUBLE, PLANE_DOUBLE, PLANE_SINGLE, SINGLE};
     use super::*;

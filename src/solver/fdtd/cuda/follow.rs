@@ -106,10 +106,6 @@ fn read_by(tap: &Tap, lattice: &Lattice, mut see: impl FnMut([usize; 3])) {
 impl<T: OnCuda> Cuda<T> {
     /// Chooses the fluxes that are followed through the next steps: none where steps go one by one anyway, or where parts of a grid keep what rows add to them, and not those that are
     /// recorded so seldom that ending passes costs less than gathering after every step.
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "grids of more than 2^32 sites were refused"
-    )]
     pub(super) fn choose_followed(&mut self, taps: &Taps, steps: u64) {
         let (mut detectors, mut places) = (Vec::new(), Vec::new());
         let passes = (self.tiles.as_ref()).filter(|tiles| tiles.least_steps() as u64 <= steps && self.peak.is_none());
@@ -122,7 +118,7 @@ impl<T: OnCuda> Cuda<T> {
                 let mut own = Vec::new();
                 let region: usize = (0..3).map(|axis| tap.hi[axis] - tap.lo[axis]).product();
                 if region <= MOST {
-                    read_by(tap, &self.host.sweep.lattice, |at| own.push(self.place(at) as u32));
+                    read_by(tap, &self.host.sweep.lattice, |at| own.push(unsigned(self.place(at))));
                 }
                 own.sort_unstable();
                 own.dedup();
@@ -271,7 +267,6 @@ impl<T: OnCuda> Cuda<T> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
 mod tests {
     use super::*;
     use crate::grid::Grid;

@@ -45,19 +45,11 @@ impl<T: OnCuda> Cuda<T> {
         Ok(())
     }
 
-    /// Starts to keep ∫p dt, from which the velocity follows.
-    pub(super) fn watch_potential(&mut self) -> Result<(), SolverError> {
-        if self.potential.is_none() {
-            self.on_host(super::Fdtd::watch_potential)?;
-        }
-        Ok(())
-    }
-
     /// What a picture needs beforehand.
     fn ready_for(&mut self, request: &ImageRequest) -> Result<(), SolverError> {
         match request.quantity {
             Quantity::Peak => self.watch_peak(),
-            Quantity::Energy => self.watch_potential(),
+            Quantity::Energy => self.watch_velocity(),
             _ => Ok(()),
         }
     }

@@ -126,8 +126,8 @@ impl<T: OnCuda> Resident for Cuda<T> {
             .map_err(SolverError::from)
     }
 
-    fn watch_velocity(&mut self) -> Result<(), SolverError> {
-        self.watch_potential()
+    fn keeps_velocity(&self) -> bool {
+        self.potential.is_some()
     }
 
     fn picture(&mut self, request: &ImageRequest, image: &mut FieldImage) -> Result<(), SolverError> {

@@ -9,10 +9,7 @@ use std::sync::LazyLock;
 
 /// Single steps, site operations, sums, pictures.
 pub(super) fn step(precision: Precision) -> Source {
-    Source::embedded(match precision {
-        Precision::Single => "fdtd_step_f32",
-        Precision::Double => "fdtd_step_f64",
-    })
+    Source::of(precision, ["fdtd_step_f32", "fdtd_step_f64"])
 }
 
 /// Tiles that overlap, of one order and precision.

@@ -8,6 +8,7 @@ use crate::solver::device::events::{BATCH, MOST_GATHERED, Players, Sent};
 use crate::solver::device::readback::{Region, sharing_of};
 use crate::solver::device::{Ending, OnCuda};
 use crate::solver::gathered::{gathered_places, is_gathered};
+use crate::solver::resident::Resident;
 use crate::solver::transducers::{Act, Transducers};
 use crate::solver::{SolverError, Taps};
 use rayon::prelude::*;
@@ -66,7 +67,7 @@ impl<T: OnCuda> Cuda<T> {
     /// Steps and records.
     pub(super) fn go(&mut self, clock: &RunClock, steps: u64, taps: &mut Taps) -> Result<(), SolverError> {
         if taps.ask_for_velocity() {
-            self.watch_potential()?;
+            self.watch_velocity()?;
         }
         self.choose_followed(taps, steps);
         self.events.gather_beside(self.follow.places());
@@ -97,10 +98,6 @@ impl<T: OnCuda> Cuda<T> {
     }
 
     /// What the sources add after each of the next steps.
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "grids of more than 2^32 sites were refused"
-    )]
     fn signals(&self, clock: &RunClock, steps: u64) -> Vec<Vec<(u32, T)>> {
         let square = self.host.time_step * self.host.time_step;
         let (emitters, walls) = (&self.host.emitters, &self.host.sweep.mask);
@@ -108,7 +105,7 @@ impl<T: OnCuda> Cuda<T> {
         let signals = |n: u64| {
             let mut now = Vec::new();
             emitters.play(clock.after(n).time(), walls, |[i, j, k], strength| {
-                now.push((((j + ny * k) * pitch + i) as u32, T::of(square * strength)));
+                now.push((unsigned((j + ny * k) * pitch + i), T::of(square * strength)));
             });
             now
         };
@@ -116,15 +113,11 @@ impl<T: OnCuda> Cuda<T> {
     }
 
     /// Sources that stay, and transducers that add: the sites that play after every step, and the strength of every channel after each. `None` where a source moves.
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "grids of more than 2^32 sites were refused"
-    )]
     fn players(&self, clock: &RunClock, steps: u64, adding: Option<&Transducers>) -> Option<(Players, Vec<f64>)> {
         let emitters = &self.host.emitters;
         let sources = emitters.players()?.into_iter();
         let mut all: Vec<(u32, u32, f64)> = sources
-            .map(|(site, channel, share)| (self.place(site) as u32, channel as u32, share))
+            .map(|(site, channel, share)| (unsigned(self.place(site)), unsigned(channel), share))
             .collect();
         let mut strengths: Vec<Vec<f64>> = (0..steps)
             .into_par_iter()
@@ -135,7 +128,7 @@ impl<T: OnCuda> Cuda<T> {
             let places = self.places_of(transducers);
             let row = places.len().max(1);
             let free = self.free(transducers);
-            all.extend((free.iter().enumerate()).map(|(channel, n)| (places[*n], (first + channel) as u32, 1.0)));
+            all.extend((free.iter().enumerate()).map(|(channel, n)| (places[*n], unsigned(first + channel), 1.0)));
             let mut rows = transducers.ahead().chunks_exact(row);
             for strengths in &mut strengths {
                 // They are silent after the last row.
@@ -148,13 +141,9 @@ impl<T: OnCuda> Cuda<T> {
     }
 
     /// Places of the sites of transducers.
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "grids of more than 2^32 sites were refused"
-    )]
     fn places_of(&self, transducers: &Transducers) -> Vec<u32> {
         let [nx, ny, _] = self.host.sweep.lattice.size;
-        let place = |site: &usize| self.place([site % nx, site / nx % ny, site / (nx * ny)]) as u32;
+        let place = |site: &usize| unsigned(self.place([site % nx, site / nx % ny, site / (nx * ny)]));
         transducers.sites().iter().map(place).collect()
     }
 

@@ -6,7 +6,7 @@ use super::super::cpml;
 use super::super::lattice::Lattice;
 use super::super::run::Fdtd;
 use super::blocks::Memories;
-use super::params::{self, whole};
+use super::params::{self, unsigned, whole};
 use crate::backend::cuda::{Buffer, CudaError, Piece, Stream};
 use crate::solver::device::OnCuda;
 use crate::solver::device::rows::{address, list, pull_rows, push_rows};
@@ -74,12 +74,8 @@ fn special_segments<T: OnCuda>(host: &Fdtd<T>, layers: &[cpml::Layer<T>], marks:
 }
 
 /// The numbers of those that are true.
-#[expect(
-    clippy::cast_possible_truncation,
-    reason = "grids of more than 2^32 sites were refused"
-)]
 pub(super) fn numbers(all: &[bool]) -> Vec<u32> {
-    (0..all.len()).filter(|n| all[*n]).map(|n| n as u32).collect()
+    (0..all.len()).filter(|n| all[*n]).map(unsigned).collect()
 }
 
 struct Layer<T: OnCuda> {

@@ -362,7 +362,6 @@ impl<T: OnCuda> Cuda<T> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
 mod tests {
     use super::*;
     use crate::field::Precision;

@@ -91,7 +91,7 @@ impl Core {
                 all.extend(first..first + nx);
             }
         }
-        all.into_iter().map(crate::solver::adapter::narrow).collect()
+        all.into_iter().map(crate::solver::adapter::unsigned).collect()
     }
 
     /// The constants of the kernel, and the blocks of a launch.

@@ -25,12 +25,12 @@ mod sums;
 mod tiles;
 
 use super::run::Fdtd;
-use crate::backend::simd::Aligned;
 use crate::backend::wgpu::{Buffer, Stream, WgpuError};
 use crate::field::Precision;
 use crate::solver::SolverError;
 use crate::solver::adapter::{self, beside::Beside, operations::Operations};
 use crate::solver::method::{Backend, Target, Variant};
+use crate::solver::resident::Resident;
 use crate::solver::setup::{Choice, Setup};
 use medium::{Medium, packed};
 use single_launch::SingleLaunch;
@@ -61,7 +61,7 @@ pub(super) const TARGET: Target = Target {
 /// Levels on the adapter: nx × ny × nz numbers each, x fastest.
 pub(super) struct Wgpu {
     stream: Stream,
-    /// Reads scenes; holds the state only between [`Resident::pull`](crate::solver::resident::Resident::pull) and `push`.
+    /// Reads scenes; holds the state only between [`Resident::pull`] and `push`.
     host: Fdtd<f32>,
     /// Two levels; two more where tiles write, which then change places with the first.
     pairs: Vec<[Buffer; 2]>,
@@ -169,18 +169,7 @@ impl Wgpu {
         let peak = keep("the largest pressures", &self.host.peak)?;
         let potential = keep("the velocity", &self.host.potential)?;
         (self.peak, self.potential) = (peak, potential);
-        self.release();
+        self.let_go();
         Ok(())
-    }
-
-    /// Frees the host's copy.
-    fn release(&mut self) {
-        (self.host.now, self.host.old) = (
-            crate::backend::simd::Aligned::zeros(0),
-            crate::backend::simd::Aligned::zeros(0),
-        );
-        self.host.peak = Aligned::default();
-        self.host.potential = Aligned::default();
-        self.host.other_potential = Aligned::default();
     }
 }

@@ -64,7 +64,10 @@ impl Resident for Wgpu {
     }
 
     fn let_go(&mut self) {
-        self.release();
+        (self.host.now, self.host.old) = (Aligned::zeros(0), Aligned::zeros(0));
+        self.host.peak = Aligned::default();
+        self.host.potential = Aligned::default();
+        self.host.other_potential = Aligned::default();
     }
 
     fn describe(&self) -> Parts {
@@ -115,11 +118,8 @@ impl Resident for Wgpu {
         Ok(Wgpu::observables(self)?)
     }
 
-    fn watch_velocity(&mut self) -> Result<(), SolverError> {
-        if self.potential.is_none() {
-            self.on_host(Fdtd::watch_potential)?;
-        }
-        Ok(())
+    fn keeps_velocity(&self) -> bool {
+        self.potential.is_some()
     }
 
     fn picture(&mut self, request: &ImageRequest, image: &mut FieldImage) -> Result<(), SolverError> {
@@ -129,10 +129,7 @@ impl Resident for Wgpu {
         }
         if request.quantity == Quantity::Energy {
             self.watch_velocity()?;
-            self.pull()?;
-            let drawn = self.host.draw(request, image);
-            self.let_go();
-            return drawn;
+            return self.host_sees(|host| host.draw(request, image))?;
         }
         let [nx, ny, _] = self.host.sweep.lattice.size;
         let plane = self

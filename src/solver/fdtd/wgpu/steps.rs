@@ -19,8 +19,8 @@ impl Wgpu {
 
     /// Steps and records.
     pub(super) fn go(&mut self, clock: &RunClock, steps: u64, taps: &mut Taps) -> Result<(), SolverError> {
-        if taps.ask_for_velocity() && self.potential.is_none() {
-            self.on_host(super::Fdtd::watch_potential)?;
+        if taps.ask_for_velocity() {
+            self.watch_velocity()?;
         }
         self.prepare_sums(taps)?;
         let gathered = gathered_places(taps, MOST_GATHERED, |at| self.place(at));

@@ -56,15 +56,7 @@ impl<T: OnCuda> Cuda<T> {
             self.on_host(super::Oscillators::watch_peak)?;
         }
         if request.quantity == Quantity::Energy {
-            self.watch_potential()?;
-        }
-        Ok(())
-    }
-
-    /// Starts to keep ∫p dt, from which the velocity follows.
-    pub(super) fn watch_potential(&mut self) -> Result<(), SolverError> {
-        if self.potential.is_none() {
-            self.on_host(super::Oscillators::watch_potential)?;
+            self.watch_velocity()?;
         }
         Ok(())
     }

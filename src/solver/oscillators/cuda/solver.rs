@@ -139,8 +139,8 @@ impl<T: OnCuda> Resident for Cuda<T> {
         Ok(self.readback.pace(&self.stream)?)
     }
 
-    fn watch_velocity(&mut self) -> Result<(), SolverError> {
-        self.watch_potential()
+    fn keeps_velocity(&self) -> bool {
+        self.potential.is_some()
     }
 
     fn total(&mut self) -> Result<Observables, SolverError> {

@@ -47,30 +47,22 @@ pub(super) fn line_shape(precision: Precision) -> (usize, usize) {
 
 /// Sweeps, operations on sites, sums, pictures.
 pub(super) fn sweeps(precision: Precision) -> Source {
-    Source::embedded(match precision {
-        Precision::Single => "oscillators_sweeps_f32",
-        Precision::Double => "oscillators_sweeps_f64",
-    })
+    Source::of(precision, ["oscillators_sweeps_f32", "oscillators_sweeps_f64"])
 }
 
 /// Kernels that add up the sums of launches.
 pub(super) fn sums(precision: Precision) -> Source {
-    Source::embedded(match precision {
-        Precision::Single => "oscillators_sums_f32",
-        Precision::Double => "oscillators_sums_f64",
-    })
+    Source::of(precision, ["oscillators_sums_f32", "oscillators_sums_f64"])
 }
 
 /// One dimension.
 pub(super) fn line(precision: Precision, medium: Medium) -> Source {
-    Source::embedded(match (precision, medium) {
-        (Precision::Single, Medium::Uniform) => "oscillators_line_f32",
-        (Precision::Single, Medium::Damped) => "oscillators_line_f32_damped",
-        (Precision::Single, Medium::Sites) => "oscillators_line_f32_medium",
-        (Precision::Double, Medium::Uniform) => "oscillators_line_f64",
-        (Precision::Double, Medium::Damped) => "oscillators_line_f64_damped",
-        (Precision::Double, Medium::Sites) => "oscillators_line_f64_medium",
-    })
+    let modules = match medium {
+        Medium::Uniform => ["oscillators_line_f32", "oscillators_line_f64"],
+        Medium::Damped => ["oscillators_line_f32_damped", "oscillators_line_f64_damped"],
+        Medium::Sites => ["oscillators_line_f32_medium", "oscillators_line_f64_medium"],
+    };
+    Source::of(precision, modules)
 }
 
 /// What a module of the manifest is for.

@@ -10,6 +10,7 @@ use crate::solver::device::transducers::DeviceTransducers;
 use crate::solver::device::{OnCuda, chunk_of, unsigned, whole};
 use crate::solver::gathered::{gathered_places, is_gathered};
 use crate::solver::oscillators::scheme::{Part, Sweep, sweeps};
+use crate::solver::resident::Resident;
 use crate::solver::{SolverError, Taps};
 
 impl<T: OnCuda> Cuda<T> {
@@ -21,7 +22,7 @@ impl<T: OnCuda> Cuda<T> {
     /// Steps and records.
     pub(super) fn go(&mut self, clock: &RunClock, steps: u64, taps: &mut Taps) -> Result<(), SolverError> {
         if taps.ask_for_velocity() {
-            self.watch_potential()?;
+            self.watch_velocity()?;
         }
         let gathered = gathered_places(taps, MOST_GATHERED, |at| self.place(at));
         let mut done = 0;
@@ -35,10 +36,6 @@ impl<T: OnCuda> Cuda<T> {
     }
 
     /// What sources add to momenta at the beginning of a batch and after each of its steps.
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "grids of more than 2^32 sites were refused"
-    )]
     fn signals(&self, clock: &RunClock, steps: usize) -> Vec<Vec<(u32, T)>> {
         if self.host.scenario.sources().is_empty() {
             return vec![Vec::new(); steps + 1];
@@ -47,7 +44,7 @@ impl<T: OnCuda> Cuda<T> {
             .map(|n| {
                 let kicks = self.host.kicks(clock.after(n).time()).into_iter();
                 kicks
-                    .map(|(j, i, change)| (self.place([i, j, 0]) as u32, change))
+                    .map(|(j, i, change)| (unsigned(self.place([i, j, 0])), change))
                     .collect()
             })
             .collect()

@@ -3,23 +3,19 @@
 use super::Cuda;
 use crate::backend::cuda::{Buffer, CudaError};
 use crate::solver::Taps;
-use crate::solver::device::OnCuda;
 use crate::solver::device::transducers::THREADS;
+use crate::solver::device::{OnCuda, unsigned};
 use crate::solver::transducers::{Act, Transducers};
 use num_complex::Complex64;
 
 impl<T: OnCuda> Cuda<T> {
     /// Takes over what the transducers do after the next `steps` steps.
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "grids of more than 2^32 sites were refused"
-    )]
     pub(super) fn prepare_transducers(&mut self, taps: &Taps, steps: usize) -> Result<(), CudaError> {
         let host = &self.host;
         let nx = host.springs.layout.size[0];
         let act = taps.transducers().map_or(Act::Record, Transducers::act);
         let silent = |site: usize| act != Act::Record && host.masses.is_wall(site % nx, site / nx);
-        let place = |site: usize| (!silent(site)).then_some((site / nx * self.pitch + site % nx) as u32);
+        let place = |site: usize| (!silent(site)).then_some(unsigned(site / nx * self.pitch + site % nx));
         let numbers = |site: usize, value: Complex64| match act {
             Act::Add => host.pushed(site, value),
             _ => [value.re, value.im],

@@ -113,14 +113,18 @@ impl Resident for Wgpu {
     }
 
     fn total(&mut self) -> Result<Observables, SolverError> {
-        self.pull()?;
-        let total = self.host.total();
-        self.let_go();
-        Ok(total)
+        self.host_sees(|host| host.total())
+    }
+
+    fn keeps_velocity(&self) -> bool {
+        self.potential.is_some()
     }
 
     fn watch_velocity(&mut self) -> Result<(), SolverError> {
-        self.watch_potential()
+        if !self.keeps_velocity() {
+            self.with_field(Oscillators::watch_potential)?;
+        }
+        Ok(())
     }
 
     fn picture(&mut self, request: &ImageRequest, image: &mut FieldImage) -> Result<(), SolverError> {
@@ -129,11 +133,8 @@ impl Resident for Wgpu {
             self.with_field(Oscillators::watch_peak)?;
         }
         if request.quantity == Quantity::Energy {
-            self.watch_potential()?;
-            self.pull()?;
-            let drawn = self.host.draw(request, image);
-            self.let_go();
-            return drawn;
+            self.watch_velocity()?;
+            return self.host_sees(|host| host.draw(request, image))?;
         }
         let plane = self
             .peak

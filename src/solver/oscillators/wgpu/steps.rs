@@ -4,8 +4,10 @@ use super::planes::sites;
 use super::{Pass, Wgpu};
 use crate::backend::wgpu::WgpuError;
 use crate::solver::adapter::operations::{MOST_GATHERED, Operations, SiteBatch};
+use crate::solver::adapter::unsigned;
 use crate::solver::clock::RunClock;
 use crate::solver::gathered::{gathered_places, hand_over, is_gathered};
+use crate::solver::resident::Resident;
 use crate::solver::stepper::Stepper;
 use crate::solver::transducers::{Act, Transducers};
 use crate::solver::{SolverError, Taps};
@@ -23,7 +25,7 @@ impl Wgpu {
     /// Steps and records.
     pub(super) fn go(&mut self, clock: &RunClock, steps: u64, taps: &mut Taps) -> Result<(), SolverError> {
         if taps.ask_for_velocity() {
-            self.watch_potential()?;
+            self.watch_velocity()?;
         }
         if !taps.taps().iter().all(|tap| is_gathered(tap, MOST_GATHERED)) {
             // Energies and fluxes are measured where the processor steps.
@@ -93,11 +95,7 @@ impl Wgpu {
             return batch;
         }
         let nx = self.host.springs.layout.size[0];
-        #[expect(
-            clippy::cast_possible_truncation,
-            reason = "buffers of more than 2^32 numbers were refused"
-        )]
-        let place = |j: usize, i: usize| (j * nx + i) as u32;
+        let place = |j: usize, i: usize| unsigned(j * nx + i);
         for n in 0..=steps {
             let kicks = self.host.kicks(clock.after(n as u64).time()).into_iter();
             let kicks: Vec<(u32, f32)> = kicks.map(|(j, i, change)| (place(j, i), change)).collect();
@@ -165,14 +163,6 @@ impl Wgpu {
         }
         if let Some(peak) = &self.peak {
             self.beside.keep_largest(stream, [q, peak], count)?;
-        }
-        Ok(())
-    }
-
-    /// Starts to keep ∫p dt, from which the velocity follows.
-    pub(super) fn watch_potential(&mut self) -> Result<(), SolverError> {
-        if self.potential.is_none() {
-            self.with_field(super::Oscillators::watch_potential)?;
         }
         Ok(())
     }

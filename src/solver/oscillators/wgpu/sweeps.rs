@@ -7,7 +7,7 @@ use super::super::springs::Table;
 use super::medium::{Medium, ends, first_odd, pairs};
 use super::planes::sites;
 use crate::backend::wgpu::{Binding, Buffer, Kernel, Stream, WgpuError};
-use crate::solver::adapter::{Launches, blocks, narrow, put_in, whole};
+use crate::solver::adapter::{Launches, blocks, put_in, unsigned, whole};
 use bytemuck::{Pod, Zeroable};
 
 /// The text of the kernels.
@@ -114,7 +114,7 @@ impl Sweeps {
             let count = sites(layout);
             let damp = stream.device().kernel(SOURCE, "damp", &BINDINGS, &[])?;
             let constants = Damped {
-                count: narrow(count),
+                count: unsigned(count),
                 rest: [0; 3],
             };
             let constants = stream.list("constants", &[constants])?;

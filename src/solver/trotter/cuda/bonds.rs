@@ -226,21 +226,17 @@ pub(super) fn most_planes(rank: usize, order: u32) -> u64 {
 mod tests {
     use super::*;
     use crate::grid::Edge;
-    use crate::physics::{Layer, Medium, Mode, Quantum, Sets, Shape, Value};
+    use crate::physics::{Layer, Medium, Quantum, Sets, Shape, Value};
 
     fn layer(sets: Sets, value: f64) -> Layer {
-        Layer {
-            pole: None,
+        Layer::new(
             sets,
-            axis: None,
-            shape: Shape::Box {
+            Shape::Box {
                 min: [1.0, 1.0, 0.0],
                 max: [3.0, 2.0, 9.0],
             },
-            value: Value::Number(value),
-            mode: Mode::Set,
-            drive: None,
-        }
+            Value::Number(value),
+        )
     }
 
     fn bonds(grid: &Grid) -> Bonds {

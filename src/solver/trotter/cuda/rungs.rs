@@ -162,7 +162,7 @@ impl<T: OnCuda> Rungs<T> {
 mod tests {
     use super::*;
     use crate::grid::{Edge, Grid};
-    use crate::physics::{Layer, Medium, Mode, Quantum, Sets, Shape, Value};
+    use crate::physics::{Layer, Medium, Quantum, Sets, Shape, Value};
 
     fn length(angle: f64, alike: f64, coupling: Option<Complex64>) -> f64 {
         let [a, b, d] = turn::<f64>(angle, alike, coupling);
@@ -213,16 +213,15 @@ mod tests {
             ..Quantum::default()
         };
         let layer = Layer {
-            pole: None,
-            sets: Sets::Hopping,
             axis: Some(0),
-            shape: Shape::Box {
-                min: [7.0, 2.0, 0.0],
-                max: [7.0, 2.0, 0.0],
-            },
-            value: Value::Number(0.5),
-            mode: Mode::Set,
-            drive: None,
+            ..Layer::new(
+                Sets::Hopping,
+                Shape::Box {
+                    min: [7.0, 2.0, 0.0],
+                    max: [7.0, 2.0, 0.0],
+                },
+                Value::Number(0.5),
+            )
         };
         let bonds = Bonds::of(&quantum, &Medium::new(grid.clone(), vec![layer])).unwrap();
         let differing: Vec<usize> = (0..grid.sites())

@@ -184,18 +184,12 @@ fn program(precision: Precision, flags: Flags, steps: usize) -> Program {
 
 /// Sweeps, tables, sums, pictures.
 pub(super) fn sweeps(precision: Precision) -> Source {
-    Source::embedded(match precision {
-        Precision::Single => "trotter_sweeps_f32",
-        Precision::Double => "trotter_sweeps_f64",
-    })
+    Source::of(precision, ["trotter_sweeps_f32", "trotter_sweeps_f64"])
 }
 
 /// Sweeps and phases where bonds or sites differ.
 pub(super) fn bonds(precision: Precision) -> Source {
-    Source::embedded(match precision {
-        Precision::Single => "trotter_bonds_f32",
-        Precision::Double => "trotter_bonds_f64",
-    })
+    Source::of(precision, ["trotter_bonds_f32", "trotter_bonds_f64"])
 }
 
 /// The x and y sweeps of a step in three dimensions.
@@ -214,10 +208,7 @@ pub(super) fn bare(precision: Precision) -> Shape {
 
 /// Steps of a line.
 pub(super) fn line(precision: Precision) -> Source {
-    Source::embedded(match precision {
-        Precision::Single => "trotter_line_f32",
-        Precision::Double => "trotter_line_f64",
-    })
+    Source::of(precision, ["trotter_line_f32", "trotter_line_f64"])
 }
 
 /// Sites that a warp of `trotter_line.cu` writes, and the most steps of a launch.

@@ -5,20 +5,17 @@ use super::params::TouchSites;
 use super::{Cuda, OnCuda};
 use crate::solver::Taps;
 use crate::solver::device::transducers::THREADS;
+use crate::solver::device::unsigned;
 use crate::solver::trotter::run::HalfPhase;
 
 impl<T: OnCuda> Cuda<T> {
     /// See [`OnDevice::load_transducers`](super::super::run::OnDevice::load_transducers).
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "grids of more than 2^32 numbers were refused"
-    )]
     pub(super) fn prepare_transducers(&self, taps: &Taps, steps: usize) {
         let nx = self.grid.size()[0];
         let mut sums = self.sums();
         self.attempt(|| {
             // The kernel keeps walls silent.
-            let place = |site: usize| Some((site / nx * self.pitch + site % nx) as u32);
+            let place = |site: usize| Some(unsigned(site / nx * self.pitch + site % nx));
             let numbers = |_, value: num_complex::Complex64| [value.re, value.im];
             sums.transducers.prepare(&self.stream, taps, steps, place, numbers)
         });

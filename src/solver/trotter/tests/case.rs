@@ -76,7 +76,6 @@ impl Case {
         if self.bonds {
             for axis in 0..grid.rank() {
                 layers.push(Layer {
-                    pole: None,
                     axis: Some(axis),
                     ..array(&grid, Sets::Hopping, None, || random.signed())
                 });
@@ -148,16 +147,16 @@ impl Case {
 /// A layer of such values.
 pub(super) fn array(grid: &Grid, sets: Sets, drive: Option<&str>, mut value: impl FnMut() -> f64) -> Layer {
     Layer {
-        pole: None,
-        sets,
-        axis: None,
-        shape: Shape::Array(Arc::new(Samples {
-            size: grid.size(),
-            values: (0..grid.sites()).map(|_| value()).collect(),
-            file: "random".into(),
-        })),
-        value: Value::Number(1.0),
         mode: Mode::Add,
         drive: drive.map(|text| Expression::parse(text, TIME).unwrap()),
+        ..Layer::new(
+            sets,
+            Shape::Array(Arc::new(Samples {
+                size: grid.size(),
+                values: (0..grid.sites()).map(|_| value()).collect(),
+                file: "random".into(),
+            })),
+            Value::Number(1.0),
+        )
     }
 }

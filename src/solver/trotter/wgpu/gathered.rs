@@ -2,7 +2,7 @@
 
 use super::looks::SOURCE;
 use crate::backend::wgpu::{Bind, Binding, Buffer, Kernel, Stream, WgpuError};
-use crate::solver::adapter::narrow;
+use crate::solver::adapter::unsigned;
 use bytemuck::{Pod, Zeroable};
 use num_complex::Complex;
 use std::collections::HashMap;
@@ -52,7 +52,7 @@ impl Gathered {
         for range in asked {
             let [row, first, columns] = *range;
             ranges.insert(*range, places.len());
-            places.extend((first..first + columns).map(|x| narrow(row * nx + x)));
+            places.extend((first..first + columns).map(|x| unsigned(row * nx + x)));
         }
         let sites = places.len();
         if sites * STEPS > MOST_SITES {
@@ -60,8 +60,8 @@ impl Gathered {
         }
         let moments: Vec<Moment> = (0..STEPS)
             .map(|step| Moment {
-                count: narrow(sites),
-                to: narrow(step * sites),
+                count: unsigned(sites),
+                to: unsigned(step * sites),
                 rest: [[0; 2]; 31],
             })
             .collect();

@@ -4,7 +4,7 @@ use super::Wgpu;
 use super::looks::SOURCE;
 use crate::backend::wgpu::Binding::{Read, Uniform, Write};
 use crate::backend::wgpu::{Bind, Binding, Buffer, Kernel, WgpuError};
-use crate::solver::adapter::{Launches, blocks, narrow, put_in, whole};
+use crate::solver::adapter::{Launches, blocks, put_in, unsigned, whole};
 use crate::solver::trotter::naive::Turn;
 use crate::solver::trotter::problem::Problem;
 use crate::solver::trotter::scheme::{Scheme, Sweep};
@@ -139,7 +139,7 @@ impl Wgpu {
         let sites = self.grid.sites();
         #[expect(clippy::cast_possible_truncation, reason = "rounded to the precision of the run")]
         let constants = Phases {
-            count: narrow(sites),
+            count: unsigned(sites),
             interaction: interaction.map(|g| g as f32),
             rest: 0,
         };

@@ -2,7 +2,7 @@
 
 use crate::backend::wgpu::{Binding, Buffer, Kernel, Stream, WgpuError};
 use crate::solver::adapter::frame::Frame;
-use crate::solver::adapter::narrow;
+use crate::solver::adapter::unsigned;
 use crate::solver::{FieldImage, ImageRequest};
 use bytemuck::{Pod, Zeroable};
 
@@ -66,7 +66,7 @@ impl Looks {
         let count = self.sites.div_ceil(SITES);
         let sums = stream.zeros::<f32>("sums", count)?;
         let whole = Whole {
-            count: narrow(self.sites),
+            count: unsigned(self.sites),
             factor: 1.0,
             rest: [0; 2],
         };
@@ -79,7 +79,7 @@ impl Looks {
     /// Multiplies the field with a number.
     pub(super) fn scale(&self, stream: &Stream, field: &Buffer, factor: f32) -> Result<(), WgpuError> {
         let whole = Whole {
-            count: narrow(self.sites),
+            count: unsigned(self.sites),
             factor,
             rest: [0; 2],
         };

@@ -4,7 +4,7 @@ use super::gathered::STEPS;
 use crate::backend::wgpu::Binding::{Read, Table, Write};
 use crate::backend::wgpu::{Bind, Binding, Buffer, Kernel, Stream, WgpuError};
 use crate::grid::Grid;
-use crate::solver::adapter::narrow;
+use crate::solver::adapter::unsigned;
 use crate::solver::events::{Reduction, Sites};
 use crate::solver::trotter::recorder::{Reading, Recorder, Weights};
 use bytemuck::{Pod, Zeroable};
@@ -75,16 +75,16 @@ impl Region {
         let weights = reading.weights();
         let params: Vec<Params> = (0..STEPS)
             .map(|step| Params {
-                nx: narrow(grid.size()[0]),
-                ny: narrow(grid.size()[1]),
-                x: [narrow(sites.lo[0]), narrow(sites.hi[0])],
-                y: narrow(sites.lo[1]),
-                height: narrow(sites.hi[1] - sites.lo[1]),
-                z: narrow(sites.lo[2]),
-                rows: narrow(sites.rows()),
-                first_chunk: narrow(chunks.start),
-                chunks: narrow(chunks.len()),
-                to: narrow(step * numbers),
+                nx: unsigned(grid.size()[0]),
+                ny: unsigned(grid.size()[1]),
+                x: [unsigned(sites.lo[0]), unsigned(sites.hi[0])],
+                y: unsigned(sites.lo[1]),
+                height: unsigned(sites.hi[1] - sites.lo[1]),
+                z: unsigned(sites.lo[2]),
+                rows: unsigned(sites.rows()),
+                first_chunk: unsigned(chunks.start),
+                chunks: unsigned(chunks.len()),
+                to: unsigned(step * numbers),
                 largest: u32::from(partials.reduction == Reduction::Largest),
                 weighted: u32::from(!weights.values.is_empty()),
                 rest: [0; 51],
