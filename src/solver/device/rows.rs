@@ -1,6 +1,7 @@
 //! Copies of planes between host and device: rows of `pitch` numbers on the device.
 
 use crate::backend::cuda::{Buffer, CudaError, Kind, Stream};
+use crate::field::filled;
 use rayon::prelude::*;
 
 /// Numbers that are copied at once.
@@ -58,12 +59,10 @@ pub(in crate::solver) fn unpadded<V: Kind + Default>(
     [nx, rows, pitch]: [usize; 3],
     from: &Buffer<V>,
 ) -> Result<Vec<V>, CudaError> {
-    let mut padded = vec![V::default(); rows * pitch];
-    stream.download(what, from, &mut padded)?;
-    let mut all = Vec::with_capacity(nx * rows);
-    for row in padded.chunks_exact(pitch) {
-        all.extend_from_slice(&row[..nx]);
-    }
+    let mut all = filled(nx * rows, V::default());
+    pull_rows(stream, what, [pitch, nx], from, &mut all, |from, to| {
+        to.copy_from_slice(&from[..nx]);
+    })?;
     Ok(all)
 }
 

@@ -406,14 +406,4 @@ impl<T: OnCuda> Cuda<T> {
         }
         Ok(())
     }
-
-    /// A plane of the grid's sites with the device's pitch.
-    fn padded<V: Copy + Send + Sync>(&self, values: &[V], rest: V) -> Vec<V> {
-        let nx = self.grid.size()[0];
-        let mut all = vec![rest; self.pitch * self.grid.rows()];
-        all.par_chunks_mut(self.pitch)
-            .zip(values.par_chunks(nx))
-            .for_each(|(to, from)| to[..nx].copy_from_slice(from));
-        all
-    }
 }

@@ -8,11 +8,11 @@ use crate::backend::cuda::{Buffer, CudaError, Piece, Pieces};
 use crate::field::FieldData;
 use crate::physics::StateSums;
 use crate::solver::device::Ending;
+use crate::solver::device::rows::keep_rows;
 use crate::solver::device::transducers::DeviceTransducers;
 use crate::solver::trotter::media::{Exponent, Media};
 use crate::solver::trotter::run::{HalfPhase, KEPT, OnDevice, Region, Totals, Watched};
 use crate::solver::{Backend, FieldImage, ImageRequest, SolverError, Taps};
-use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::{Arc, MutexGuard, PoisonError};
 
@@ -49,18 +49,9 @@ impl<T: OnCuda> Cuda<T> {
     }
 
     fn plane(&self, what: &str, values: &[T], room: &mut Option<Buffer<T>>) -> Result<(), CudaError> {
-        let padded = if self.pitch == self.grid.size()[0] {
-            Cow::Borrowed(values)
-        } else {
-            Cow::Owned(self.padded(values, T::zero()))
-        };
-        if room.is_none() {
-            *room = Some(self.stream.zeros(what, padded.len())?);
-        }
-        match room {
-            Some(buffer) => self.stream.upload(what, &padded, buffer),
-            None => Ok(()),
-        }
+        let nx = self.grid.size()[0];
+        let row = |n: usize, out: &mut [T]| out.copy_from_slice(&values[n * nx..][..nx]);
+        keep_rows(&self.stream, what, [nx, self.grid.rows(), self.pitch], room, Some(row))
     }
 
     /// Opens or closes planes of the field's size, or conjugates them; walls become zero.

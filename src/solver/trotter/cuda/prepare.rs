@@ -7,6 +7,7 @@ use super::rungs::Rungs;
 use super::sources::Flags;
 use super::{Cuda, OWN_ENTRIES, OnCuda, launch, sources, space};
 use crate::backend::cuda::CudaError;
+use crate::solver::device::rows::keep_rows;
 use crate::solver::totals::Region;
 use crate::solver::trotter::differs;
 use crate::solver::trotter::problem::Problem;
@@ -94,15 +95,16 @@ impl<T: OnCuda> Cuda<T> {
             .filter(|_| self.grid.rank() == 2)
             .map(|walls| WallMap::new(self.grid.size()[0], walls));
         self.summing().cut_again();
-        self.walls = match walls {
-            Some(walls) => {
-                let bytes: Vec<u8> = self.padded(walls, false).into_iter().map(u8::from).collect();
-                let buffer = self.stream.zeros("walls", count)?;
-                self.stream.upload("walls", &bytes, &buffer)?;
-                Some(buffer)
+        let nx = self.grid.size()[0];
+        let row = walls.map(|walls| {
+            move |n: usize, out: &mut [u8]| {
+                for (out, wall) in out.iter_mut().zip(&walls[n * nx..]) {
+                    *out = u8::from(*wall);
+                }
             }
-            None => None,
-        };
+        });
+        let shape = [nx, self.grid.rows(), self.pitch];
+        keep_rows(&self.stream, "walls", shape, &mut self.walls, row)?;
         let quantum = &problem.quantum;
         (self.flux, self.hopping, self.interaction) = (quantum.flux, quantum.hopping, quantum.interaction);
         self.phase_interaction = problem.phase_interaction();
