@@ -457,7 +457,7 @@ mod tests {
         assert_eq!(alike, of(["Detectors (Pa)", "d0, d1", "Line cut of p (Pa)"]));
         let differ = told(&[pressure, energy], sound);
         assert_eq!(differ, of(["Detectors", "d0 (Pa), d1 (J/m)", "Line cut of p (Pa)"]));
-        let quantum = "[quantum]\n[[packet]]\ncenter = [2.0, 1.5]\nwidth = 0.3";
+        let quantum = "[quantum]\n[[packet]]\ncenter = [2.0, 1.5]\nwidth = [0.3]";
         assert_eq!(told(&[""], quantum), of(["Detectors", "d0", "Line cut of |ψ|²"]));
     }
 
