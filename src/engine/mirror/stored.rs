@@ -165,12 +165,7 @@ impl Engine {
             self.solver.edit(&back, &Edit::Medium)?;
             self.taps.place(&back);
         }
-        let log = own.arrays.iter().find(|(name, _)| name == "mirror.log");
-        if let (Some(log), Some((_, FieldData::Float64(values)))) = (&mut self.log, log) {
-            for (row, values) in log.rows.iter_mut().zip(values.chunks_exact(6)) {
-                row.refocus = values.try_into().ok().map(Refocus::from_values);
-            }
-        }
+        self.restore_refocus(own);
         if let Some(timeline) = &mut self.timeline {
             timeline.turn = turn as u64;
             timeline.leg = Leg {
@@ -180,5 +175,14 @@ impl Engine {
             };
         }
         Ok(())
+    }
+    /// What the rows of observables say of the mirror.
+    fn restore_refocus(&mut self, own: &SolverState) {
+        let log = own.arrays.iter().find(|(name, _)| name == "mirror.log");
+        if let (Some(log), Some((_, FieldData::Float64(values)))) = (&mut self.log, log) {
+            for (row, values) in log.rows.iter_mut().zip(values.chunks_exact(6)) {
+                row.refocus = values.try_into().ok().map(Refocus::from_values);
+            }
+        }
     }
 }

@@ -181,7 +181,8 @@ fn a_symmetric_picture_stays_symmetric() {
         let grid = Grid::new(&size, 0.5);
         let [width, height] = pixels;
         let beside = |at: usize, count: usize| at.min(count - 1 - at);
-        let level = |column: usize, row: usize| (1 + beside(column, width) + 100 * beside(row, height)) as f64;
+        let number = |at: usize, count: usize| u32::try_from(beside(at, count)).unwrap();
+        let level = |column: usize, row: usize| f64::from(1 + number(column, width) + 100 * number(row, height));
         let values = (0..width * height).map(|n| level(n % width, n / width)).collect();
         let shape = Shape::Image(Arc::new(Samples {
             size: [width, height, 1],
