@@ -347,7 +347,7 @@ mod tests {
         for width in [150.0, 215.0, 300.0, 600.0] {
             let screen = egui::Rect::from_min_size(egui::Pos2::ZERO, egui::vec2(width, 200.0));
             let shapes = theme::drawn(screen, |ui| {
-                heading(ui, name, (Icon::Hourglass, Color32::WHITE), standing)
+                heading(ui, name, (Icon::Hourglass, Color32::WHITE), standing);
             });
             let of = |words: &str| {
                 let text = shapes.iter().find_map(|shape| match &shape.shape {

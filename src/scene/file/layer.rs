@@ -62,7 +62,7 @@ variants! {
             opening: f64 = required "4.0";
         }
         /// where the picture is not black; the grey level (0 to 1, times the opacity) multiplies the value. The picture is
-        /// stretched over the grid, its top row at the largest y, nearest pixel
+        /// stretched over the grid, its top row at the largest y; each site takes the pixel at its middle
         "image" Image {
             /// a PNG (`image`) or NPY file (`array`), relative to the scene file
             file: PathBuf = required "\"map.png\"", "PNG";
