@@ -160,7 +160,7 @@ fn multiply_add(precision: Precision) -> f64 {
     sum
 }
 
-/// Values stay near 1: x ← 0.999999 x + 1e-6, so that nothing overflows or falls into subnormals.
+/// The loop of multiply-adds, and where their sum goes. Values stay near 1: x ← 0.999999 x + 1e-6, so that nothing overflows or falls into subnormals.
 struct MultiplyAdds<'a>(&'a mut f64);
 
 #[expect(unsafe_code, reason = "vector instructions")]

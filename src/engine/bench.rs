@@ -324,8 +324,9 @@ fn run_rate(engine: &mut Engine, site_steps: f64, most: u64) -> Result<f64, Engi
     let steps = ((site_steps / sites) as u64)
         .next_multiple_of(batch)
         .clamp(1, most.max(1));
+    let start = Instant::now();
     let end = engine.run_steps(steps, &mut |_, _| ControlFlow::Continue(()))?;
-    Ok(end.steps as f64 * sites / end.seconds.max(1e-9))
+    Ok(end.steps as f64 * sites / start.elapsed().as_secs_f64().max(1e-9))
 }
 
 /// Texels of the pictures of [`measure_shown`]: a large window's.

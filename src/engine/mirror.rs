@@ -232,9 +232,8 @@ impl Engine {
         let changes = back.medium() != self.scenario.medium()
             || back.model() != self.scenario.model()
             || back.sources() != self.scenario.sources();
-        // Detectors listen beside the walls that stand on the way back.
-        self.taps.place(&back);
         if mirror.method == MirrorMethod::Echo {
+            self.taps.place(&back);
             self.maps.begin_peak();
             *self.taps.transducers_mut() = None;
             let noisy = (mirror.noise > 0.0).then(|| disturbed(&turned.state, mirror.noise, mirror.seed));
@@ -261,6 +260,8 @@ impl Engine {
             None => &mut unwatched,
         };
         let played = signal::played(&self.scenario, &sites, &heard, turned.state.clock.time_step, watch)?;
+        // Detectors listen beside the walls that stand on the way back.
+        self.taps.place(&back);
         self.maps.begin_peak();
         let mut empty = turned.state.clone();
         for (_, array) in &mut empty.arrays {

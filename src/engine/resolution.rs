@@ -145,9 +145,9 @@ fn losses(scenario: &Scenario) -> Option<String> {
     ))
 }
 
-/// The lowest and the highest frequency that comes from each source, behind and ahead of one that moves, f/(1 ± v/c); those of recordings are not known, nor is what is ahead of one that is
-/// faster than sound.
-fn played(scenario: &Scenario) -> impl Iterator<Item = [f64; 2]> {
+/// The lowest and the highest frequency that comes from each source, behind and ahead of one that moves, f/(1 ± v/c), and whether it moves; those of recordings are not known, nor is what is
+/// ahead of one that is faster than sound. c is the speed without layers.
+fn played(scenario: &Scenario) -> impl Iterator<Item = ([f64; 2], bool)> {
     let sources = scenario.file().sources.iter();
     let speed = match scenario.model() {
         Model::Acoustic(acoustic) => acoustic.speed,
@@ -167,7 +167,7 @@ fn played(scenario: &Scenario) -> impl Iterator<Item = [f64; 2]> {
         };
         let mach = source.velocity.iter().map(|v| v * v).sum::<f64>().sqrt() / speed;
         let ahead = if mach < 1.0 { 1.0 - mach } else { 1.0 };
-        Some([lowest / (1.0 + mach), highest / ahead])
+        Some(([lowest / (1.0 + mach), highest / ahead], mach > 0.0))
     })
 }
 
@@ -189,8 +189,8 @@ fn sources(scenario: &Scenario, law: Law) -> Option<String> {
     let set = numbers(scenario, Sets::Speed).filter(|speed| *speed > 0.0);
     // The slowest medium has the shortest waves.
     let speed = set.fold(acoustic.speed, f64::min);
-    let highest = played(scenario).map(|[_, highest]| highest).fold(0.0, f64::max);
-    let moves = scenario.sources().iter().any(|source| source.velocity != [0.0; 3]);
+    let all = played(scenario).map(|([_, highest], moves)| (highest, moves));
+    let (highest, moves) = all.fold((0.0, false), |most, own| if own.0 > most.0 { own } else { most });
     let ahead = if moves { " ahead of what moves" } else { "" };
     let length = speed / (highest * spacing);
     let slow = Law::Sound {

@@ -10,12 +10,12 @@ use std::f64::consts::TAU;
 /// Angles from here on would lose digits: [`reduce`] brings them below.
 pub const LARGEST: f64 = 1e6;
 
-/// Takes whole turns off angles, if any of them is too large for [`cos_and_sin`].
+/// Takes whole turns off the angles that are too large for [`cos_and_sin`]; what stands beside an angle does not change its rounding.
 #[inline(always)]
 pub fn reduce<T: Real>(angles: &mut [T]) {
-    let large = |any: bool, angle: &T| any | (angle.abs() >= T::of(LARGEST));
-    if angles.iter().fold(false, large) {
-        for angle in angles {
+    let large = |angle: &T| angle.abs() >= T::of(LARGEST);
+    if angles.iter().fold(false, |any, angle| any | large(angle)) {
+        for angle in angles.iter_mut().filter(|angle| large(angle)) {
             *angle = T::of(angle.wide() % TAU);
         }
     }

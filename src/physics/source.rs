@@ -264,7 +264,8 @@ fn hann(u: f64) -> f64 {
 }
 
 impl Recording {
-    /// The sound at a time, 0 outside: a [windowed sinc](super::sinc), which keeps a tone below a quarter of the rate within 0.2 %. Straight lines would take 19 % of one at a quarter.
+    /// The sound at a time: a [windowed sinc](super::sinc), which keeps a tone below a quarter of the rate within 0.2 % (straight lines would take 19 % of one at a quarter), and is 0 from four samples
+    /// behind the last one on.
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_precision_loss,

@@ -207,14 +207,15 @@ fn a_force_that_moves_pushes_the_medium_where_it_is() {
     }
 }
 
-/// Beside a wall inside a source with a direction plays as beside a rigid edge in the same place, whose mirror image adds to it.
+/// Beside a wall inside a source with a direction plays as beside a rigid edge in the same place, whose mirror image adds to it; so it does beside a wall of a single site, and whatever the wall
+/// is made of.
 #[test]
 fn walls_mirror_sources_with_a_direction() {
     let frequency = SPEED / (40.0 * SPACING);
     for order in ORDERS {
         for pattern in ["dipole", "one-way"] {
             for before in [0.0, 0.3, 1.0, 2.6] {
-                let run = |wall: usize| {
+                let run = |wall: usize, first: f64, density: Option<f64>| {
                     let place = |x: f64| (x + wall as f64) * SPACING;
                     let mut text = header(&[300 + wall], "\"wall\"", 0.25, order)
                         + &format!(
@@ -223,22 +224,32 @@ fn walls_mirror_sources_with_a_direction() {
                             place(before),
                             place(before + 60.0)
                         );
-                    if wall > 0 {
+                    let mut layer = |sets: &str| {
                         text += &format!(
-                            "[[layer]]\nsets = \"wall\"\nshape = \"box\"\nmin = [0.0]\nmax = [{}]\n",
+                            "[[layer]]\n{sets}\nshape = \"box\"\nmin = [{}]\nmax = [{}]\n",
+                            place(first),
                             place(-0.7)
                         );
+                    };
+                    if wall > 0 {
+                        layer("sets = \"wall\"");
+                    }
+                    if let Some(density) = density {
+                        layer(&format!("sets = \"density\"\nvalue = {density}"));
                     }
                     record(&text, (200.0 / 0.25) as u64).1.remove(0)
                 };
-                let (edge, wall) = (run(0), run(20));
+                let edge = run(0, 0.0, None);
                 // A one-way source plays all of its amplitude; of a dipole the slope is left, 2π/40 · (1 + 2 · before) of half of it.
                 let peak = edge.iter().fold(0.0f64, |most, p| most.max(p.abs()));
                 assert!(peak > 0.1 && peak < 3.1, "order {order}, {pattern}, {before}: {peak}");
-                assert!(
-                    largest_difference(&edge, &wall) < 1e-10 * peak,
-                    "order {order}, {pattern}, {before}"
-                );
+                for (first, density) in [(-20.0, None), (-1.3, None), (-20.0, Some(7800.0))] {
+                    let wall = run(20, first, density);
+                    assert!(
+                        largest_difference(&edge, &wall) < 1e-10 * peak,
+                        "order {order}, {pattern}, {before}: wall from {first}, {density:?}"
+                    );
+                }
             }
         }
     }

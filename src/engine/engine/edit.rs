@@ -56,22 +56,29 @@ impl Engine {
             Change::Kept
         };
         let change = of_mirror.map_or(change, |own| own.max(change));
+        // Detectors listen beside the walls of their leg.
+        let present_at = |phase: Option<Phase>| {
+            let back = self.timeline.as_ref().map(|timeline| Arc::clone(&timeline.back));
+            let back = back.filter(|_| phase == Some(Phase::Replay));
+            back.unwrap_or_else(|| Arc::clone(&scenario))
+        };
+        let present = present_at(self.phase());
+        let kept = self.snapshot.as_ref().and_then(|kept| kept.leg.as_ref());
+        let of_snapshot = present_at(kept.map(|leg| leg.phase));
         if self.scenario.detectors() != scenario.detectors() {
             let transducers = self.taps.transducers_mut().take();
-            self.taps = Taps::of(&scenario);
+            self.taps = Taps::of(&present);
             *self.taps.transducers_mut() = transducers;
             if let Some(snapshot) = &mut self.snapshot {
                 let transducers = snapshot.taps.transducers_mut().take();
-                snapshot.taps = Taps::of(&scenario);
+                snapshot.taps = Taps::of(&of_snapshot);
                 *snapshot.taps.transducers_mut() = transducers;
             }
             self.record_start()?;
         } else if other_medium {
-            let back = self.timeline.as_ref().map(|timeline| Arc::clone(&timeline.back));
-            let back = back.filter(|_| self.phase() == Some(Phase::Replay));
-            self.taps.place(back.as_ref().unwrap_or(&scenario));
+            self.taps.place(&present);
             if let Some(snapshot) = &mut self.snapshot {
-                snapshot.taps.place(&scenario);
+                snapshot.taps.place(&of_snapshot);
             }
         }
         if self.scenario.expectations() != scenario.expectations() {

@@ -85,7 +85,9 @@ impl Emitters {
         };
         let place = |(at, delay, weight): ([f64; 3], f64, f64), term: &Term, source: &Source| {
             let axis = (term.rate != 0.0).then_some(term.axis);
-            let own = new.material.pushed(&new.grid, at, axis);
+            let own = new
+                .material
+                .pushed(&new.grid, at, axis, |site| new.is_wall(walls, site));
             let c = if axis.is_some() { own[0] } else { 1.0 };
             // A disk on a rigid edge stays on it as it slides along; along its way a source leaves the grid where it does.
             let on = within(&new.grid, at);
@@ -197,7 +199,7 @@ impl Emitters {
             let mut last = None;
             for point in points {
                 let now = [0, 1, 2].map(|axis| point.at[axis] + source.velocity[axis] * t);
-                let (delay, own) = self.on_its_way(source, point, now);
+                let (delay, own) = self.on_its_way(walls, source, point, now);
                 let signal = match last {
                     Some((known, signal)) if known == delay => signal,
                     _ => source.signal_at(t, delay),
@@ -226,11 +228,12 @@ impl Emitters {
 
 impl Emitters {
     /// The delay of a point that stands at `now`, and the c and ρ that its sites are compared with: the weight of a force has the c² of where it began, and acts on the density where it is.
-    fn on_its_way(&self, source: &Source, point: &Point, now: [f64; 3]) -> (f64, [f64; 2]) {
+    fn on_its_way(&self, walls: &[bool], source: &Source, point: &Point, now: [f64; 3]) -> (f64, [f64; 2]) {
         if source.velocity == [0.0; 3] || self.material.is_uniform() {
             return (point.delay, point.own);
         }
-        let [c, density] = self.material.pushed(&self.grid, now, point.axis);
+        let wall = |site| self.is_wall(walls, site);
+        let [c, density] = self.material.pushed(&self.grid, now, point.axis, wall);
         let first = point.own[0];
         if point.axis.is_none() || c == first {
             return (point.delay, [c, density]);

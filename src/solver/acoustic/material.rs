@@ -65,9 +65,14 @@ impl Material {
     }
 
     /// c at the site nearest to a place of `grid`, the scene's, and the ρ that a source pushes there. Of a force along an axis half acts on either face of the site, and a face has the mean
-    /// density of its two sites; a monopole, without an axis, is at the site itself.
-    #[must_use]
-    pub fn pushed(&self, grid: &Grid, at: [f64; 3], axis: Option<usize>) -> [f64; 2] {
+    /// density of its two sites, and that of its own site beside a wall, which nothing moves; a monopole, without an axis, is at the site itself.
+    pub fn pushed(
+        &self,
+        grid: &Grid,
+        at: [f64; 3],
+        axis: Option<usize>,
+        wall: impl Fn([usize; 3]) -> bool,
+    ) -> [f64; 2] {
         let [c, here] = self.at(nearest(grid, at));
         let Some(axis) = axis.filter(|_| !self.is_uniform()) else {
             return [c, here];
@@ -75,7 +80,8 @@ impl Material {
         let side = |step: f64| {
             let mut place = at;
             place[axis] += step * grid.spacing();
-            self.at(nearest(grid, place))[1]
+            let site = nearest(grid, place);
+            if wall(site) { here } else { self.at(site)[1] }
         };
         [c, (side(-1.0) + 2.0 * here + side(1.0)) / 4.0]
     }

@@ -59,7 +59,16 @@ pub(in crate::solver) fn shares_beside(
         let [x, y, z] = [0, 1, 2].map(|axis| wrapped(axis, center[axis].cast_signed() + offsets[axis]));
         Some([x?, y?, z?])
     };
-    let walls = all.iter().filter_map(|(offsets, _)| plain(offsets)).any(&wall);
+    // Walks begin at the nearest site, which the sites of a place beside may leave out.
+    let [x, y, z] = lists.each_ref().map(|list| {
+        let ends = |[low, high]: [isize; 2], (n, _): &(isize, f64)| [low.min(*n), high.max(*n)];
+        let [low, high] = list.iter().fold([0; 2], ends);
+        low..=high
+    });
+    let walls = z.into_iter().any(|z| {
+        let row = |y: isize| x.clone().any(|x| plain(&[x, y, z]).is_some_and(&wall));
+        y.clone().any(row)
+    });
     let orders = &ORDERS[..if walls { [1, 2, 6][grid.rank() - 1] } else { 1 }];
     let mut found = Shares::with_capacity(all.len());
     for (offsets, weight) in &all {

@@ -219,12 +219,7 @@ impl<T: Real> Media<T> {
             let angles = self.angles(start + first..start + first + out.len(), exponent);
             if angles.map(f64::to_bits) != last {
                 last = angles.map(f64::to_bits);
-                for (turned, angle) in turned.iter_mut().zip(angles) {
-                    // What stands beside an angle must not change its rounding.
-                    let mut alone = [angle];
-                    reduce(&mut alone);
-                    *turned = cos_and_sin(alone[0]);
-                }
+                turned = turns(angles);
             }
             for (i, (out, (cos, sin))) in out.iter_mut().zip(turned).enumerate() {
                 let index = start + first + i;
@@ -282,15 +277,10 @@ impl<T: Real> Media<T> {
     pub(super) fn driven_factors(&self, row: usize, exponent: &Exponent, moduli: &[f64], out: &mut [Complex<T>]) {
         let start = row * self.grid.size()[0];
         let all = self.driven_sites[row].clone();
-        let mut turned = [(0.0, 0.0); CHUNK];
         for first in all.clone().step_by(CHUNK) {
             let here = first..(first + CHUNK).min(all.end);
             let sites = start + here.start..start + here.end;
-            let mut angles = self.angles(sites.clone(), exponent);
-            reduce(&mut angles);
-            for (turned, angle) in turned.iter_mut().zip(angles) {
-                *turned = cos_and_sin(angle);
-            }
+            let turned = turns(self.angles(sites.clone(), exponent));
             for (n, (out, modulus)) in out[here.clone()].iter_mut().zip(&moduli[here]).enumerate() {
                 if self.driven.iter().any(|(_, part)| part[sites.start + n] != T::zero()) {
                     let (cos, sin) = turned[n];
@@ -299,6 +289,12 @@ impl<T: Real> Media<T> {
             }
         }
     }
+}
+
+/// Cosines and sines.
+fn turns(mut angles: [f64; CHUNK]) -> [(f64, f64); CHUNK] {
+    reduce(&mut angles);
+    angles.map(cos_and_sin)
 }
 
 /// The lowest energy of the whole grid of a problem on a window.

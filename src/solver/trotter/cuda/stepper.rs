@@ -119,7 +119,7 @@ impl<T: OnCuda> Sweeper<T> for Cuda<T> {
     }
 
     fn scale(&mut self, factor: T) {
-        // The root of a rounded square is the number itself.
+        // The root of a rounded square is the number itself, from 1e-150 to 1e150.
         self.scale_from(1.0, factor.wide().powi(2));
     }
 
