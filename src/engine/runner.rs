@@ -389,6 +389,7 @@ impl Runner {
         }
         self.question = None;
         self.rests = false;
+        let fused = self.report.as_ref().map_or(1, |report| report.batch.max(1));
         let Some(engine) = &mut self.engine else { return Ok(()) };
         let steps = if self.by_hand > 0 {
             self.by_hand.min(self.pacing.steps_per_frame())
@@ -398,11 +399,12 @@ impl Runner {
                 // The next frame starts where this one ends, unless that is long past.
                 self.deadline = (self.deadline + FRAME).max(Instant::now());
             }
-            self.left_in_frame.min(self.pacing.steps_per_piece())
+            let steps = self.left_in_frame.min(self.pacing.steps_per_piece());
+            self.pacing.whole_batches(steps, fused).min(self.left_in_frame)
         } else {
-            let batch = self.report.as_ref().map_or(1, |report| report.batch.max(1));
             let steps = self.pacing.steps_per_frame();
-            whole_batches(if self.beside { steps.div_ceil(2) } else { steps }, batch)
+            let steps = if self.beside { steps.div_ceil(2) } else { steps };
+            self.pacing.whole_batches(steps, fused)
         };
         let steps = most.map_or(steps, |most| steps.min(most));
         // While a picture is drawn beside it, a batch returns when the one before it is done: what counts is from end to end.
@@ -431,7 +433,7 @@ impl Runner {
         if self.begun.is_some() && self.steps_per_frame.is_none() {
             self.batch_end = Some(Instant::now());
         }
-        self.pacing.stepped(steps, took);
+        self.pacing.stepped(steps, fused, took);
         self.rate
             .add(steps as f64 * engine.scenario().grid().sites() as f64, took);
         self.drawn = false;
@@ -492,11 +494,6 @@ fn settle(report: Option<&Report>) {
         crate::backend::wgpu::settle();
     }
     let _ = report;
-}
-
-/// The most steps up to `steps` that are whole batches; `steps` where there is none.
-fn whole_batches(steps: u64, batch: u64) -> u64 {
-    if steps < batch { steps } else { steps - steps % batch }
 }
 
 /// The message of a panic.
