@@ -133,8 +133,9 @@ fn link_size(ui: &Ui, setting: &str, after: &str) -> f32 {
         galley.size().x
     };
     let tail = after.split(char::is_whitespace).next().unwrap_or_default();
-    // A point for what is rounded when the row is laid out.
-    let room = ui.available_width() - width(tail, FontId::proportional(SIZE)) - 1.0;
+    // The gap behind it has to fit as well, and a point is for what is rounded when the row is laid out.
+    let gap = width("n n", FontId::proportional(SIZE)) - width("nn", FontId::proportional(SIZE));
+    let room = ui.available_width() - width(tail, FontId::proportional(SIZE)) - gap - 1.0;
     // One after the other: where letters are hinted, widths are not proportional to sizes.
     let mut sizes =
         std::iter::successors(Some(LINK_SIZE), |size| Some(size - 0.5)).take_while(|size| *size >= SMALLEST);

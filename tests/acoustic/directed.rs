@@ -243,7 +243,13 @@ fn walls_mirror_sources_with_a_direction() {
                 // A one-way source plays all of its amplitude; of a dipole the slope is left, 2π/40 · (1 + 2 · before) of half of it.
                 let peak = edge.iter().fold(0.0f64, |most, p| most.max(p.abs()));
                 assert!(peak > 0.1 && peak < 3.1, "order {order}, {pattern}, {before}: {peak}");
-                for (first, density) in [(-20.0, None), (-1.3, None), (-20.0, Some(7800.0))] {
+                let heavy = (-20.0, Some(7800.0));
+                // Densities are stepped at order 2 alone.
+                for (first, density) in
+                    [(-20.0, None), (-1.3, None), heavy]
+                        .into_iter()
+                        .take(if order == 2 { 3 } else { 2 })
+                {
                     let wall = run(20, first, density);
                     assert!(
                         largest_difference(&edge, &wall) < 1e-10 * peak,
