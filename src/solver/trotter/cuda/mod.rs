@@ -44,7 +44,7 @@ mod transducers;
 use super::problem::Problem;
 use super::run::RowChange;
 use crate::backend::cuda::{Buffer, CudaError, Early, Event, Kernel, PinnedBuffer, Stream};
-use crate::field::{Precision, filled};
+use crate::field::Precision;
 use crate::grid::Grid;
 use crate::solver::device::Ending;
 pub(super) use crate::solver::device::OnCuda;
@@ -365,7 +365,8 @@ impl<T: OnCuda> Cuda<T> {
     fn mirror(&self) -> Mirror<T> {
         let mut mirror = self.mirror.lock().unwrap_or_else(PoisonError::into_inner);
         Arc::clone(mirror.get_or_insert_with(|| {
-            let mut planes = [0, 1].map(|_| filled(self.pitch * self.grid.rows(), T::nan()));
+            // By this thread alone: in the meantime another one's task, taken over while this one waits, may ask for the mirror.
+            let mut planes = [0, 1].map(|_| vec![T::nan(); self.pitch * self.grid.rows()]);
             self.attempt(|| {
                 for (host, plane) in planes.iter_mut().zip(&self.field) {
                     self.stream.download("the field", plane, host)?;
