@@ -41,6 +41,9 @@ pub(super) struct Devices {
 /// Sites that a device has at least where a scene asks for all devices: with fewer, copying ghost rows costs more than another device brings.
 const LEAST_ON_DEVICE: usize = 1 << 25;
 
+/// Own rows of a part for each ghost row on a side, where a method may step longer from exchange to exchange: ghost rows are stepped as well.
+const ROWS_OF_A_GHOST: usize = 12;
+
 impl Devices {
     /// The device of a part.
     pub(super) fn of_part(&self, part: usize) -> usize {
@@ -206,7 +209,9 @@ impl Plan {
         // Ghost rows come from the next part alone: low parts exchange more often.
         let least = parts.iter().map(Range::len).min().unwrap_or(0);
         let most = least.saturating_sub(split.beside + split.unit - 1) / split.reach.max(1);
-        let steps = usize::try_from(split.steps).unwrap_or(1).min(most).max(1);
+        let [few, many] = split.steps.map(|steps| usize::try_from(steps).unwrap_or(1));
+        let cheap = least / ROWS_OF_A_GHOST / split.reach.max(1);
+        let steps = many.min(cheap).max(few).min(most).max(1);
         let ghosts = split.reach * steps + split.beside;
         #[cfg(test)]
         let (steps, ghosts) = match TRIAL.get() {

@@ -228,8 +228,8 @@ pub struct Split {
     pub beside: usize,
     /// Parts and windows begin at multiples of it.
     pub unit: usize,
-    /// Steps from one exchange of ghost rows to the next.
-    pub steps: u64,
+    /// Steps from one exchange of ghost rows to the next, the least and the most: as many as leave those on a side a twelfth of a part's own rows.
+    pub steps: [u64; 2],
 }
 
 /// How the grid of a scenario can be cut, or why it cannot.

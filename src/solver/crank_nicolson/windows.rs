@@ -58,7 +58,7 @@ pub(super) fn split(scenario: &Scenario) -> Result<Split, Objection> {
         reach,
         beside,
         unit: 1,
-        steps: if scenario.grid().rank() > 1 { 32 } else { 64 },
+        steps: [if scenario.grid().rank() > 1 { 32 } else { 64 }; 2],
     })
 }
 

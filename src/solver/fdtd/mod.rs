@@ -283,19 +283,20 @@ fn split(scenario: &Scenario) -> Result<Split, Objection> {
 }
 
 /// Steps from one copy of ghost rows to the next. On devices a copy takes as long as several rows of steps: in planes so many that it takes little of the time, whole passes of tiles at
-/// every order; in space as few as keep the ghost planes few, or what a pass of towers takes.
-fn steps_between_copies(scenario: &Scenario) -> u64 {
+/// every order; in space as few as keep the ghost planes few, or what a pass of towers takes. On the processor towers are as high as the ghost rows of a part allow.
+fn steps_between_copies(scenario: &Scenario) -> [u64; 2] {
     let choice = Choice::of(scenario);
     let (half, medium) = (half(&choice), scenario.medium());
     let plain = !medium.has(Sets::Wall) && !medium.has(Sets::Density) && !medium.absorbs();
     let towers = choice.is("diamond-torre") || choice.variant.is_none() && plain;
     match (asks_for_devices(scenario), scenario.grid().rank()) {
-        (false, _) if choice.is("stepwise") => 2,
-        (false, _) => 16,
-        (true, 2) => 24,
-        (true, _) if towers => 32,
-        (true, _) if half <= 2 => 6,
-        (true, _) => 4,
+        (false, _) if choice.is("stepwise") => [2; 2],
+        (false, 2) => [16, 64],
+        (false, _) => [4, 16],
+        (true, 2) => [24; 2],
+        (true, _) if towers => [32; 2],
+        (true, _) if half <= 2 => [6; 2],
+        (true, _) => [4; 2],
     }
 }
 

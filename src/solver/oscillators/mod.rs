@@ -208,10 +208,10 @@ fn split(scenario: &Scenario) -> Result<Split, Objection> {
         unit: 2,
         // On devices so many that copying takes little of the time.
         steps: match (asks_for_devices(scenario), fourth) {
-            (true, false) => 24,
-            (true, true) => 4,
-            (false, false) => 8,
-            (false, true) => 2,
+            (true, false) => [24; 2],
+            (true, true) => [4; 2],
+            (false, false) => [8, 16],
+            (false, true) => [2; 2],
         },
     })
 }

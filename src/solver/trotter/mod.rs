@@ -242,12 +242,12 @@ fn split(scenario: &Scenario) -> Result<Split, Objection> {
     }
     let fourth = problem::order(scenario) == 4;
     // On devices in two dimensions whole launches of fused steps (six, or four in double precision), and so many that copying takes little of the time; in three
-    // dimensions ghosts are planes, which cost more to step.
+    // dimensions ghosts are planes, which cost more to step. On the processor a pass in two dimensions takes as many as blocks fuse.
     let steps = match (asks_for_devices(scenario), scenario.grid().rank(), fourth) {
-        (true, 2, false) => 24,
-        (true, 2, true) | (true, _, false) => 4,
-        (false, _, false) => 8,
-        (_, _, true) => 2,
+        (true, 2, false) => [24; 2],
+        (true, 2, true) | (true, _, false) => [4; 2],
+        (false, 2, false) => [8, 16],
+        (false, ..) | (_, _, true) => [2; 2],
     };
     Ok(Split {
         reach: if fourth { 10 } else { 2 },
