@@ -122,7 +122,7 @@ impl<T: Number> Cut for CrankNicolson<T> {
 
     fn steps_between(&self, ghosts: usize, time_step: f64) -> Option<u64> {
         let (once, each) = reach_of(&self.scenario, time_step);
-        let most = split(&self.scenario).map_or(1, |split| split.steps);
+        let most = split(&self.scenario).map_or(1, |split| split.steps[1]);
         Some((ghosts.saturating_sub(once) / each) as u64).map(|steps| steps.min(most))
     }
 
