@@ -46,7 +46,7 @@ fn every_variant_agrees_with_the_processor() {
     needs_device!();
     let mut wrong = Vec::new();
     for case in cases() {
-        agree(&case, &["naive", "full-step", "fused"], &mut wrong);
+        agree(&case, &["naive", "full-step", "fused", "tiles"], &mut wrong);
     }
     assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
 }

@@ -50,6 +50,8 @@ pub(super) enum Schedule {
     FullStep,
     /// Several steps a kernel.
     Fused,
+    /// The same, a tile of the plane a block.
+    Tiles,
 }
 
 impl Schedule {
@@ -59,7 +61,13 @@ impl Schedule {
             Self::Naive => "naive",
             Self::FullStep => "full-step",
             Self::Fused => "fused",
+            Self::Tiles => "tiles",
         }
+    }
+
+    /// Whether launches take several steps.
+    pub(super) fn fuses(self) -> bool {
+        matches!(self, Self::Fused | Self::Tiles)
     }
 }
 
@@ -70,6 +78,11 @@ pub(super) fn takes_whole_steps(problem: &Problem) -> bool {
     problem.grid.rank() > 1 && medium.sets_bonds() && medium.rotation() == 0.0 && alike && !problem.imaginary
 }
 
+/// Whether `tiles` has steps for a problem.
+fn tiles_step(problem: &Problem) -> bool {
+    problem.grid.rank() == 2 && !differs(&problem.medium) && problem.quantum.flux == 0.0 && !problem.imaginary
+}
+
 /// The variant that runs, and why it is not the one asked for.
 pub(super) fn chosen(problem: &Problem, asked: Option<&str>, precision: Precision) -> (Schedule, Option<String>) {
     let grid = &problem.grid;
@@ -77,6 +90,12 @@ pub(super) fn chosen(problem: &Problem, asked: Option<&str>, precision: Precisio
     let asked = match asked {
         Some("naive") => return (Schedule::Naive, None),
         Some("full-step") => Schedule::FullStep,
+        Some("tiles") if !tiles_step(problem) => {
+            let (schedule, because) = chosen(problem, Some("fused"), precision);
+            let here = "tiles are of planes in real time without flux and with bonds that are alike";
+            return (schedule, because.or_else(|| Some(here.to_owned())));
+        }
+        Some("tiles") => Schedule::Tiles,
         _ => Schedule::Fused,
     };
     let word = asked.as_str();

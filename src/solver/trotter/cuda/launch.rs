@@ -122,17 +122,17 @@ impl<'a> Equal<'a> {
 impl<T: OnCuda> Cuda<T> {
     /// Steps a launch where many are asked for.
     pub(super) fn shape(&self) -> u32 {
-        if self.space.is_empty() {
-            self.best(u64::MAX).map_or(1, |fused| fused.shape.steps)
-        } else {
-            self.best_space(u64::MAX).map_or(1, |space| space.shape.steps)
+        if !self.space.is_empty() {
+            return self.best_space(u64::MAX).map_or(1, |space| space.shape.steps);
         }
+        let strips = || self.best(u64::MAX).map_or(1, |fused| fused.shape.steps);
+        self.steps_in_tiles().unwrap_or_else(strips)
     }
 
     /// The kernel to take for a run of `steps` equal steps: the fastest, or where none was measured the one with most steps.
     fn best(&self, steps: u64) -> Option<&Fused> {
         let seconds = |fused: &&Fused| {
-            let known = self.measured.get(fused.shape.source.name);
+            let known = self.measured.get(&(fused.shape.source.name, fused.shape.steps));
             known.copied().unwrap_or(1.0 / f64::from(fused.shape.steps))
         };
         (self.fused.iter())
@@ -143,29 +143,40 @@ impl<T: OnCuda> Cuda<T> {
     /// Which number of steps a launch is the fastest on this device, for this grid and precision: each candidate steps the present field into the planes that
     /// the next step overwrites in any case. All of them give the same bits, so that it does not matter which one a run takes.
     pub(super) fn compare(&mut self, scheme: &Scheme) -> Result<(), CudaError> {
-        if self.schedule != Schedule::Fused || self.asked_steps.is_some() || self.fused.len() + self.space.len() < 2 {
+        if !self.schedule.fuses() || self.asked_steps.is_some() {
             return Ok(());
+        }
+        if self.fused.len() + self.space.len() < 2 {
+            return self.compare_tiles(scheme, None);
         }
         let substep = &scheme.substeps[0];
         let mut measured = Vec::new();
         for fused in &self.fused {
-            if !self.measured.contains_key(fused.shape.source.name) {
+            let name = (fused.shape.source.name, fused.shape.steps);
+            if !self.measured.contains_key(&name) {
                 let seconds = self.time(fused.shape.steps, || self.launch_fused(fused, substep, None))?;
-                measured.push((fused.shape.source.name, seconds));
+                measured.push((name, seconds));
             }
         }
         for space in &self.space {
-            if !self.measured.contains_key(space.shape.source.name) {
+            let name = (space.shape.source.name, space.shape.steps);
+            if !self.measured.contains_key(&name) {
                 let seconds = self.time(space.shape.steps, || self.launch_space(space, substep, None))?;
-                measured.push((space.shape.source.name, seconds));
+                measured.push((name, seconds));
             }
         }
         self.measured.extend(measured);
-        Ok(())
+        let seconds = |fused: &Fused| {
+            self.measured
+                .get(&(fused.shape.source.name, fused.shape.steps))
+                .copied()
+        };
+        let strips = self.best(u64::MAX).and_then(seconds);
+        self.compare_tiles(scheme, strips)
     }
 
     /// Seconds a step, waiting included, of launches of so many.
-    fn time(&self, steps: u32, launch: impl Fn() -> Result<(), CudaError>) -> Result<f64, CudaError> {
+    pub(super) fn time(&self, steps: u32, launch: impl Fn() -> Result<(), CudaError>) -> Result<f64, CudaError> {
         launch()?;
         self.stream.finish()?;
         let mut count = 1;
@@ -205,7 +216,7 @@ impl<T: OnCuda> Cuda<T> {
             } else if self.grid.rank() == 3 {
                 self.space_steps(&equal, left)
             } else {
-                self.fused_steps(&equal)
+                self.tile_steps(&equal).unwrap_or_else(|| self.fused_steps(&equal))
             };
             if done == 0 {
                 return;
@@ -265,31 +276,11 @@ impl<T: OnCuda> Cuda<T> {
         self.after_launch(launched.is_some(), steps)
     }
 
-    /// Queues a launch of `fused`, which sums over `regions`.
-    #[allow(unsafe_code, reason = "a kernel launch")]
-    fn launch_fused(
-        &self,
-        fused: &Fused,
-        substep: &Substep,
-        regions: Option<params::Regions>,
-    ) -> Result<(), CudaError> {
-        let Some(out) = &self.other else { return Ok(()) };
-        let [nx, ny, nz] = self.grid.size();
-        let planes = unsigned(nz);
-        let sums = regions.and_then(|regions| {
-            let count = usize::try_from(regions.count).ok()?;
-            let (kernel, _) = fused.with_sums(count, regions.peaks != 0)?;
-            let cut = self.summing().cut(fused.shape.source.name)?;
-            Some((regions, kernel, cut))
-        });
-        let (kernel, cut) = match &sums {
-            Some((_, kernel, cut)) => (*kernel, cut),
-            None => (&fused.kernel.0, &fused.kernel.1),
-        };
-        let [across, along] = cut.blocks;
+    /// What kernels of whole steps in planes take for a sub-step; `cut` of those in strips.
+    pub(super) fn fused_parameters(&self, substep: &Substep, out: [u64; 2], cut: Option<&Cut>) -> params::Fused<T> {
+        let [nx, ny, _] = self.grid.size();
         let imaginary = self.flags.imaginary;
         let own = self.own.rungs.as_ref().and_then(|rungs| rungs.of(substep));
-        debug_assert_eq!(own.is_some(), fused.shape.flags.own, "bonds that differ");
         let tangent = |angle: f64| T::of(if imaginary { angle.tanh() } else { angle.tan() });
         let secant = |angle: f64| match own {
             Some(_) => rungs::alone(angle, 1.0),
@@ -298,9 +289,9 @@ impl<T: OnCuda> Cuda<T> {
         let [even, odd, again] = substep.angles;
         // A kernel that nests can do a plain step: sweeps of different axes commute there.
         let outer = substep.outer.unwrap_or([even, odd, 0.0, again]);
-        let parameters = params::Fused {
+        params::Fused {
             field: addresses(&self.field),
-            out: addresses(out),
+            out,
             table: addresses(&self.tables[substep.table]),
             wall: match own {
                 Some([_, marks]) => marks,
@@ -312,15 +303,40 @@ impl<T: OnCuda> Cuda<T> {
             ny: whole(ny),
             pitch: whole(self.pitch),
             periodic: [self.lattice.periodic[0], self.lattice.periodic[1]],
-            from: cut.from,
-            chunk: cut.chunk,
-            walled: cut.walled(),
+            from: cut.map_or([0; _], |cut| cut.from),
+            chunk: cut.map_or([0; _], |cut| cut.chunk),
+            walled: cut.map_or(0, Cut::walled),
             tangents: substep.angles.map(tangent),
             secants: substep.angles.map(secant),
             outer_tangents: outer.map(tangent),
             outer_secants: outer.map(secant),
             interaction: substep.interaction(self.phase_interaction).map(T::of),
+        }
+    }
+
+    /// Queues a launch of `fused`, which sums over `regions`.
+    #[allow(unsafe_code, reason = "a kernel launch")]
+    fn launch_fused(
+        &self,
+        fused: &Fused,
+        substep: &Substep,
+        regions: Option<params::Regions>,
+    ) -> Result<(), CudaError> {
+        let Some(out) = &self.other else { return Ok(()) };
+        let planes = unsigned(self.grid.size()[2]);
+        let sums = regions.and_then(|regions| {
+            let count = usize::try_from(regions.count).ok()?;
+            let (kernel, _) = fused.with_sums(count, regions.peaks != 0)?;
+            let cut = self.summing().cut(fused.shape.source.name)?;
+            Some((regions, kernel, cut))
+        });
+        let (kernel, cut) = match &sums {
+            Some((_, kernel, cut)) => (*kernel, cut),
+            None => (&fused.kernel.0, &fused.kernel.1),
         };
+        let [across, along] = cut.blocks;
+        let parameters = self.fused_parameters(substep, addresses(out), Some(cut));
+        debug_assert_eq!(parameters.own != 0, fused.shape.flags.own, "bonds that differ");
         // SAFETY: the parameters are those of `fused_steps`, `summing_steps` and `peaking_steps`; all planes are pitch × ny, and the kernel reads and writes rows 0..ny and columns
         // 0..pitch of them only. There is room for the sums and copies of every step of the batch.
         unsafe {
@@ -356,7 +372,7 @@ impl<T: OnCuda> Cuda<T> {
     /// Steps of a line that go into one launch.
     pub(super) fn line_length(&self) -> u64 {
         match self.asked_steps {
-            _ if self.schedule != Schedule::Fused => 1,
+            _ if !self.schedule.fuses() => 1,
             Some(steps) => (steps as u64).clamp(1, LINE_STEPS),
             None => LINE_STEPS,
         }

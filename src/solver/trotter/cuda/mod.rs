@@ -6,6 +6,7 @@
 //! - `fused`: up to six (single) or four (double) steps a launch, the state in registers (`kernels/trotter_fused.cu`) in two dimensions;
 //!   up to sixteen in one (`kernels/trotter_line.cu`). Other numbers (`fused_steps`) are compiled where NVRTC is found.
 //!   Two steps in three dimensions (`kernels/trotter_space.cu`); where a window's ghosts are copied after a launch, this steps what neighbours need first ([`space`]).
+//! - `tiles`: the same in two dimensions with a tile of the plane a block, for planes too small for strips ([`tiles`], `kernels/trotter_tiles.cu`).
 //! - `full-step`: the same with one step a launch; in three dimensions, where nx is no multiple of 16 bytes or the device has little shared memory,
 //!   two launches: x and y sweeps plane by plane, then z sweeps and phase in place along columns.
 //! - Probabilities of regions are summed inside the launches and their largest values taken, or where kernels take no whole steps by one that follows each ([`summing`]); sites at which
@@ -39,6 +40,7 @@ mod stacks;
 mod state;
 mod stepper;
 mod summing;
+mod tiles;
 mod transducers;
 
 use super::problem::Problem;
@@ -99,7 +101,11 @@ pub(super) const TARGET: Target = Target {
         },
         Variant {
             id: Schedule::Fused.as_str(),
-            about: "several whole steps a pass over memory, in registers; the fastest",
+            about: "several whole steps a pass over memory, in registers; the fastest on large grids",
+        },
+        Variant {
+            id: Schedule::Tiles.as_str(),
+            about: "several whole steps of a tile of the plane, in registers; the fastest on small planes",
         },
     ],
 };
@@ -118,6 +124,8 @@ pub(super) struct Cuda<T: OnCuda> {
     lattice: Lattice,
     pitch: usize,
     schedule: Schedule,
+    /// Whether the scene leaves the variant and the steps of a launch open.
+    open: bool,
     /// Steps a launch, if the scene says so.
     asked_steps: Option<usize>,
     /// Why another variant runs than was asked for.
@@ -141,8 +149,10 @@ pub(super) struct Cuda<T: OnCuda> {
     fused: Vec<launch::Fused>,
     /// Three dimensions: most steps first; empty where `fused` and columns do them.
     space: Vec<space::Loaded>,
-    /// Seconds a step of kernels that were compared, by name.
-    measured: HashMap<&'static str, f64>,
+    /// Small planes.
+    tiles: Option<tiles::Tiles>,
+    /// Seconds a step of kernels that were compared, by name and steps a launch.
+    measured: HashMap<(&'static str, u32), f64>,
     /// One dimension: steps, and the same with sums over regions.
     line: Option<[Kernel; 2]>,
     kernels: [Kernel; ENTRIES.len()],
@@ -297,6 +307,7 @@ impl<T: OnCuda> Cuda<T> {
                 grid,
                 pitch,
                 schedule,
+                open: variant.is_none() && asked_steps.is_none(),
                 asked_steps,
                 because,
                 tables: Vec::new(),
@@ -311,6 +322,7 @@ impl<T: OnCuda> Cuda<T> {
                 phase_interaction: 0.0,
                 fused: Vec::new(),
                 space: Vec::new(),
+                tiles: None,
                 measured: HashMap::new(),
                 line: None,
                 kernels,

@@ -5,6 +5,7 @@ use super::choice::{Schedule, takes_whole_steps};
 use super::pieces::{Plane, WallMap};
 use super::rungs::Rungs;
 use super::sources::Flags;
+use super::tiles::Tiles;
 use super::{Cuda, OWN_ENTRIES, OnCuda, launch, sources, space};
 use crate::backend::cuda::CudaError;
 use crate::solver::device::rows::keep_rows;
@@ -130,6 +131,7 @@ impl<T: OnCuda> Cuda<T> {
         self.stream.upload("bond phases", &sines, &planes[1])?;
         self.gauge = Some(planes);
         self.fused.clear();
+        self.tiles = None;
         if self.schedule != Schedule::Naive && self.grid.rank() == 1 {
             let load = |entry| self.stream.kernel(sources::line(T::PRECISION), entry, 0);
             self.line = Some([load("line_steps")?, load("summing_steps")?]);
@@ -139,7 +141,7 @@ impl<T: OnCuda> Cuda<T> {
             let aligned = nx % (16 / T::PRECISION.bytes()) == 0;
             self.space.clear();
             for shape in space::shapes(T::PRECISION, self.flags.interaction, self.flags.own) {
-                let asked = (shape.steps == 1 || self.schedule == Schedule::Fused)
+                let asked = (shape.steps == 1 || self.schedule.fuses())
                     && self.asked_steps.is_none_or(|steps| shape.steps as usize <= steps);
                 if asked && aligned && shape.shared() <= most {
                     let marks = unlike.as_deref();
@@ -160,11 +162,14 @@ impl<T: OnCuda> Cuda<T> {
                 _ => sources::shapes(T::PRECISION, self.flags),
             };
             for shape in shapes {
-                if shape.steps == 1 || self.schedule == Schedule::Fused {
+                if shape.steps == 1 || self.schedule.fuses() {
                     let plane = self.plane_to_cut(None);
                     let fused = launch::Fused::new(&self.stream, shape, T::PRECISION, &plane, 1)?;
                     self.fused.push(fused);
                 }
+            }
+            if self.may_tile() {
+                self.tiles = Tiles::new(&self.stream, T::PRECISION, self.flags, self.asked_steps)?;
             }
         }
         self.compare(scheme)

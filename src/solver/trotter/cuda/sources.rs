@@ -1,4 +1,4 @@
-//! The kernels in the binary, made by `kernels/build` from `kernels/trotter_fused.cu`, `kernels/trotter_line.cu`,
+//! The kernels in the binary, made by `kernels/build` from `kernels/trotter_fused.cu`, `kernels/trotter_tiles.cu`, `kernels/trotter_line.cu`,
 //! `kernels/trotter_sweeps.cu`, `kernels/trotter_bonds.cu` and their headers.
 
 use crate::backend::cuda::manifest::{self, Module};
@@ -38,21 +38,78 @@ const ALL: Flags = Flags {
     own: false,
 };
 
+impl Flags {
+    fn of(module: &Module) -> Self {
+        Self {
+            nested: module.has("NESTED"),
+            flux: module.has("FLUX"),
+            interaction: module.has("INTERACTION"),
+            imaginary: module.has("IMAGINARY"),
+            own: module.has("OWN"),
+        }
+    }
+}
+
 impl Shape {
     fn new(module: &'static Module) -> Self {
         Self {
             source: Source::embedded(&module.name),
             steps: module.number("STEPS"),
             columns: module.number("COLUMNS"),
-            flags: Flags {
-                nested: module.has("NESTED"),
-                flux: module.has("FLUX"),
-                interaction: module.has("INTERACTION"),
-                imaginary: module.has("IMAGINARY"),
-                own: module.has("OWN"),
-            },
+            flags: Flags::of(module),
         }
     }
+}
+
+/// One shape of `tile_steps`.
+#[derive(Clone, Copy)]
+pub(super) struct TileShape {
+    pub source: Source,
+    /// Columns a lane, rows a lane, and warps of a block.
+    pub columns: u32,
+    rows: u32,
+    pub warps: u32,
+    precision: Precision,
+}
+
+impl TileShape {
+    /// Columns of a tile.
+    pub(super) fn width(&self) -> u32 {
+        32 * self.columns
+    }
+
+    /// Rows of a tile.
+    pub(super) fn height(&self) -> u32 {
+        self.rows * self.warps
+    }
+
+    /// Shared memory of a block, as `trotter_tiles.cu` counts it: phases of its rows, twice the rows that warps hand each other, and words of open sites.
+    pub(super) fn shared(&self) -> u32 {
+        let bytes = u32::try_from(self.precision.bytes()).unwrap_or(8);
+        let slot = 2 * 32 * self.columns * bytes;
+        self.warps * ((4 + self.rows) * slot + 2 * 128)
+    }
+}
+
+impl TileShape {
+    /// Shared memory in which the lanes of a block keep their sums of a region and step.
+    pub(super) fn sums(&self) -> u32 {
+        self.warps * 32 * 8
+    }
+}
+
+/// Shapes of tiles of a precision that do what `asked` wants; empty where there are none.
+pub(super) fn tile_shapes(precision: Precision, asked: Flags) -> Vec<TileShape> {
+    let modules = manifest::family("trotter_tiles").filter(|module| module.precision() == precision);
+    let lean = modules.filter(|module| Flags::of(module) == asked);
+    lean.map(|module| TileShape {
+        source: Source::embedded(&module.name),
+        columns: module.number("COLUMNS"),
+        rows: module.number("ROWS"),
+        warps: module.number("TILE_WARPS"),
+        precision,
+    })
+    .collect()
 }
 
 /// Every shape of a precision in the program, most steps first.
@@ -263,6 +320,7 @@ mod tests {
                     own: false,
                 };
                 all.extend(shapes(precision, flags).iter().map(|shape| shape.source));
+                all.extend(tile_shapes(precision, flags).iter().map(|shape| shape.source));
             }
             all.extend(shapes(precision, OWN).iter().map(|shape| shape.source));
             for (interacts, own) in [(false, false), (true, false), (false, true)] {

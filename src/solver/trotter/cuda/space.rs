@@ -324,7 +324,7 @@ impl<T: OnCuda> Cuda<T> {
     /// The kernel to take for a run of `steps` equal steps: the fastest, or where none was measured the one with most steps.
     pub(super) fn best_space(&self, steps: u64) -> Option<&Loaded> {
         let seconds = |space: &&Loaded| {
-            let known = self.measured.get(space.shape.source.name);
+            let known = self.measured.get(&(space.shape.source.name, space.shape.steps));
             known.copied().unwrap_or(1.0 / f64::from(space.shape.steps))
         };
         (self.space.iter())

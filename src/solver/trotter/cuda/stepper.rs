@@ -14,7 +14,12 @@ use std::sync::PoisonError;
 
 impl<T: OnCuda> Sweeper<T> for Cuda<T> {
     fn variant(&self) -> &'static str {
-        self.schedule.as_str()
+        let tiles = self.steps_in_tiles().is_some();
+        match self.schedule {
+            Schedule::Fused if tiles => Schedule::Tiles.as_str(),
+            Schedule::Tiles if !tiles => Schedule::Fused.as_str(),
+            schedule => schedule.as_str(),
+        }
     }
 
     fn details(&self) -> String {
@@ -37,9 +42,9 @@ impl<T: OnCuda> Sweeper<T> for Cuda<T> {
             });
         }
         let sums = self.sums.lock().unwrap_or_else(PoisonError::into_inner);
-        if self.schedule == Schedule::Fused && !sums.driven.is_empty() {
+        if self.schedule.fuses() && !sums.driven.is_empty() {
             words.push("one step a launch all the same: a drive changes the phases at every step".into());
-        } else if self.schedule == Schedule::Fused && self.flags.imaginary {
+        } else if self.schedule.fuses() && self.flags.imaginary {
             words.push("one step a launch all the same: imaginary time restores the norm after every step".into());
         }
         words.join(", ")

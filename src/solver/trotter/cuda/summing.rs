@@ -123,6 +123,15 @@ impl<T: OnCuda> Cuda<T> {
         Some(now)
     }
 
+    /// Over how many regions the next launch sums; `None` if nothing is recorded.
+    pub(super) fn summed_regions(&self) -> Option<usize> {
+        let summing = self.summing();
+        summing
+            .regions
+            .as_ref()
+            .map(|regions| usize::try_from(regions.count).unwrap_or(0))
+    }
+
     /// Queues the sums after a sub-step, if it is the last of a step and something is summed; for kernels that do not sum themselves.
     pub(super) fn sum_cells(&self, ends: u32) {
         if let Some(regions) = self.next_sums(ends) {
