@@ -20,6 +20,7 @@ mod python;
 mod saved;
 mod state;
 mod sums;
+mod tiles;
 #[path = "../common/transduced.rs"]
 mod transduced;
 

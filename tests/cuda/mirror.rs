@@ -105,7 +105,7 @@ fn transducers_act_as_on_the_processor() {
     check(|case, order| {
         let mut all = Vec::new();
         for (word, precision) in Precision::ALL {
-            for variant in ["naive", "full-step", "fused"] {
+            for variant in ["naive", "full-step", "fused", "tiles"] {
                 let scenario = scene(case, order, "cuda", word, variant);
                 all.push((format!("{word}, {variant}"), scenario, tolerance(case, precision)));
             }
@@ -162,6 +162,6 @@ fn check_echo(backend: &str, variants: &[&str]) {
 fn echoes_come_back() {
     check_echo("cpu", &["naive"]);
     if !skip() {
-        check_echo("cuda", &["naive", "full-step", "fused"]);
+        check_echo("cuda", &["naive", "full-step", "fused", "tiles"]);
     }
 }

@@ -121,6 +121,7 @@ fn parts_on_one_device_have_the_bits_of_one() {
                 ("single", "auto"),
                 ("double", "auto"),
                 ("single", "naive"),
+                ("single", "tiles"),
                 ("double", "full-step"),
             ] {
                 let on = |devices: &str| Some(follow(&scenario(&case, order, precision, variant, devices)?));

@@ -65,6 +65,9 @@ fn check(case: &Case, order: u32, detectors: &str) {
             let [batches, launches] = [of("fused", &[1, 13, 2, 31]), of("full-step", &[47])];
             assert!(bits(&fused) == bits(&batches), "{name}: other batches");
             assert!(bits(&fused) == bits(&launches), "{name}: other launches");
+            if case.size.len() == 2 {
+                assert!(bits(&fused) == bits(&of("tiles", &[1, 13, 2, 31])), "{name}: tiles");
+            }
         }
         for taps in [&fused, &naive] {
             assert_eq!(taps.times(), expected.times());
