@@ -20,12 +20,10 @@ pub(super) struct Member<S> {
 }
 
 impl<S: Cut> Member<S> {
-    /// The state of some rows along the axis that is cut, of `lines` lines each.
-    pub(super) fn read(&mut self, rows: Range<usize>, lines: usize) -> Result<Vec<u8>, SolverError> {
-        let mut bytes = Vec::new();
-        self.stepper
-            .read_rows(rows.start * lines..rows.end * lines, &mut bytes)?;
-        Ok(bytes)
+    /// The state of some rows along the axis that is cut, of `lines` lines each, in place of what `bytes` hold.
+    pub(super) fn read(&mut self, rows: Range<usize>, lines: usize, bytes: &mut Vec<u8>) -> Result<(), SolverError> {
+        bytes.clear();
+        self.stepper.read_rows(rows.start * lines..rows.end * lines, bytes)
     }
 
     pub(super) fn write(&mut self, rows: Range<usize>, lines: usize, bytes: &[u8]) -> Result<(), SolverError> {
@@ -69,9 +67,10 @@ impl<S: Cut> Member<S> {
         [ghosts, lines]: [usize; 2],
     ) -> Result<(), SolverError> {
         let [low, high] = [below, above].map(|n| members[n].core.clone());
-        let bytes = members[below].read(low.end - ghosts..low.end, lines)?;
+        let mut bytes = Vec::new();
+        members[below].read(low.end - ghosts..low.end, lines, &mut bytes)?;
         members[above].write(0..high.start, lines, &bytes)?;
-        let bytes = members[above].read(high.start..high.start + ghosts, lines)?;
+        members[above].read(high.start..high.start + ghosts, lines, &mut bytes)?;
         let rows = members[below].rows;
         members[below].write(low.end..rows, lines, &bytes)
     }

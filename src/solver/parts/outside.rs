@@ -167,7 +167,7 @@ fn on_device<S: Cut>(member: &mut Member<S>, rows: Range<usize>, lines: usize) -
         Some(pieces) => Ok(pieces),
         // Reading them has the error.
         None => Err(
-            (member.read(rows, lines).err()).unwrap_or_else(|| SolverError::Backend {
+            (member.read(rows, lines, &mut Vec::new()).err()).unwrap_or_else(|| SolverError::Backend {
                 backend: "cuda",
                 message: "ghost rows are not on the device".to_owned(),
             }),
@@ -239,7 +239,13 @@ impl Message {
             self.lock(&pieces);
             return Ok(pieces.read_into(self)?);
         }
-        *self = Self::Host(member.read(rows, lines)?);
+        let mut bytes = match std::mem::take(self) {
+            Self::Host(bytes) => bytes,
+            #[cfg(feature = "cuda")]
+            Self::Locked(_) => Vec::new(),
+        };
+        member.read(rows, lines, &mut bytes)?;
+        *self = Self::Host(bytes);
         Ok(())
     }
 
