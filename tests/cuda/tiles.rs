@@ -17,6 +17,14 @@ fn planes() -> Vec<Case> {
         case("ring", &[304, 140], "\"periodic\"", mass, POTENTIAL),
         case("one tile", &[61, 27], "\"wall\"", mass, POTENTIAL),
         case("small ring", &[36, 34], "\"periodic\"", mass, POTENTIAL),
+        case("flux", &[300, 222], "\"wall\"", "mass = 0.9\nflux = 0.01", WALLS),
+        case(
+            "flux on a ring",
+            &[304, 100],
+            "\"periodic\"",
+            "mass = 0.9\nflux = 0.01",
+            POTENTIAL,
+        ),
         case("interaction", &[300, 222], "\"wall\"", interacting, POTENTIAL),
     ]
 }
@@ -70,7 +78,9 @@ fn tiles_have_the_bits_of_strips() {
                         let name = format!("{}, {precision}, order {order}, {fused:?} fused, {steps:?}", case.name);
                         assert!(found.0 == strips.0, "{name}: the field");
                         assert_eq!(found.1, strips.1, "{name}: records");
-                        let there = case.name != "interaction" || precision == "single";
+                        // Flux and interaction have tiles in single precision alone.
+                        let there = precision == "single"
+                            || !["flux", "interaction"].iter().any(|of| case.quantum.contains(of));
                         assert_eq!(found.2, if there { "tiles" } else { "fused" }, "{name}");
                     }
                 }
@@ -83,14 +93,10 @@ fn tiles_have_the_bits_of_strips() {
 #[test]
 fn what_has_no_tiles_takes_strips() {
     needs_device!();
-    for (size, quantum) in [
-        (&[64, 48][..], "mass = 0.9\nflux = 0.01"),
-        (&[40], "mass = 0.9"),
-        (&[40, 24, 10], "mass = 0.9"),
-    ] {
+    for size in [&[40][..], &[40, 24, 10]] {
         let case = Case {
             size,
-            ..case("without", &[64, 48], "\"wall\"", quantum, "")
+            ..case("without", &[64, 48], "\"wall\"", "mass = 0.9", "")
         };
         let text = text(&case, 2, ["cuda", "single", "tiles"], "");
         let (_, scenario) = read_scene_text(&text, None, &[]).unwrap_or_else(|faults| panic!("{faults}\n{text}"));

@@ -80,7 +80,7 @@ pub(super) fn takes_whole_steps(problem: &Problem) -> bool {
 
 /// Whether `tiles` has steps for a problem.
 fn tiles_step(problem: &Problem) -> bool {
-    problem.grid.rank() == 2 && !differs(&problem.medium) && problem.quantum.flux == 0.0 && !problem.imaginary
+    problem.grid.rank() == 2 && !differs(&problem.medium) && !problem.imaginary
 }
 
 /// The variant that runs, and why it is not the one asked for.
@@ -92,7 +92,7 @@ pub(super) fn chosen(problem: &Problem, asked: Option<&str>, precision: Precisio
         Some("full-step") => Schedule::FullStep,
         Some("tiles") if !tiles_step(problem) => {
             let (schedule, because) = chosen(problem, Some("fused"), precision);
-            let here = "tiles are of planes in real time without flux and with bonds that are alike";
+            let here = "tiles are of planes in real time with bonds that are alike";
             return (schedule, because.or_else(|| Some(here.to_owned())));
         }
         Some("tiles") => Schedule::Tiles,

@@ -40,6 +40,9 @@ impl<T: OnCuda> Sweeper<T> for Cuda<T> {
                 1 => "one step a launch".to_owned(),
                 steps => format!("{steps} fused steps"),
             });
+            if let Some([width, height]) = self.size_of_tiles() {
+                words.push(format!("tiles of {width} × {height}"));
+            }
         }
         let sums = self.sums.lock().unwrap_or_else(PoisonError::into_inner);
         if self.schedule.fuses() && !sums.driven.is_empty() {

@@ -143,6 +143,13 @@ impl<T: OnCuda> Cuda<T> {
         self.tile(u64::MAX, None).map(|(_, steps)| steps)
     }
 
+    /// The columns and rows of the tiles that are taken.
+    pub(super) fn size_of_tiles(&self) -> Option<[u32; 2]> {
+        let (shape, _) = self.tile(u64::MAX, None)?;
+        let loaded = self.tiles.as_ref()?.shapes.get(shape)?;
+        Some([loaded.shape.width(), loaded.shape.height()])
+    }
+
     /// Finds the fastest shape and number of steps, and whether strips, which take `strips` seconds a step, are slower.
     pub(super) fn compare_tiles(&mut self, scheme: &Scheme, strips: Option<f64>) -> Result<(), CudaError> {
         let Some(tiles) = &self.tiles else { return Ok(()) };
