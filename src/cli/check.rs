@@ -1,4 +1,4 @@
-//! `ripplon check`: is a scene sound, and what will it need?
+//! `ripplon check`: is a scene free of errors, and what will it need?
 
 use super::run::short;
 use super::terminal::say;
@@ -20,12 +20,12 @@ use std::time::Duration;
 pub struct CheckArgs {
     #[command(flatten)]
     scene: SceneArgs,
-    /// Also step it for half a second and say how fast it runs
+    /// Also run it for half a second and print the speed
     #[arg(long)]
     probe: bool,
 }
 
-/// What absorbing edges send back of the packets of a scene, and of which waves little.
+/// How much of a scene's packets the absorbing edges reflect, and for which waves that is little.
 pub(super) fn edges_send_back(scenario: &Scenario) -> Option<String> {
     let (grid, Initial::Packets(packets)) = (scenario.grid(), scenario.initial()) else {
         return None;
@@ -39,7 +39,7 @@ pub(super) fn edges_send_back(scenario: &Scenario) -> Option<String> {
     ))
 }
 
-/// What layers of a guide with obstacles send back, which must be safe before all else.
+/// What the layers of a guide with obstacles reflect; stability comes first there.
 fn guide_sends_back(scenario: &Scenario) -> anyhow::Result<Option<String>> {
     let obstructed = Surroundings::GuideWithObstacles;
     if scenario.solver().method != "fdtd" || Surroundings::of(scenario) != obstructed {
@@ -65,7 +65,7 @@ fn guide_sends_back(scenario: &Scenario) -> anyhow::Result<Option<String>> {
     )))
 }
 
-/// What walls with an impedance take, a line for each value.
+/// What walls with an impedance absorb, one line for each value.
 fn walls_take(scenario: &Scenario) -> Vec<String> {
     let layers = || scenario.medium().layers().iter();
     let mut values: Vec<f64> = layers()
@@ -145,7 +145,7 @@ fn medium_attenuates(scenario: &Scenario) -> Option<String> {
     ))
 }
 
-/// What steps miss of drives that change faster.
+/// What the steps miss of drives that change faster.
 fn drives_are_missed(scenario: &Scenario, step: f64) -> Option<String> {
     let drives = scenario.medium().drives();
     let end = scenario.time().end.unwrap_or(1000.0 * step);
@@ -165,7 +165,7 @@ fn drives_are_missed(scenario: &Scenario, step: f64) -> Option<String> {
     ))
 }
 
-/// Δt beside what is advised, and the end.
+/// Δt, the advised values, and the end.
 fn time_steps(scenario: &Scenario, estimate: &Estimate) {
     let advice = &estimate.advice;
     let limit = advice

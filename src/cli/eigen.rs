@@ -18,12 +18,12 @@ use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Where energies are read from.
+/// Where energies come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum From {
-    /// The Hamiltonian: the lowest levels with their states
+    /// The Hamiltonian: the lowest levels and their states
     Hamiltonian,
-    /// The run itself: lines in the spectrum of ⟨ψ(0)|ψ(t)⟩, recorded at every step to the scene's end
+    /// A run: lines in the spectrum of ⟨ψ(0)|ψ(t)⟩, recorded at every step to the scene's end
     Autocorrelation,
 }
 
@@ -32,13 +32,13 @@ enum From {
 pub struct EigenArgs {
     #[command(flatten)]
     scene: SceneArgs,
-    /// How many levels, from the lowest
+    /// Number of levels, from the lowest
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=500))]
     levels: u32,
     /// Where the energies come from
     #[arg(long, value_enum, default_value_t = From::Hamiltonian)]
     from: From,
-    /// Write energies, residuals and degeneracies as CSV (of the autocorrelation: energies and weights)
+    /// Write energies, residuals and degeneracies as CSV (autocorrelation: energies and weights)
     #[arg(long, value_name = "F.csv")]
     csv: Option<PathBuf>,
     /// Write the states (NPY, complex128, shape (N, [nz,] [ny,] nx), Σ|φ|²aᵈ = 1)
@@ -201,7 +201,7 @@ fn of_autocorrelation(args: &EigenArgs, scenario: Arc<Scenario>) -> anyhow::Resu
     Ok(())
 }
 
-/// Says which lines may be others, or are none of the scene's.
+/// Notes which lines are uncertain, or do not belong to the scene.
 fn note_range(found: &Autocorrelation) {
     let Some([low, high]) = found.range.map(|range| range.map(short)) else {
         return;

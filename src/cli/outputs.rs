@@ -16,38 +16,38 @@ use crate::solver::Taps;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Open files; each appears in its place when it is complete.
+/// Open files; each appears under its name when it is complete.
 pub(super) struct Outputs {
     observables: Option<CsvWriter>,
-    /// Whether they have the measures of ψ.
+    /// Whether they include the measures of ψ.
     with_state: bool,
-    /// Rows of the engine's log that were written.
+    /// Rows of the engine's log that have been written.
     written: usize,
     detectors: Option<CsvWriter>,
-    /// Records of the engine's detectors that were written.
+    /// Records of the engine's detectors that have been written.
     recorded: usize,
     spectra: Option<CsvWriter>,
     field: Option<PathBuf>,
     #[cfg(feature = "hdf5")]
     series: Option<Series>,
     trajectories: Option<CsvWriter>,
-    /// Times of the trajectories that were written.
+    /// Times of the trajectories that have been written.
     followed: usize,
-    /// What the engine need not keep once it is written.
+    /// What the engine need not keep once it has been written.
     forget: Forget,
 }
 
-/// What of a run is asked for by nobody after it was written.
+/// The parts of a run that nothing needs after they have been written.
 #[derive(Clone, Copy, Debug)]
 struct Forget {
-    /// Rows of observables; checkpoints hold all of them.
+    /// Rows of observables; checkpoints contain all of them.
     rows: bool,
     /// Records of detectors; checkpoints, spectra, sounds need all of them.
     records: bool,
 }
 
 impl Outputs {
-    /// The files that are asked for, with their options.
+    /// The requested files, with their options.
     pub(super) fn named(args: &RunArgs) -> Vec<Output<'_>> {
         let files = named::given([
             ("--save", &args.save),

@@ -25,46 +25,46 @@ pub struct RenderArgs {
     scene: SceneArgs,
     /// A film (.mp4, .gif, .apng), a picture (.png), or a directory (DIR/) for numbered pictures
     out: PathBuf,
-    /// Pixels, e.g. 1920x1080; the field keeps its proportions (default: whole pixels a site)
+    /// Width and height in pixels, e.g. 1920x1080; the field keeps its proportions (default: a whole number of pixels per site)
     #[arg(long, value_name = "WxH", value_parser = parse_size)]
     size: Option<[usize; 2]>,
     /// Pictures per second of the film
     #[arg(long, value_name = "N", default_value_t = 30.0)]
     fps: f64,
-    /// Pictures in all, evenly spaced in time (default: ten seconds of film, at most one a step)
+    /// Number of pictures, evenly spaced in time (default: ten seconds of film, at most one per step)
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     frames: Option<u32>,
-    /// What to show instead of the scene's own quantity
+    /// The quantity to show instead of the scene's own, e.g. phase, energy or momentum (see `[view]` in docs/scene-format.md)
     #[arg(long, value_name = "Q", value_parser = parse_quantity)]
     quantity: Option<Quantity>,
     /// The colour map instead of the scene's own (see `ripplon list colormaps`)
     #[arg(long, value_name = "C")]
     colormap: Option<String>,
-    /// The time of a picture, or of a film's end (default: the scene's end)
+    /// The time of a picture, or the end of a film (default: the scene's end)
     #[arg(long, value_name = "T", value_parser = time)]
     at: Option<f64>,
-    /// How the scene is shown instead of its own view: plane, relief (2D), slices or volume (3D)
+    /// How to show the field instead of the scene's own view: plane, relief (2D), slices or volume (3D)
     #[arg(long, value_name = "V", value_parser = parse_view)]
     view: Option<ViewMode>,
-    /// The plane of a 3D scene along z, from 0 (default: the scene's own, or the middle one)
+    /// The plane of a 3D scene: its index along z, from 0 (default: the scene's own, or the middle one)
     #[arg(long, value_name = "K")]
     plane: Option<usize>,
     /// Add title, clock, colour bar and scale bar
     #[arg(long)]
     overlay: bool,
-    /// Show a second run beside the first: the same scene with another KEY=VALUE, e.g. solver.method=split-step-fourier or time.step=0.01 (repeatable)
+    /// Show a second run beside the first: the same scene with KEY=VALUE, e.g. solver.method=split-step-fourier or time.step=0.01 (repeatable)
     #[arg(long, value_name = "KEY=VALUE")]
     against: Vec<String>,
-    /// Show the second run less the first instead of both
+    /// Show the second run minus the first instead of both
     #[arg(long, requires = "against")]
     difference: bool,
-    /// Begin a film with a card: the title, what runs, and how
+    /// Begin a film with a card: title, grid and method
     #[arg(long)]
     title_card: bool,
-    /// End a film with a card: what was predicted and what was measured
+    /// End a film with a card: predictions and measured values
     #[arg(long)]
     end_card: bool,
-    /// The small picture that the gallery shows of the scene: 200 × 112 pixels at its `view.cover`, drawn on the processor
+    /// Draw the small picture of the scene for the gallery: 200 × 112 pixels, at its `view.cover`, on the processor
     #[arg(long, conflicts_with_all = ["size", "fps", "frames", "quantity", "colormap", "at", "view", "plane", "overlay", "title_card", "end_card", "against"])]
     thumbnail: bool,
 }

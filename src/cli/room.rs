@@ -25,22 +25,22 @@ const MOST_LINES: usize = 7;
 pub struct RoomArgs {
     #[command(flatten)]
     scene: SceneArgs,
-    /// The detector that listens: pressure at a place; without it the one that [room] names, or the only one
+    /// The detector to use, which must record the pressure (default: the one that [room] names, or the only one)
     #[arg(long, value_name = "DETECTOR")]
     at: Option<String>,
-    /// Write the decay curves as CSV: time from the arrival, a column of levels in dB a band
+    /// Write the decay curves as CSV: time from the arrival in s, a column of levels in dB for each band
     #[arg(long, value_name = "F.csv")]
     csv: Option<PathBuf>,
-    /// Draw the decay curves, the lines of T30 dashed
+    /// Draw the decay curves, with the lines of T30 dashed
     #[arg(long, value_name = "F.png")]
     plot: Option<PathBuf>,
     /// Print the table as JSON
     #[arg(long)]
     json: bool,
-    /// A sound without a room, WAV: its first channel is played in the room (with --wav); without it the one that [room] names
+    /// A dry sound (WAV, first channel) to be played in the room, with --wav (default: the one that [room] names)
     #[arg(long, value_name = "IN.wav", requires = "wav")]
     dry: Option<PathBuf>,
-    /// Write the dry sound as it is heard at the detector; without one the impulse response itself
+    /// Write the dry sound as it is heard at the detector, or the impulse response if there is no dry sound
     #[arg(long, value_name = "OUT.wav")]
     wav: Option<PathBuf>,
 }

@@ -28,7 +28,7 @@ use std::sync::Arc;
 pub struct RunArgs {
     #[command(flatten)]
     scene: SceneArgs,
-    /// Run to this time instead of the scene's end
+    /// Run to this time instead of the scene's end (units of the scene; seconds in sound)
     #[arg(long, value_name = "T", conflicts_with = "steps", value_parser = time)]
     until: Option<f64>,
     /// Take this many steps instead
@@ -40,22 +40,23 @@ pub struct RunArgs {
     /// Write norm, energy, position, … as CSV
     #[arg(long, value_name = "F.csv")]
     pub(super) observables: Option<PathBuf>,
-    /// Write where Bohm's trajectories stand at every step as CSV
+    /// Write the positions of Bohm's trajectories at every step as CSV
     #[arg(long, value_name = "F.csv")]
     pub(super) trajectories: Option<PathBuf>,
-    /// Steps from row to row of --observables, which ends with a row of the last step (default: about 1000 rows)
+    /// Steps between rows of --observables; the last step always has a row (default: about 1000 rows)
     #[arg(long, value_name = "N", requires = "observables", value_parser = clap::value_parser!(u64).range(1..))]
     sample: Option<u64>,
-    /// With --observables: momentum, its spread, Δx·Δp, angular momentum, overlap with the start and participation as well (reads the whole field for each row)
+    /// With --observables: also momentum, its spread, Δx·Δp, angular momentum, overlap with the initial state,
+    /// participation and purity (reads the whole field for each row)
     #[arg(long, requires = "observables")]
     pub(super) state: bool,
-    /// Write what the detectors recorded at every step as CSV
+    /// Write the records of the detectors, a row per step, as CSV
     #[arg(long, value_name = "F.csv")]
     pub(super) detectors: Option<PathBuf>,
-    /// Write the spectra of what the detectors recorded as CSV: power by frequency (omega in quantum scenes, Hz in sound)
+    /// Write the power spectra of the detectors' records as CSV, against angular frequency (quantum) or frequency in Hz (sound)
     #[arg(long, value_name = "F.csv")]
     pub(super) spectra: Option<PathBuf>,
-    /// Take the way back from a mirror again with fewer transducers and less of the record, and write its gain (CSV): focus over rms for each
+    /// Repeat the way back from a mirror with fewer transducers and less of the record, and write the gain of each, focus over rms, as CSV
     #[arg(long, value_name = "F.csv")]
     pub(super) gains: Option<PathBuf>,
     #[command(flatten)]
@@ -68,24 +69,26 @@ pub struct RunArgs {
     #[cfg(feature = "hdf5")]
     #[command(flatten)]
     pub(super) series: SeriesArgs,
-    /// Write the checkpoint after every N steps as well, and the snapshots of a series (default: about 100 snapshots)
+    /// Write the checkpoint and the snapshots of a series every N steps (default: the checkpoint at the end alone; about 100 snapshots)
     #[arg(long, value_name = "N", requires = "repeated", value_parser = clap::value_parser!(u64).range(1..))]
     pub(super) every: Option<u64>,
-    /// Go on from a checkpoint
+    /// Continue from a checkpoint
     #[arg(long, value_name = "F")]
     resume: Option<PathBuf>,
-    /// Cut the grid into this many parts along its slowest axis; like --set solver.parts=N. The result is the same to the bit (crank-nicolson: up to rounding)
+    /// Cut the grid into N parts along its slowest axis; like --set solver.parts=N. The result is the same bit for bit
+    /// (crank-nicolson: up to rounding)
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     parts: Option<u32>,
-    /// Share the grid among NVIDIA devices: how many, their numbers (0,1), or all; like --set solver.devices=N. The field is the same to the bit (crank-nicolson: up to rounding)
+    /// Share the grid among NVIDIA devices: how many, their numbers (0,1), or all; like --set solver.devices=N. The
+    /// field is the same bit for bit (crank-nicolson: up to rounding)
     #[arg(long, value_name = "N|0,1|all", value_parser = devices)]
     devices: Option<String>,
-    /// Exit with 1 if an expectation is wrong or was not reached
+    /// Exit with code 1 if a prediction is wrong or was not reached
     #[arg(long)]
     strict: bool,
 }
 
-/// `--devices` as a value of a scene file.
+/// The value of `--devices` as in a scene file.
 fn devices(text: &str) -> Result<String, String> {
     let numbers: Result<Vec<u8>, _> = text.split(',').map(|number| number.trim().parse::<u8>()).collect();
     match numbers {
@@ -96,7 +99,7 @@ fn devices(text: &str) -> Result<String, String> {
     }
 }
 
-/// Has the run keep what `--observables` and `--state` ask for.
+/// Makes the run keep what `--observables` and `--state` need.
 fn keep_records(args: &RunArgs, engine: &mut Engine, total: u64) -> anyhow::Result<()> {
     // Where the scene asks for it, resuming has said so.
     let begins_late = engine.clock().steps > 0 && !engine.knows_velocity() && !engine.scenario().asks_for_velocity();
@@ -120,7 +123,7 @@ fn keep_records(args: &RunArgs, engine: &mut Engine, total: u64) -> anyhow::Resu
     Ok(())
 }
 
-/// The run at its beginning, or where a checkpoint left it.
+/// The run at its start, or as a checkpoint left it.
 fn begun(args: &RunArgs, scenario: &Arc<Scenario>) -> anyhow::Result<Engine> {
     let Some(path) = &args.resume else {
         return Ok(Engine::new(Arc::clone(scenario))?);
@@ -230,7 +233,7 @@ pub(super) fn run(args: &RunArgs) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Finds out whether every file can be written, and that none is read as well.
+/// Checks that every file can be written and that none is also read.
 fn check_files(args: &RunArgs, sounds: &Sounds, scenario: &Scenario) -> Result<(), InputError> {
     let mut outputs = Outputs::named(args);
     outputs.extend(sounds.outputs());
@@ -274,7 +277,7 @@ fn steps_to_take(args: &RunArgs, scenario: &Scenario, engine: &Engine) -> anyhow
     Ok(steps)
 }
 
-/// Says where a run ends whose Δt does not lead to the time that was asked for.
+/// Notes where a run ends if no whole number of steps leads to the requested time.
 #[expect(clippy::cast_precision_loss, reason = "steps are below 2^52")]
 fn note_end(scenario: &Scenario, engine: &Engine, (asked, steps): (f64, u64)) {
     let clock = engine.clock();
@@ -291,7 +294,7 @@ fn note_end(scenario: &Scenario, engine: &Engine, (asked, steps): (f64, u64)) {
     }
 }
 
-/// Steps, writes rows as they come and checkpoints where they are due. A table that cannot be written ends the run, and is named.
+/// Takes the steps, writes rows as they come and checkpoints when they are due. A table that cannot be written ends the run, and is named.
 fn take_steps(
     args: &RunArgs,
     engine: &mut Engine,
@@ -347,7 +350,7 @@ fn take_steps(
     Ok((sum, None))
 }
 
-/// What runs, in one line.
+/// What is run, in one line.
 fn headline(scenario: &Scenario, engine: &Engine) -> String {
     let report = engine.report();
     let clock = engine.clock();
@@ -369,7 +372,7 @@ fn headline(scenario: &Scenario, engine: &Engine) -> String {
     )
 }
 
-/// The order in time and, where a method has one of its own, in space.
+/// The order in time and, if a method has one, in space.
 fn order_of(engine: &Engine) -> String {
     let report = engine.report();
     let in_space = solver::find(report.method)
@@ -397,7 +400,7 @@ fn summary(engine: &Engine, end: &RunEnd) -> String {
     )
 }
 
-/// What became of norm or energy: it drifts only where nothing absorbs and nothing plays.
+/// The change of norm or energy: it is a drift only if nothing absorbs and nothing plays.
 fn balance(engine: &Engine) -> String {
     let scenario = engine.scenario();
     let sound = scenario.model().equation() == Equation::Acoustic;
@@ -436,7 +439,7 @@ fn balance(engine: &Engine) -> String {
     format!("{what} drift {:.2e}", engine.drift())
 }
 
-/// How wide a focus is, where it has a width, and how much it stands out.
+/// The width of a focus, if it has one, and its contrast.
 fn focus(width: Option<f64>, contrast: f64) -> String {
     let width = width.map_or(String::new(), |width| format!("{} wide, ", short(width)));
     format!("{width}{} times the rms of the field", short(contrast))
@@ -522,7 +525,7 @@ pub(super) fn time(text: &str) -> Result<f64, String> {
     (text.parse()).map_err(|_| "write a number alone; times are in the scene's units, in sound seconds".to_owned())
 }
 
-/// A bar on a terminal, nothing elsewhere.
+/// A progress bar on a terminal, nothing elsewhere.
 pub(super) fn progress_bar(total: u64) -> ProgressBar {
     terminal::bar(
         total,
@@ -530,7 +533,7 @@ pub(super) fn progress_bar(total: u64) -> ProgressBar {
     )
 }
 
-/// A number with two digits more than its tolerance, at least six behind the point: what is compared is seen.
+/// A number with two digits more than its tolerance, at least six decimals, so that the compared digits are visible.
 pub(super) fn within(value: f64, tolerance: f64) -> String {
     if value == 0.0 {
         return "0".to_owned();
@@ -545,7 +548,7 @@ pub(super) fn within(value: f64, tolerance: f64) -> String {
     text.strip_suffix("e0").map_or(text.clone(), str::to_owned)
 }
 
-/// A number without digits that say nothing: 40.000000000001 is 40.
+/// A number without meaningless digits: 40.000000000001 is 40.
 pub(super) fn short(value: f64) -> String {
     let magnitude = value.abs();
     if magnitude != 0.0 && !(1e-4..1e6).contains(&magnitude) {

@@ -1,4 +1,4 @@
-//! `ripplon selftest`: every method beside the double-precision reference, on this machine.
+//! `ripplon selftest`: every method compared with the double-precision reference, on this machine.
 
 use super::InputError;
 use super::terminal::say;
@@ -18,7 +18,7 @@ pub struct SelftestArgs {
     method: Option<String>,
 }
 
-/// Why a back end that was asked for is not there.
+/// Why a requested back end is not available.
 fn missing(word: Option<&str>) -> Option<String> {
     let backend = Backend::ALL
         .into_iter()

@@ -1,11 +1,11 @@
-//! What of the table is measured, at which sizes and with which settings.
+//! Which part of the table is measured, at which sizes and with which settings.
 
 use super::BenchArgs;
 use crate::cli::InputError;
 use crate::engine::bench::{self, Case};
 use crate::solver::Backend;
 
-/// The combinations that the arguments leave.
+/// The combinations selected by the arguments.
 pub(super) fn chosen(args: &BenchArgs) -> Result<Vec<Case>, InputError> {
     // Graphics drivers are loaded where nobody names another back end alone.
     let others = [Backend::Cpu, Backend::Cuda].map(|backend| Some(backend.as_str()));
@@ -45,7 +45,7 @@ pub(super) fn chosen(args: &BenchArgs) -> Result<Vec<Case>, InputError> {
     Ok(cases)
 }
 
-/// Keeps the cases whose `word` is the wanted one; an unknown one is answered with those there are.
+/// Keeps the cases whose `word` is the wanted one; an unknown word is an error that lists the known ones.
 pub(super) fn keep(
     cases: &mut Vec<Case>,
     option: &str,
@@ -68,7 +68,7 @@ pub(super) fn keep(
     Ok(())
 }
 
-/// The keys of `[solver]` that were asked for and that the method has.
+/// The requested keys of `[solver]` that the method has.
 pub(super) fn settings(case: &Case, args: &BenchArgs) -> String {
     let partition = [("blocks", args.blocks), ("levels", args.levels)]
         .into_iter()
