@@ -6,7 +6,7 @@
 //!     /// `[grid]`.
 //!     #[derive(Clone, Debug, PartialEq)]
 //!     pub struct GridFile {
-//!         /// distance a of neighbouring sites
+//!         /// distance a between neighbouring sites
 //!         spacing: f64 = required "0.5", "> 0";
 //!     }
 //! }

@@ -220,7 +220,7 @@ fn distance(left: &[char], right: &str) -> usize {
 /// May know why a key does not belong into a section: what is wrong, and the remedy.
 pub(super) type Reason = fn(&Section<'_>, &str) -> Option<(String, String)>;
 
-/// A table whose keys are asked for one by one; what was not asked for is unknown.
+/// A table whose keys are read one by one; keys that are never read are unknown.
 pub(super) struct Section<'a> {
     pub path: String,
     entries: &'a [Entry],
