@@ -6,6 +6,7 @@ mod reflection;
 mod scaling;
 mod scenes;
 
+use super::numbers::whole;
 use super::terminal::{say, tell};
 use super::{InputError, named};
 use crate::backend::ceilings::Ceilings;
@@ -85,11 +86,11 @@ pub struct BenchArgs {
     #[arg(long, conflicts_with_all = ["blocks_plot", "reflection", "check_auto", "scaling"])]
     run: bool,
     /// Also step while N pictures per second are drawn, as for a window
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=240))]
+    #[arg(long, value_name = "N", value_parser = whole(1_u32, Some(240)))]
     frames: Option<u32>,
     /// Instead of the table: pictures per second of a three-dimensional field of N³ sites, on this machine's graphics adapter
     #[cfg(feature = "gui")]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(8..=1024))]
+    #[arg(long, value_name = "N", value_parser = whole(8_u32, Some(1024)))]
     volume: Option<u32>,
     /// Instead of the table: the cost of the window's frames at 1920 x 1080 with plots, drawn into a texture: time of
     /// the main thread, time of drawing, growth of memory
@@ -167,7 +168,7 @@ pub(super) fn run(args: &BenchArgs) -> anyhow::Result<()> {
     }
     if entries.is_empty() {
         anyhow::bail!(
-            "nothing could be measured: no variant of what is asked for takes grids of these sizes, or they need more memory than there is; choose other sizes"
+            "nothing could be measured: no selected variant supports grids of these sizes, or they need more memory than there is; choose other sizes"
         );
     }
     if let Some(path) = &args.plot {
@@ -376,8 +377,8 @@ impl Machines {
             );
         }
         say!(
-            "of copy: over one pass through memory a step at that rate (fused steps exceed 100%); \
-             of FMA: over the least instructions of the scheme at the multiply-add rate\n"
+            "of copy: relative to one pass through memory per step (fused steps exceed 100%); \
+             of FMA: relative to the fewest instructions of the scheme at the multiply-add rate\n"
         );
     }
 }

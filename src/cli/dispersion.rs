@@ -94,7 +94,7 @@ fn print(scenario: &Scenario, report: &DispersionReport) {
             short(report.law.continuum(*k))
         );
     }
-    say!("{} wave numbers run, up to |k| = {}", ridge.len(), short(last));
+    say!("{} wave numbers have power, up to |k| = {}", ridge.len(), short(last));
 }
 
 /// How often it is recorded.
@@ -148,7 +148,7 @@ fn draw(path: &Path, scenario: &Scenario, report: &DispersionReport) -> anyhow::
     };
     let sound = scenario.model().equation() == Equation::Acoustic;
     let plot = Plot {
-        title: scene::titled(scenario, &format!("ω(k) of what runs, {RANGE:.0} dB")),
+        title: scene::titled(scenario, &format!("ω(k) of the run, {RANGE:.0} dB")),
         along: if sound { "k / (rad/m)" } else { "k" }.to_owned(),
         up: if sound { "ω / (rad/s)" } else { "ω" }.to_owned(),
         ground: Some(Ground {

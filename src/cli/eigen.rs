@@ -1,6 +1,7 @@
 //! `ripplon eigen`: the energies and eigenstates of a scene.
 
 use super::named;
+use super::numbers::whole;
 use super::run::short;
 use super::terminal::{all_told, say, tell};
 use super::{InputError, Interrupt, SceneArgs, scene};
@@ -33,7 +34,7 @@ pub struct EigenArgs {
     #[command(flatten)]
     scene: SceneArgs,
     /// Number of levels, from the lowest
-    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=500))]
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = whole(1_u32, Some(500)))]
     levels: u32,
     /// Where the energies come from
     #[arg(long, value_enum, default_value_t = From::Hamiltonian)]
@@ -210,13 +211,13 @@ fn note_range(found: &Autocorrelation) {
     let outside = found.outside().count();
     if found.folds() {
         tell!(
-            "note: the scene can have energies from {low} to {high}, and steps of Δt = {} tell them apart modulo 2π/Δt = {}: lines may stand at others; take a shorter step with --set time.step=…",
+            "note: the scene can have energies from {low} to {high}, and steps of Δt = {} resolve them only modulo 2π/Δt = {}: lines may be aliased; take a shorter step with --set time.step=…",
             short(found.time_step),
             short(span)
         );
     } else if outside > 0 {
         tell!(
-            "note: {outside} of the lines lie beyond {low} to {high}, the energies that the scene can have: steps of Δt make them, or rounding"
+            "note: {outside} of the lines lie outside {low} to {high}, the range of the scene's energies: they come from the finite Δt or from rounding"
         );
     }
 }
@@ -224,7 +225,7 @@ fn note_range(found: &Autocorrelation) {
 fn summary(found: &Autocorrelation) -> String {
     let [low, high] = found.shown().map(short);
     format!(
-        "{} lines in {} steps of the autocorrelation, T = {}: Hann's window, lines {} wide at half their height (what is nearer is not told apart), energies from {low} to {high}",
+        "{} lines in {} steps of the autocorrelation, T = {}: Hann's window, lines {} wide at half their height (closer ones are not resolved), energies from {low} to {high}",
         found.lines.len(),
         found.overlap.len() - 1,
         short(found.time()),

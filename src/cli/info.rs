@@ -181,7 +181,7 @@ fn graphics(text: &mut String) {
     for (number, adapter) in adapters.iter().enumerate() {
         let head = if number == 0 { "graphics" } else { "" };
         let software = if adapter.software {
-            "; takes steps only where it is named"
+            "; used only if it is named"
         } else {
             ""
         };

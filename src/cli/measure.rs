@@ -1,6 +1,7 @@
 //! `ripplon measure`: where the particle of a scene is found, many times.
 
-use super::run::{short, time, whole};
+use super::numbers::whole;
+use super::run::{short, time};
 use super::terminal::{all_told, say};
 use super::{InputError, Interrupt, SceneArgs, named, scene};
 use crate::engine::Engine;
@@ -31,10 +32,10 @@ pub struct MeasureArgs {
     #[arg(long, value_name = "SIGMA", default_value_t = 0.0, value_parser = width)]
     width: f64,
     /// Number of particles that are measured, each prepared anew
-    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
+    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = whole(1_u32, Some(10_000_000)))]
     runs: u32,
     /// Seed of the random numbers: the same seed gives the same positions
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = whole)]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = whole(0_u64, None))]
     seed: u64,
     /// Write the positions, one row per particle (empty if it was not found)
     #[arg(long, value_name = "F.csv")]
@@ -67,7 +68,7 @@ fn region(text: &str) -> Result<[Vec<f64>; 2], String> {
     let corners = text
         .split_once(':')
         .and_then(|(min, max)| Some([corner(min)?, corner(max)?]));
-    corners.ok_or_else(|| "write two corners of one length an axis, e.g. 10,0:20,15".to_owned())
+    corners.ok_or_else(|| "write two corners with one length per axis, e.g. 10,0:20,15".to_owned())
 }
 
 pub(super) fn run(args: &MeasureArgs) -> anyhow::Result<()> {
@@ -145,7 +146,7 @@ fn holds_a_site(grid: &Grid, [min, max]: [[f64; 3]; 2]) -> Result<(), InputError
         // A corner on a site is rounded by a few ulps.
         if (first - 1e-9).max(0.0).ceil() > (end + 1e-9).min(last).floor() {
             return Err(InputError(format!(
-                "--region: from {} to {} along {} there is no site of the grid, whose sites stand every {} from 0 to {}",
+                "--region: from {} to {} along {} there is no site of the grid, whose sites are {} apart, from 0 to {}",
                 short(min[axis]),
                 short(max[axis]),
                 ["x", "y", "z"][axis],
@@ -169,7 +170,7 @@ fn apparatus(args: &MeasureArgs, scenario: &Scenario) -> Result<Measurement, Inp
         Some([min, max]) => {
             if min.len() != rank || max.len() != rank || min.iter().zip(max).any(|(min, max)| min > max) {
                 let message = format!(
-                    "--region: the grid is {}; write {rank} lengths a corner, the lower one first",
+                    "--region: the grid is {}; write {rank} lengths for each corner, the lower corner first",
                     scenario.grid()
                 );
                 return Err(InputError(message));
@@ -189,7 +190,7 @@ fn apparatus(args: &MeasureArgs, scenario: &Scenario) -> Result<Measurement, Inp
 
 fn step_to(engine: &mut Engine, time: f64, interrupt: Interrupt) -> anyhow::Result<()> {
     if !time.is_finite() || time < 0.0 {
-        return Err(InputError(format!("{time} is no time; give a number from 0")).into());
+        return Err(InputError(format!("{time} is not a time; give a number from 0")).into());
     }
     let steps = engine.steps_until(time)?;
     let end = engine.run_steps(steps, &mut |_, _| interrupt.flow())?;

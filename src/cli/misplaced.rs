@@ -37,7 +37,7 @@ fn quoted(word: &str) -> String {
 /// Refuses a word that is given as the window's scene, is not one, and looks more like a subcommand than like a preset.
 ///
 /// # Errors
-/// [`InputError`] with the sub-command.
+/// [`InputError`] with the subcommand.
 pub(super) fn check(word: Option<&str>, names: &[String]) -> anyhow::Result<()> {
     let Some(word) = word.filter(|word| presets::find(word).is_none() && !Path::new(word).exists()) else {
         return Ok(());

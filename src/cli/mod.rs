@@ -23,6 +23,7 @@ mod list;
 mod measure;
 mod misplaced;
 mod named;
+mod numbers;
 mod outputs;
 mod phase_space;
 mod quiet;
@@ -62,7 +63,7 @@ pub struct Cli {
     #[command(flatten)]
     window: WindowArgs,
     /// The graphics adapter for backend = "wgpu": its number or a part of its name as `ripplon info` lists it, or `software`
-    // Behind the options of the sub-commands themselves.
+    // Behind the options of the subcommands themselves.
     #[arg(long, global = true, value_name = "A", display_order = 900)]
     adapter: Option<String>,
 }

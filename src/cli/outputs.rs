@@ -328,7 +328,7 @@ fn write_spectra(mut csv: CsvWriter, engine: &Engine) -> anyhow::Result<()> {
         .collect();
     let Some(first) = spectra.iter().flatten().next() else {
         anyhow::bail!(
-            "--spectra: the run is too short for a spectrum, which takes more records than the {} there are; run longer, or leave it out",
+            "--spectra: the run is too short for a spectrum, which needs more than its {} records; run longer, or leave it out",
             taps.times().len()
         );
     };

@@ -77,7 +77,7 @@ impl PhaseSpaceArgs {
             }
             if !["png", "npy"].iter().any(|ending| has_ending(path, ending)) {
                 let message = format!(
-                    "{option} {}: the ending says the format, and is .png or .npy",
+                    "{option} {}: the name must end in .png or .npy",
                     path.display()
                 );
                 return Err(InputError(message));

@@ -1,5 +1,6 @@
 //! `ripplon render`: films and pictures without a window.
 
+use super::numbers::whole;
 use super::run::{short, time};
 use super::terminal::{say, tell};
 use super::{InputError, Interrupt, SceneArgs, named};
@@ -32,7 +33,7 @@ pub struct RenderArgs {
     #[arg(long, value_name = "N", default_value_t = 30.0)]
     fps: f64,
     /// Number of pictures, evenly spaced in time (default: ten seconds of film, at most one per step)
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    #[arg(long, value_name = "N", value_parser = whole(1_u32, Some(1_000_000)))]
     frames: Option<u32>,
     /// The quantity to show instead of the scene's own, e.g. phase, energy or momentum (see `[view]` in docs/scene-format.md)
     #[arg(long, value_name = "Q", value_parser = parse_quantity)]
@@ -205,7 +206,7 @@ fn painter(
     if other.file().to_toml() == scenario.file().to_toml() {
         tell!("note: --against {words} changes nothing: the scene has it already, and both runs are alike");
     }
-    let less = if args.difference { " less as it is" } else { "" };
+    let less = if args.difference { " minus as written" } else { "" };
     let title = match scenario.title() {
         "" => format!("{words}{less}"),
         title => format!("{words}{less}: {title}"),
@@ -250,7 +251,7 @@ fn overrides(args: &RenderArgs) -> anyhow::Result<Vec<String>> {
         let there = Quantity::ALL.iter().filter(|(_, own)| own.fits(equation));
         let there: Vec<&str> = there.map(|(word, _)| *word).collect();
         return Err(InputError(format!(
-            "--quantity {} is nothing that a scene of the equation `{}` has; there are {}",
+            "--quantity {}: a scene of the equation `{}` does not have it; there are {}",
             quantity.as_str(),
             equation.as_str(),
             there.join(", ")
@@ -316,10 +317,10 @@ fn script(args: &RenderArgs, scenario: &Scenario, format: Format, time_step: f64
         .into());
     };
     if !to.is_finite() || to < 0.0 {
-        return Err(InputError(format!("--at {to} is no time from 0 on; give a number")).into());
+        return Err(InputError(format!("--at {to} is not a time; give a number from 0")).into());
     }
     if !args.fps.is_finite() || args.fps <= 0.0 {
-        return Err(InputError(format!("--fps {} is no rate; give a number above 0", args.fps)).into());
+        return Err(InputError(format!("--fps {} is not a rate; give a number above 0", args.fps)).into());
     }
     #[expect(
         clippy::cast_possible_truncation,
@@ -336,7 +337,7 @@ fn script(args: &RenderArgs, scenario: &Scenario, format: Format, time_step: f64
     };
     if let Some(frames) = args.frames.filter(|frames| *frames > 1 && format == Format::Png) {
         let message = format!(
-            "{}: --frames {frames} are no single picture; name a film (.mp4, .gif, .apng) or a directory (DIR/), or leave --frames out",
+            "{}: --frames {frames} is more than one picture; name a film (.mp4, .gif, .apng) or a directory (DIR/), or leave --frames out",
             args.out.display()
         );
         return Err(InputError(message).into());
@@ -368,7 +369,7 @@ fn script(args: &RenderArgs, scenario: &Scenario, format: Format, time_step: f64
 }
 
 /// Shows the progress and hears Ctrl-C until the bar is finished.
-/// Ends the bar when it is dropped, also by a panic, and wakes the watcher, which ends with it: nobody waits for it for ever.
+/// Ends the bar when it is dropped, also by a panic, and wakes the watcher, which ends with it: nobody waits for it forever.
 struct Watched<'a> {
     bar: &'a ProgressBar,
     by: &'a Thread,

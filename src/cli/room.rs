@@ -117,9 +117,9 @@ fn print(scenario: &Scenario, report: &RoomReport) {
     let response = &report.response;
     let [low, high] = response.band;
     let source = if response.deconvolved {
-        "divided by what the source played"
+        "divided by the source's signal"
     } else {
-        "the record as it is"
+        "the unchanged record"
     };
     say!(
         "{title}: heard at {:?}, {source}, {low:.1} to {high:.1} Hz",
@@ -170,12 +170,12 @@ fn notes(report: &RoomReport) -> Vec<String> {
         }
         if let Some(curvature) = decay.curvature().filter(|percent| percent.abs() > 10.0) {
             all.push(format!(
-                "{name}: T30 is {curvature:+.0} % off T20: the decay is a curve and no line, as of coupled rooms"
+                "{name}: T30 differs from T20 by {curvature:+.0} %: the decay is curved, as in coupled rooms"
             ));
         }
         if decay.cut {
             all.push(format!(
-                "{name}: cut {:.3} s after the arrival, where the decay meets a floor of noise",
+                "{name}: cut {:.3} s after the arrival, where the decay meets the noise floor",
                 curve_end(decay)
             ));
         }
@@ -184,7 +184,7 @@ fn notes(report: &RoomReport) -> Vec<String> {
             .find_map(|line| line.ok());
         if time.is_some_and(|line| band.rings(line.time)) {
             all.push(format!(
-                "{name}: shorter than the filter of the octave rings (band × time < 16); the time is that of both"
+                "{name}: the octave filter rings as long as the room (bandwidth × time < 16), which lengthens the time"
             ));
         }
     }

@@ -1,5 +1,6 @@
 //! `ripplon run`: a scene without a window.
 
+use super::numbers::whole;
 use super::outputs::Outputs;
 use super::phase_space::PhaseSpaceArgs;
 #[cfg(feature = "hdf5")]
@@ -32,7 +33,7 @@ pub struct RunArgs {
     #[arg(long, value_name = "T", conflicts_with = "steps", value_parser = time)]
     until: Option<f64>,
     /// Take this many steps instead
-    #[arg(long, value_name = "N", value_parser = whole)]
+    #[arg(long, value_name = "N", value_parser = whole(0_u64, None))]
     steps: Option<u64>,
     /// Write the field at the end (NPY, C order)
     #[arg(long, value_name = "F.npy")]
@@ -44,7 +45,7 @@ pub struct RunArgs {
     #[arg(long, value_name = "F.csv")]
     pub(super) trajectories: Option<PathBuf>,
     /// Steps between rows of --observables; the last step always has a row (default: about 1000 rows)
-    #[arg(long, value_name = "N", requires = "observables", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", requires = "observables", value_parser = whole(1_u64, None))]
     sample: Option<u64>,
     /// With --observables: also momentum, its spread, Δx·Δp, angular momentum, overlap with the initial state,
     /// participation and purity (reads the whole field for each row)
@@ -70,14 +71,14 @@ pub struct RunArgs {
     #[command(flatten)]
     pub(super) series: SeriesArgs,
     /// Write the checkpoint and the snapshots of a series every N steps (default: the checkpoint at the end alone; about 100 snapshots)
-    #[arg(long, value_name = "N", requires = "repeated", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", requires = "repeated", value_parser = whole(1_u64, None))]
     pub(super) every: Option<u64>,
     /// Continue from a checkpoint
     #[arg(long, value_name = "F")]
     resume: Option<PathBuf>,
     /// Cut the grid into N parts along its slowest axis; like --set solver.parts=N. The result is the same bit for bit
     /// (crank-nicolson: up to rounding)
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", value_parser = whole(1_u32, None))]
     parts: Option<u32>,
     /// Share the grid among NVIDIA devices: how many, their numbers (0,1), or all; like --set solver.devices=N. The
     /// field is the same bit for bit (crank-nicolson: up to rounding)
@@ -215,7 +216,7 @@ pub(super) fn run(args: &RunArgs) -> anyhow::Result<()> {
     if !end.reached {
         let clock = engine.clock();
         bail!(
-            "interrupted at step {}, t = {}; what was asked for was written{}",
+            "interrupted at step {}, t = {}; all requested files were written{}",
             clock.steps,
             short(clock.time),
             match &args.checkpoint {
@@ -256,7 +257,7 @@ fn steps_to_take(args: &RunArgs, scenario: &Scenario, engine: &Engine) -> anyhow
         #[expect(clippy::cast_precision_loss, reason = "compared with a round number")]
         if steps as f64 > solver::MOST_STEPS {
             let message = format!(
-                "--steps {steps}: a clock tells {:.1e} steps apart; take fewer",
+                "--steps {steps}: a clock can count {:.1e} steps; take fewer",
                 solver::MOST_STEPS
             );
             return Err(InputError(message).into());
@@ -270,7 +271,7 @@ fn steps_to_take(args: &RunArgs, scenario: &Scenario, engine: &Engine) -> anyhow
         .into());
     };
     if !end.is_finite() {
-        return Err(InputError(format!("--until {end} is no time; give a number")).into());
+        return Err(InputError(format!("--until {end} is not a time; give a number")).into());
     }
     let steps = engine.steps_until(end)?;
     note_end(scenario, engine, (end, steps));
@@ -286,7 +287,7 @@ fn note_end(scenario: &Scenario, engine: &Engine, (asked, steps): (f64, u64)) {
     let counts = scenario.mirror().is_none() || scenario.time().step.is_none();
     if counts && (end - asked).abs() > 1e-3 * clock.time_step.abs() {
         tell!(
-            "note: no whole number of steps of Δt = {} leads to t = {}: the run ends at t = {}, and so does what is judged there",
+            "note: no whole number of steps of Δt = {} leads to t = {}: the run ends at t = {}, where the predictions for the end are judged",
             short(clock.time_step),
             short(asked),
             short(end)
@@ -513,11 +514,6 @@ fn print_verdicts(engine: &Engine) -> usize {
         }
     }
     unsure
-}
-
-/// A whole number.
-pub(super) fn whole(text: &str) -> Result<u64, String> {
-    text.parse().map_err(|_| "write a whole number from 0".to_owned())
 }
 
 /// A time.

@@ -2,6 +2,7 @@
 
 use super::InputError;
 use super::named::Output;
+use super::numbers::whole;
 use super::run::short;
 use super::terminal::tell;
 use crate::atomic_file::AtomicFile;
@@ -32,7 +33,7 @@ pub(super) struct SeriesArgs {
     #[arg(long, value_name = "X..X,Y..Y", requires = "series", value_delimiter = ',', allow_hyphen_values = true, value_parser = range)]
     region: Option<Vec<[f64; 2]>>,
     /// Only every N-th site in the snapshots: one number, or one per axis [default: 1]
-    #[arg(long, value_name = "N|N,N", requires = "series", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N|N,N", requires = "series", value_delimiter = ',', value_parser = whole(1_u32, None))]
     stride: Option<Vec<u32>>,
 }
 
@@ -57,7 +58,7 @@ impl SeriesArgs {
         let Some(path) = &self.series else { return Ok(()) };
         if goes_on && path.exists() {
             tell!(
-                "note: {}: a run that goes on begins a new file, and takes the place of the one that is there; to keep its snapshots give another name",
+                "note: {}: a resumed run begins a new file, which replaces the existing one; to keep its snapshots give another name",
                 path.display()
             );
         }

@@ -45,7 +45,10 @@ pub struct ConnectArgs {
 fn token(text: Option<&str>, file: Option<&Path>) -> anyhow::Result<Option<Token>> {
     let read = match (text, file) {
         (Some(text), _) => Some(Token::read(text)),
-        (None, Some(file)) => Some(Token::read_file(file)),
+        (None, Some(file)) => Some(
+            Token::read_file(file)
+                .map_err(|error| format!("--token-file {error}; name a file that holds a token and nothing else")),
+        ),
         (None, None) => std::env::var(TOKEN).ok().map(|text| Token::read(&text)),
     };
     Ok(read.transpose().map_err(InputError)?)
@@ -79,7 +82,7 @@ pub(super) fn serve(args: &ServeArgs) -> anyhow::Result<()> {
     } else {
         say!("  ripplon connect {}:{port} {shown}", server.host());
         tell!(
-            "warning: whoever shares the network between can read what is sent, the token too; better listen on 127.0.0.1:{PORT} and use ssh -L"
+            "warning: others on the network can read what is sent, including the token; better listen on 127.0.0.1:{PORT} and use ssh -L"
         );
     }
     say!("The run goes on without a window. Ctrl-C ends it.");

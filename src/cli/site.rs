@@ -20,7 +20,7 @@ use std::sync::Arc;
 /// Pixels of a film.
 const SIZE: [usize; 2] = [640, 360];
 
-/// Pictures a second, and in all: six seconds.
+/// Pictures per second, and in all: six seconds.
 const FPS: f64 = 25.0;
 const PICTURES: u32 = 150;
 

@@ -1,6 +1,7 @@
 //! Detectors as sound: `ripplon run SCENE --wav NAME=F.wav`.
 
 use super::InputError;
+use super::numbers::whole;
 use crate::engine::Engine;
 use crate::export::ExportError;
 use crate::export::wav::{self, Encoding, WavOptions};
@@ -18,7 +19,7 @@ pub struct SoundArgs {
     #[arg(long, value_name = "FACTOR", requires = "wav", default_value_t = 1.0, value_parser = positive)]
     wav_speed: f64,
     /// Samples per second of the file
-    #[arg(long, value_name = "HZ", requires = "wav", default_value_t = 48_000, value_parser = clap::value_parser!(u32).range(1000..=768_000))]
+    #[arg(long, value_name = "HZ", requires = "wav", default_value_t = 48_000, value_parser = whole(1000_u32, Some(768_000)))]
     wav_rate: u32,
     /// Bits per sample: 16, 24, 32 or float
     #[arg(long, value_name = "BITS", requires = "wav", default_value = "16", value_parser = encoding)]

@@ -110,7 +110,7 @@ impl Table {
             let row: Option<Vec<f64>> = line.split(',').map(|cell| cell.trim().parse().ok()).collect();
             let row = row.filter(|row| row.len() == self.columns.len()).ok_or_else(|| {
                 InputError(format!(
-                    "--csv {}: line {} is no row of {} numbers; mend or remove the file",
+                    "--csv {}: line {} is not a row of {} numbers; repair or remove the file",
                     path.display(),
                     number + 2,
                     self.columns.len()
@@ -126,7 +126,7 @@ impl Table {
             };
             if row.last() != Some(&f64::from(self.scene)) {
                 return Err(InputError(format!(
-                    "--csv {}: line {} was measured of another scene: its keys, --set or a file that it reads were others; name another file, or remove it",
+                    "--csv {}: line {} belongs to another scene: its keys, --set or a file that it reads differ; name another file, or remove it",
                     path.display(),
                     number + 2
                 ))

@@ -48,7 +48,7 @@ pub(super) fn out(line: fmt::Arguments<'_>) -> bool {
 /// If a line is missing.
 pub(super) fn all_printed() -> anyhow::Result<()> {
     match MISSED.lock().unwrap_or_else(PoisonError::into_inner).take() {
-        Some(error) => anyhow::bail!("what was to be printed is not whole: {error}; give it another place"),
+        Some(error) => anyhow::bail!("the output is incomplete: {error}; write it elsewhere"),
         None => Ok(()),
     }
 }

@@ -39,7 +39,7 @@ pub(super) fn run(args: &WorksheetArgs) -> anyhow::Result<()> {
     }
     if let Some(page) = args.page.as_ref().filter(|page| !page.starts_with("http")) {
         return Err(InputError(format!(
-            "--page {page} is no address; write e.g. https://example.org/ripplon/"
+            "--page {page} is not an address; write e.g. https://example.org/ripplon/"
         ))
         .into());
     }

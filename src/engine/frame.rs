@@ -38,7 +38,7 @@ pub struct Notice {
 pub struct Frame {
     /// Counts frames of one worker.
     pub serial: u64,
-    /// Counts the runs of one worker: another scene, a reset, or an edit that starts anew is the next one.
+    /// Counts the runs of one worker: another scene, a reset, or an edit that starts again is the next one.
     pub run: u64,
     /// The scene that runs.
     pub scenario: Option<Arc<Scenario>>,

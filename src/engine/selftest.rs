@@ -2,7 +2,7 @@
 //!
 //! The reference is e^{−iHt}ψ by [`Lattice::propagate`], by [`Lattice::integrate`] where H changes with time or with ψ, and by a Taylor series in
 //! imaginary time; it shares no code with the methods. A method of order p is run with Δt and with Δt/2. Its error e₂ with the smaller step must not exceed e₁/2^p times 1.5, where e₁ is the error with the larger one and 1.5 covers the
-//! next order (nothing of e₁ where a method is exact for every Δt), plus what rounding explains: n operations a site, each off by at most ε/2 of the amplitude with random sign, add up to
+//! next order (nothing of e₁ where a method is exact for every Δt), plus what rounding explains: n operations per site, each off by at most ε/2 of the amplitude with random sign, add up to
 //! ε/2·√n; eight times that covers factors that are rounded once and used in every step. An error of any lower order in Δt, a wrong
 //! edge, coefficient or index, stays above.
 //!
@@ -150,7 +150,7 @@ impl Trial {
 /// One line of the table.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Check {
-    /// ‖ψ − reference‖/‖reference‖ with the smaller step; NaN where the method failed.
+    /// ‖ψ − reference‖/‖reference‖ with the smaller step; NaN if the method failed.
     pub error: f64,
     /// The tolerance.
     pub tolerance: f64,
@@ -320,7 +320,7 @@ fn rounding(case: &Case, scenario: &Scenario, steps: f64) -> f64 {
         // One rounding a step and as much in λ², both of a field of 1, integrated twice by leapfrog as a random walk: √2 · n^1.5/√3.
         (2.0f64 / 3.0).sqrt() * steps.powf(1.5)
     } else {
-        // n operations a site and step, with random sign: √n.
+        // n operations per site and step, with random sign: √n.
         ((case.method.work)(scenario).instructions * steps).sqrt()
     };
     8.0 * epsilon(case.precision) / 2.0 * roundings

@@ -91,7 +91,7 @@ impl Paths {
         self.times.len().checked_sub(1).map_or(&[], |last| self.row(last))
     }
 
-    /// The coordinate of a prediction, `NAME.x`; `None` where it is about something else, or has not begun.
+    /// The coordinate of a prediction, `NAME.x`; `None` if it is about something else, or has not begun.
     pub fn by_name(&self, name: &str) -> Option<f64> {
         let (name, axis) = name.rsplit_once('.')?;
         let axis = ["x", "y", "z"].iter().position(|known| *known == axis)?;
@@ -122,7 +122,7 @@ impl Paths {
         self.now().iter().map(around).collect()
     }
 
-    /// The same; nothing where they would be half of the field or more.
+    /// The same; nothing if they would be half of the field or more.
     fn few_boxes(&self, currents: &Currents, time_step: f64) -> Vec<SiteBox> {
         let mut boxes = self.boxes(currents, time_step);
         let sites: usize = boxes.iter().map(SiteBox::sites).sum();
@@ -265,7 +265,7 @@ pub(super) enum Looked {
 
 /// The field at one time where trajectories look at it.
 pub(super) struct Near {
-    /// Around each trajectory; none where the whole is looked at in any case.
+    /// Around each trajectory; none if the whole is looked at in any case.
     pub(super) boxes: Vec<SiteBox>,
     field: Looked,
 }

@@ -15,13 +15,13 @@ use num_complex::Complex64;
 use rustfft::FftPlanner;
 use std::f64::consts::{PI, TAU};
 
-/// How many times more energies are looked at than the recorded time tells apart.
+/// How many times finer the grid of energies is than the resolution of the record.
 const FINER: usize = 8;
 
-/// Lines weaker than this share of the strongest are not told from rounding.
+/// Lines weaker than this share of the strongest cannot be distinguished from rounding.
 const WEAKEST: f64 = 1e-4;
 
-/// Beside a line, a weaker one needs this share of it, over the square of their distance in widths.
+/// Next to a line, a weaker one needs this share of it, over the square of their distance in widths.
 const BESIDE: f64 = 1e-2;
 
 /// How many times what all lines leave a line needs: noise has no sign, and what of it stands up may be somewhat more than what hangs down and is left.
@@ -38,7 +38,7 @@ const MOST: usize = 500;
 pub struct SpectralLine {
     /// Its energy.
     pub energy: f64,
-    /// |c|², the share of the first state in the eigenstates of this energy.
+    /// |c|², the share of the initial state in the eigenstates of this energy.
     pub weight: f64,
 }
 
@@ -51,7 +51,7 @@ pub struct Autocorrelation {
     pub time_step: f64,
     /// The lines, by rising energy.
     pub lines: Vec<SpectralLine>,
-    /// The energies that H can have, where they are known: [`Autocorrelation::within`].
+    /// The energies that H can have, if they are known: [`Autocorrelation::within`].
     pub range: Option<[f64; 2]>,
 }
 
@@ -107,7 +107,7 @@ impl Autocorrelation {
         TAU / self.time()
     }
 
-    /// The energies that are told apart: from the least that H can have, or −π/Δt, over 2π/Δt. Others appear at these.
+    /// The range of energies that is resolved: from the lowest that H can have, or −π/Δt, over 2π/Δt. Others are aliased into it.
     pub fn shown(&self) -> [f64; 2] {
         let least = self
             .range
@@ -115,7 +115,7 @@ impl Autocorrelation {
         [least, least + TAU / self.time_step]
     }
 
-    /// Whether H can have energies that the steps do not tell apart.
+    /// Whether H can have energies that the steps cannot distinguish.
     pub fn folds(&self) -> bool {
         self.range.is_some_and(|[_, high]| high > self.shown()[1])
     }
@@ -126,7 +126,7 @@ impl Autocorrelation {
         self.lines.iter().filter(move |line| line.energy > high)
     }
 
-    /// The same where H has energies from the first to the second of `range` alone: lines stand at those of them that they may be.
+    /// The same if H only has energies within `range`: lines are placed at the energies in it.
     #[must_use]
     pub fn within(mut self, range: [f64; 2]) -> Self {
         self.range = Some(range);

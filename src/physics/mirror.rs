@@ -109,7 +109,7 @@ pub struct Refocus {
     /// ‖ψ‖/‖ψ(0)‖ inside the mirror at the reversal; before it the present one.
     pub residual: f64,
     /// Full width of |ψ|² or p at half its value in the focus, mean over the axes of three sites and more along which it falls to a half on both sides; a
-    /// length, `None` where it falls along none. The focus is where the wave began.
+    /// length, `None` if it falls along none. The focus is where the wave began.
     pub width: Option<f64>,
     /// |ψ| or |p| in the focus over its root mean square on all sites that are no walls.
     pub contrast: f64,

@@ -29,7 +29,7 @@ pub enum InputError {
         /// What does not fit.
         reason: String,
     },
-    /// Its numbers are of a type that does not serve.
+    /// Its numbers are of an unsupported type.
     #[error("{path} holds {found}, and {wanted} belong here")]
     Type {
         /// The file.
@@ -92,7 +92,7 @@ impl InputError {
 /// Whether an NPY file holds complex numbers; reads its header only.
 ///
 /// # Errors
-/// If it cannot be read, or is no NPY file of numbers that scenes use.
+/// If it cannot be read, or is not an NPY file of numbers that scenes use.
 pub fn holds_complex(path: &Path) -> Result<bool, InputError> {
     Npy::open(path).map(|npy| npy.element.is_complex())
 }
@@ -146,7 +146,7 @@ fn open(path: &Path) -> Result<(BufReader<File>, u64), InputError> {
     Ok((BufReader::new(file), length))
 }
 
-/// Room for so many values, if there is memory for them.
+/// Allocates space for this many values, if there is memory for them.
 fn room<T>(path: &Path, count: usize) -> Result<Vec<T>, InputError> {
     let mut values = Vec::new();
     values.try_reserve_exact(count).map_err(|_| InputError::Unreadable {
@@ -184,7 +184,7 @@ impl Npy {
             .by_ref()
             .take(header_length)
             .read_to_string(&mut header)
-            .map_err(|_| format("its header is no text"))?;
+            .map_err(|_| format("its header is not text"))?;
         let field = |name: &str| {
             header
                 .split_once(&format!("'{name}':"))

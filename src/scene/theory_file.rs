@@ -13,7 +13,7 @@ use super::write::{Item, Keys, float, text};
 pub enum ValueFile {
     /// A number.
     Number(f64),
-    /// A formula; of what is said where it stands.
+    /// A formula; its variables depend on the key.
     Formula(String),
 }
 
@@ -85,7 +85,7 @@ pub enum DrawnFile {
     Cut {
         /// Along x (0) or y (1).
         axis: usize,
-        /// What of the field it predicts; `None` = density, or pressure of sound.
+        /// The predicted quantity; `None` = density, or pressure of sound.
         quantity: Option<Quantity>,
         /// A formula of x, y and t.
         value: ValueFile,

@@ -352,6 +352,12 @@ fn parameters(method: &Method, choice: &SolverChoice, rank: Option<usize>, objec
         }
         if let Some((message, remedy)) = parameter(spec, value, rank) {
             objections.push(objection(key, message, remedy));
+        } else if key == super::DEVICES
+            && choice.backend.named().is_none()
+            && let Err(reason) = Backend::Cuda.offer()
+        {
+            let message = format!("no NVIDIA device can be used: {reason}");
+            objections.push(objection(key, message, "remove it, and the processor takes the steps"));
         }
     }
 }

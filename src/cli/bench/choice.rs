@@ -60,7 +60,7 @@ pub(super) fn keep(
     there.dedup();
     if !there.contains(&wanted.as_str()) {
         return Err(InputError(format!(
-            "{option} {wanted}: there is no such thing here; there are {}",
+            "{option} {wanted}: it is unknown; there are {}",
             there.join(", ")
         )));
     }

@@ -150,7 +150,7 @@ fn preamble(costs: Costs) -> String {
         ),
     };
     format!(
-        "{between}; {copies}\nefficiency: over as many times the rate of one part as there are processes; expected: what ghost rows and copies leave of it\n"
+        "{between}; {copies}\nefficiency: the rate over the number of processes times the rate of one part; expected: the efficiency that ghost rows and copies leave\n"
     )
 }
 

@@ -131,7 +131,7 @@ pub(super) fn run(args: &BenchArgs, names: &[String]) -> anyhow::Result<()> {
     check_output(args)?;
     say!("{}; scenes as written beside their bare grids, in turns", machine());
     say!(
-        "ratio: how many times as long a step takes as on the bare grid; each part: with it over without it; run: site-steps/s of `ripplon run` (`--run`)\n"
+        "ratio: time per step over that of the bare grid; each part: time per step with it over that without it; run: site-steps/s of `ripplon run` (`--run`)\n"
     );
     say!("{}", headings());
     let mut entries = Vec::new();

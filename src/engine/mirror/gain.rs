@@ -27,7 +27,7 @@ impl Replay {
 }
 
 /// The factor a of the law contrast = a·√(M·T), least squares over these ways back: modes of a closed room add up in the focus, and at random beside it, until all of
-/// them are told apart. `None` where nothing played.
+/// them are told apart. `None` if nothing played.
 ///
 /// Source: Draeger & Fink 1997, doi:10.1103/PhysRevLett.79.407.
 #[expect(clippy::cast_precision_loss, reason = "numbers of transducers are far below 2^52")]

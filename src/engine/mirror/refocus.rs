@@ -60,7 +60,7 @@ fn brightness(field: &FieldData, focus: usize) -> impl Fn(usize) -> f64 + '_ {
     }
 }
 
-/// Full width at half the value in the focus, straight lines between sites, mean over the axes of three sites and more along which it falls to a half on both sides; `None` where there is no such axis.
+/// Full width at half the value in the focus, straight lines between sites, mean over the axes of three sites and more along which it falls to a half on both sides; `None` if there is no such axis.
 #[expect(clippy::cast_precision_loss, reason = "site numbers are far below 2^52")]
 fn width(grid: &Grid, field: &FieldData, focus: usize) -> Option<f64> {
     let value = brightness(field, focus);

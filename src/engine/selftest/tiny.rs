@@ -1,4 +1,4 @@
-//! Every variant on grids so small that an interpreter steps them: for Miri (`tests/miri`), and for blocks of hardly a site.
+//! Every variant on grids so small that an interpreter can step them: for Miri (`tests/miri`), and for blocks of very few sites.
 
 use super::{Case, STEP, Trial, cases_among, distance, plainest, rounding};
 use crate::engine::{Engine, bench};

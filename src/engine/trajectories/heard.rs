@@ -58,7 +58,7 @@ impl Heard {
 }
 
 impl Paths {
-    /// The sites that `steps` steps may look at, ascending; `None` where they are too many to be recorded.
+    /// The sites that `steps` steps may look at, ascending; `None` if they are too many to be recorded.
     fn sites_of(&self, currents: &Currents, time_step: f64, steps: u64, until: f64) -> Option<Vec<usize>> {
         let grid = currents.grid();
         let around = |(at, start): (&[f64; 3], &trajectory::Trajectory)| match at[0].is_nan() {

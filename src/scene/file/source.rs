@@ -69,13 +69,7 @@ impl Fields for SourcePlace {
                 "centre of a disk: a piston; the grid's edges cut it, and it continues across periodic ones; wider than the grid, it is a plane",
             ),
             Row::of::<f64>("radius", none(), "with `center`", "m", "radius of the disk"),
-            Row::of::<String>(
-                "normal",
-                none(),
-                "with `center`",
-                "",
-                "the axis normal to the disk",
-            ),
+            Row::of::<String>("normal", none(), "with `center`", "", "the axis normal to the disk"),
         ];
         rows[7].kind = Kind::words(&LayerFile::AXES);
         rows

@@ -171,7 +171,7 @@ mod plots {
             return Vec::new();
         };
         let Value::Array(items) = &node.value else {
-            let message = format!("{} is no list of plots", node.value.shown());
+            let message = format!("{} is not a list of plots", node.value.shown());
             found.value(&path, message, "write e.g. [\"detectors\", \"cut\"]");
             return Vec::new();
         };
