@@ -76,10 +76,7 @@ impl PhaseSpaceArgs {
                 return Err(InputError(message));
             }
             if !["png", "npy"].iter().any(|ending| has_ending(path, ending)) {
-                let message = format!(
-                    "{option} {}: the name must end in .png or .npy",
-                    path.display()
-                );
+                let message = format!("{option} {}: the name must end in .png or .npy", path.display());
                 return Err(InputError(message));
             }
         }

@@ -77,7 +77,7 @@ pub enum CheckpointError {
         found: u32,
     },
     /// Truncated or changed.
-    #[error("{}: the checkpoint is damaged ({what}); use an earlier one or start anew", path.display())]
+    #[error("{}: the checkpoint is damaged ({what}); use an earlier one or start again", path.display())]
     Damaged {
         /// The file.
         path: PathBuf,

@@ -190,7 +190,7 @@ pub fn measure(
         return fault("imaginary time has no frequencies; set time.imaginary = false");
     }
     if scenario.mirror().is_some() {
-        return fault("a scene that turns time round runs through two records; remove [mirror]");
+        return fault("a scene that reverses time has two records, before and after; remove [mirror]");
     }
     let grid = scenario.grid().clone();
     let mut engine = Engine::new(Arc::clone(scenario))?;
@@ -207,7 +207,7 @@ pub fn measure(
     let records = steps / stride + 1;
     if records < FEWEST {
         return fault(&format!(
-            "{} of every {} tell no frequency: {FEWEST} are the fewest; let time.end be later, or time.step smaller",
+            "{} of every {} are too few for a frequency: at least {FEWEST} are needed; set a later time.end, or a smaller time.step",
             units::counted(records, "record"),
             units::counted(stride, "step")
         ));

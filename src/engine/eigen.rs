@@ -38,13 +38,13 @@ fn swings_freely(scenario: &Scenario) -> Result<(), EngineError> {
     let refused = |what: &str, remedy: &str| Err(EngineError::Levels(format!("{what}; {remedy}")));
     if scenario.time().imaginary {
         return refused(
-            "in imaginary time the wave decays and does not turn",
+            "in imaginary time the wave decays and does not oscillate",
             "set time.imaginary = false",
         );
     }
     if scenario.mirror().is_some() {
         return refused(
-            "a mirror turns time round, and the wave runs through two records",
+            "a mirror reverses time, so that there are two records",
             "remove [mirror]",
         );
     }

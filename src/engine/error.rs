@@ -71,7 +71,7 @@ pub enum EngineError {
     #[error("time cannot be turned round: {0}")]
     Mirror(String),
     /// A long task was cancelled.
-    #[error("{0}: broken off; the run stands before it")]
+    #[error("{0}: cancelled; the run is at the step before it")]
     Cancelled(&'static str),
     /// There is no snapshot.
     #[error("there is no snapshot; take one first")]

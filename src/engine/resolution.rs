@@ -79,7 +79,7 @@ pub fn idle_layers(scenario: &Scenario) -> Vec<String> {
         .filter(|(_, layer)| !layer.shape.holds_a_site(grid))
         .map(|(number, layer)| {
             format!(
-                "layer.{number} ({}) holds no site of the grid and changes nothing: sites stand {} apart; enlarge it, or move it into the grid",
+                "layer.{number} ({}) holds no site of the grid and changes nothing: sites are {} apart; enlarge it, or move it into the grid",
                 layer.sets.as_str(),
                 grid.spacing()
             )

@@ -57,7 +57,7 @@ impl Engine {
         let read = |overrides: &[String]| {
             solver::read_scene_text(&was.scene, scenario.origin(), overrides)
                 .map(|(_, scenario)| Arc::new(scenario))
-                .map_err(|faults| mismatch(format!("the scene in it cannot be read any more:\n{faults}")))
+                .map_err(|faults| mismatch(format!("the scene in it can no longer be read:\n{faults}")))
         };
         // What the machine chose when the run began, and on which its bits depend, e.g. how a line is cut into blocks.
         let mut resolved = settings(&checkpoint.state);
@@ -123,7 +123,7 @@ impl Engine {
                 differ.join(", ")
             };
             return Err(mismatch(format!(
-                "a run with a mirror does not go on with another {what}; give the scene that it was written with"
+                "a run with a mirror cannot continue with another {what}; give the scene that it was written with"
             ))
             .into());
         }

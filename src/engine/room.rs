@@ -68,7 +68,7 @@ pub fn listener(scenario: &Scenario, name: Option<&str>) -> Result<usize, RoomEr
     }
     if scenario.mirror().is_some() {
         return Err(RoomError::Scene(
-            "a scene that turns time round has no decay; remove [mirror]".to_owned(),
+            "a scene that reverses time has no decay; remove [mirror]".to_owned(),
         ));
     }
     let names = listeners(scenario);

@@ -360,7 +360,7 @@ impl Line {
     /// If the scene is not a packet on a line with a potential that is constant in time.
     fn of(scenario: &Scenario) -> Result<Self, SweepFault> {
         let fault = |message: &str| SweepFault {
-            message: format!("the theory \"transmission\" is about one packet on a line before a potential; {message}"),
+            message: format!("the theory \"transmission\" is for one packet on a line with a potential; {message}"),
             remedy: "write a formula, or leave `theory` out".to_owned(),
         };
         let Some(quantum) = scenario.model().quantum() else {
@@ -400,7 +400,9 @@ impl Line {
         let leads = [potential[0], potential[potential.len() - 1]];
         let kinetic = 4.0 * quantum.hopping * (packet.momentum[0] * grid.spacing() / 2.0).sin().powi(2);
         if (potential[..site].iter()).any(|u| (u - start).abs() > MOST_BEHIND * kinetic) {
-            return Err(fault("behind this packet the potential is not that of its place"));
+            return Err(fault(
+                "the potential behind this packet differs from that at its position",
+            ));
         }
         let first = potential.iter().position(|u| *u != leads[0]);
         let last = potential.iter().rposition(|u| *u != leads[1]);

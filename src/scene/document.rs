@@ -103,7 +103,7 @@ impl Document {
             Err(error) => Err(TextFault {
                 place: Place::Text(error.span().unwrap_or(0..0)),
                 message: format!("this is not TOML: {}", error.message().trim().replace('\n', "; ")),
-                remedy: "a scene is lines of `key = value` under headings such as [grid]; texts stand in quotes"
+                remedy: "a scene is lines of `key = value` under headings such as [grid]; texts are in quotes"
                     .to_owned(),
             }),
         }

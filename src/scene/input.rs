@@ -75,7 +75,9 @@ impl InputError {
     /// What to change.
     pub fn remedy(&self) -> &'static str {
         match self {
-            Self::Unreadable { .. } => "names of files are relative to the scene file; check the name and the rights",
+            Self::Unreadable { .. } => {
+                "names of files are relative to the scene file; check the name and the permissions"
+            }
             Self::Format { wanted: "NPY", .. } => "save it with numpy.save",
             Self::Format { wanted: "PNG", .. } => "save the picture as PNG",
             Self::Format { .. } => "save it as WAV with 16, 24 or 32 bits, or as a one-dimensional NPY",
@@ -228,7 +230,7 @@ impl Npy {
         let there = length.saturating_sub(8 + size_bytes as u64 + header_length);
         if needed != Some(there) {
             return Err(format(&format!(
-                "its header promises another length than the {there} bytes that are there"
+                "its header gives another length than the {there} bytes of the file"
             )));
         }
         Ok(Self {

@@ -92,7 +92,7 @@ pub fn read_file(scene: &str, overrides: &[String], table: &dyn SolverTable) -> 
                     return Err(Faults::one(scene, format!("this is {what}, not a scene"), remedy));
                 }
                 let at = error.utf8_error().valid_up_to();
-                let message = format!("this is not UTF-8 text; the first byte that does not fit is byte {at}");
+                let message = format!("this is not UTF-8 text; the first invalid byte is byte {at}");
                 Err(Faults::one(scene, message, "save the file as UTF-8"))
             }
         },

@@ -185,7 +185,7 @@ impl Fields for DrawnFile {
             },
             _ => {
                 if !ways[1] || ways != [false, true, false, false] {
-                    let message = "it does not say what one thing it draws";
+                    let message = "it must draw exactly one thing";
                     let remedy = "write one of `detector` and `value`, `cut` and `value`, `from` and `to`, `center` and `radius`";
                     found.key(section.path.clone(), message, remedy);
                     // One fault is enough: no key of it is unknown.

@@ -343,7 +343,7 @@ fn parameters(method: &Method, choice: &SolverChoice, rank: Option<usize>, objec
             continue;
         };
         if choice.variant != "auto" && !spec.variants.is_empty() && !spec.variants.contains(&choice.variant.as_str()) {
-            let message = format!("it means nothing to variant \"{}\"", choice.variant);
+            let message = format!("it has no effect with variant \"{}\"", choice.variant);
             objections.push(objection(
                 key,
                 message,

@@ -203,7 +203,7 @@ fn a_scene_that_tells_no_frequency_is_refused() {
     let place = Place::new();
     fs::write(place.path("ring.toml"), RING).unwrap();
     for (set, part) in [
-        ("time.end=0.5", "tell no frequency"),
+        ("time.end=0.5", "are too few for a frequency"),
         ("time.imaginary=true", "imaginary time has no frequencies"),
     ] {
         let order = if set.contains("imaginary") {

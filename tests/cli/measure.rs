@@ -107,5 +107,7 @@ fn what_cannot_be_measured_is_refused() {
     place
         .ripplon("measure small.toml --at 0.5 --then 0.1 --save f.npy")
         .expect(2, &["before the measurement"]);
-    place.ripplon("measure small.toml --at=-1").expect(2, &["is not a time"]);
+    place
+        .ripplon("measure small.toml --at=-1")
+        .expect(2, &["is not a time"]);
 }

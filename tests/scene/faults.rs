@@ -267,13 +267,10 @@ fn theory_and_notes() {
     ] {
         says(&format!("[[note]]\nat = 1\ntext = \"a\"\nmark = {mark}"), &[words]);
     }
-    says(
-        "[[theory]]\nlabel = \"a\"",
-        &["it does not say what one thing it draws"],
-    );
+    says("[[theory]]\nlabel = \"a\"", &["it must draw exactly one thing"]);
     says(
         "[[theory]]\ncut = \"x\"\nfrom = [1, 2]\nvalue = 1",
-        &["it does not say what one thing it draws"],
+        &["it must draw exactly one thing"],
     );
     says(
         "[[theory]]\ndetector = \"nowhere\"\nvalue = 1",

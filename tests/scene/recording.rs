@@ -140,7 +140,11 @@ fn views_of_three_dimensions() {
         ),
         ("opacity = \"soft2\"", "10:11", "did you mean \"soft\"?"),
         ("opacity = [[0, 0], [1, 2]]", "10:11", "not a curve of 2 to 8 points"),
-        ("opacity = [[0.5, 0], [0.4, 1]]", "10:11", "not a curve of 2 to 8 points"),
+        (
+            "opacity = [[0.5, 0], [0.4, 1]]",
+            "10:11",
+            "not a curve of 2 to 8 points",
+        ),
         ("opacity = [[0, 0]]", "10:11", "not a curve of 2 to 8 points"),
         ("shading = 1", "10:11", "not true or false"),
     ] {
@@ -311,7 +315,7 @@ fn a_camera_goes_along_its_keys() {
         ("mode = \"volume\"\n[[camera]]\nat = -1", "camera.0.at"),
         (
             "mode = \"volume\"\n[[camera]]\nat = 1\n[[camera]]\nat = 1",
-            "two keys of the camera stand at one time",
+            "two keys of the camera have the same time",
         ),
         (
             "mode = \"volume\"\n[[camera]]\nat = 1\nelevation = 91",

@@ -56,7 +56,7 @@ impl Builder<'_> {
             }
         }
         let message = format!(
-            "level {} is none: {} free of walls have as many levels, which count from 0",
+            "there is no level {}: {} free of walls have as many levels, counted from 0",
             state.level,
             units::counted(free as u64, "site")
         );

@@ -133,7 +133,8 @@ impl Builder<'_> {
         let [low, high] = IMPEDANCE;
         if !(low..=high).contains(&pole.high) {
             let shown = super::super::write::float(pole.high);
-            let message = format!("{shown} is not the Z/ρc of an absorbing wall, which lies between {low} and {high:e}");
+            let message =
+                format!("{shown} is not the Z/ρc of an absorbing wall, which lies between {low} and {high:e}");
             self.found
                 .value(format!("{path}.high"), message, "write e.g. 1, or 1e6 for a rigid wall");
         }
@@ -205,8 +206,9 @@ impl Builder<'_> {
                     }
                     Sets::Impedance if !(IMPEDANCE[0]..=IMPEDANCE[1]).contains(&number) => {
                         let [low, high] = IMPEDANCE;
-                        let message =
-                            format!("{shown} is not the Z/ρc of an absorbing wall, which lies between {low} and {high:e}");
+                        let message = format!(
+                            "{shown} is not the Z/ρc of an absorbing wall, which lies between {low} and {high:e}"
+                        );
                         self.found.value(key, message, "write e.g. 20, or 1e6 for a rigid wall");
                         None
                     }

@@ -103,7 +103,7 @@ impl Builder<'_> {
                 "give `from = [..]` and `to = [..]` (in one dimension `at = ..`)",
             )),
             Measure::Velocity if self.file.mirror.is_some() => Some((
-                "a velocity is added up from the start, and a mirror turns time round".to_owned(),
+                "a velocity is added up from the start, and a mirror reverses time".to_owned(),
                 "measure \"value\", or remove [mirror]",
             )),
             Measure::Velocity if given.every.is_some_and(|every| every > 1) => {

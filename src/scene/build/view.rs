@@ -149,7 +149,7 @@ impl Builder<'_> {
         }
         keys.sort_by(|a, b| a.at.total_cmp(&b.at));
         if keys.windows(2).any(|pair| pair[0].at == pair[1].at) {
-            let message = "two keys of the camera stand at one time";
+            let message = "two keys of the camera have the same time";
             self.found.key("camera", message, "give each a time of its own");
         }
         // A path that looks at a point for a part of the time looks at the middle before and after it.

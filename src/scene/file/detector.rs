@@ -139,7 +139,7 @@ fn stray(_: &Section<'_>, key: &str) -> Option<(String, String)> {
             Some(("the place is given already".to_owned(), "keep one of them".to_owned()))
         }
         "min" | "max" => Some((
-            "it belongs into `region`".to_owned(),
+            "it belongs in `region`".to_owned(),
             "write `region = { min = [..], max = [..] }`".to_owned(),
         )),
         _ => None,
