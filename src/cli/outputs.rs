@@ -155,7 +155,7 @@ impl Outputs {
         Ok(outputs)
     }
 
-    /// Writes observables and records that are new since the last call, and lets the engine forget what nobody needs any more.
+    /// Writes observables and records that are new since the last call, and lets the engine drop what is no longer needed.
     ///
     /// # Errors
     /// If the disk is full.
@@ -181,7 +181,7 @@ impl Outputs {
         self.series.as_ref().map(|series| series.until_next(engine))
     }
 
-    /// Writes a snapshot where one is due. A file that cannot take it is completed with those that it has.
+    /// Writes a snapshot if one is due. A file that cannot take it is completed with those that it has.
     ///
     /// # Errors
     /// If the disk would be full.
@@ -193,7 +193,7 @@ impl Outputs {
         }
     }
 
-    /// One row a step; cells of trajectories that have not begun are empty.
+    /// One row per step; cells of trajectories that have not begun are empty.
     fn paths(&mut self, engine: &Engine) -> anyhow::Result<()> {
         let Some(csv) = &mut self.trajectories else {
             return Ok(());
@@ -219,7 +219,7 @@ impl Outputs {
         Ok(())
     }
 
-    /// The row of the step at which a run ends, where no multiple of the sampling leads to it.
+    /// The row of the step at which a run ends, if it is not a multiple of the sampling.
     fn closing_row(&mut self, engine: &mut Engine) -> anyhow::Result<()> {
         // Every process of a run takes part in its sums, whether it writes or not.
         let Some(row) = engine.closing_row()? else {
@@ -257,7 +257,7 @@ impl Outputs {
         Ok(())
     }
 
-    /// Completes the tables, each whatever becomes of the others; what failed.
+    /// Completes all tables, even if some fail; returns the errors.
     pub(super) fn finish_records(&mut self, engine: &mut Engine) -> Vec<anyhow::Error> {
         let observables = self
             .observables(engine)
@@ -278,7 +278,7 @@ impl Outputs {
         tables.filter_map(Result::err).collect()
     }
 
-    /// Completes everything, each file whatever becomes of the others; what failed.
+    /// Completes all files, even if some fail; returns the errors.
     pub(super) fn finish(&mut self, engine: &mut Engine) -> Vec<anyhow::Error> {
         let closed = self.closing_row(engine);
         let mut failed = self.finish_records(engine);
@@ -313,7 +313,8 @@ fn cells(row: &Row, scenario: &Scenario, with_state: bool) -> Vec<f64> {
     values
 }
 
-/// One row a frequency, one column a detector, empty where the detector's own spectrum has no such frequency: one that records every n-th step has fewer, and one that recorded too little none, with a warning.
+/// One row per frequency, one column per detector, empty if the detector's own spectrum has no such frequency: one that
+/// records at every n-th step has fewer, and one that recorded too little none, with a warning.
 ///
 /// # Errors
 /// If every detector recorded too little for a spectrum, or the disk is full.

@@ -70,10 +70,10 @@ pub struct RenderArgs {
     thumbnail: bool,
 }
 
-/// Seconds for which a card stands.
+/// Seconds for which a card is shown.
 const CARD: f64 = 3.0;
 
-/// Most pixels of a side: such a picture takes 800 MB.
+/// The largest number of pixels of a side: such a picture takes 800 MB.
 const MOST_SIDE: usize = 16_384;
 
 fn parse_size(text: &str) -> Result<[usize; 2], String> {
@@ -186,7 +186,7 @@ pub(super) fn run(args: &RenderArgs) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// What makes the pictures: of one run, or of two.
+/// The painter of the pictures, for one run or for two.
 fn painter(
     args: &RenderArgs,
     set: &[String],
@@ -223,7 +223,7 @@ fn painter(
     }
 }
 
-/// Draws the gallery's picture of a scene; whether it was not interrupted.
+/// Draws the gallery's picture of a scene; returns whether it was completed.
 pub(super) fn thumbnail(scene: &str, set: &[String], out: &Path, interrupt: &Interrupt) -> anyhow::Result<bool> {
     let (file, _) = solver::read_scene(scene, set)?;
     let origin = crate::scene::presets::find(scene).is_none().then(|| Path::new(scene));
@@ -238,8 +238,8 @@ pub(super) fn thumbnail(scene: &str, set: &[String], out: &Path, interrupt: &Int
     Ok(true)
 }
 
-/// The keys that are set: the user's own, and those by which the scene shows `--quantity`. A run begins with what its scene shows: largest values, means and the velocity
-/// are followed from its first step.
+/// The keys that are set: the user's own, and those with which the scene shows `--quantity`, so that largest values,
+/// means and the velocity are followed from the first step.
 fn overrides(args: &RenderArgs) -> anyhow::Result<Vec<String>> {
     let mut set = args.scene.set.clone();
     let Some(quantity) = args.quantity else {
@@ -368,7 +368,7 @@ fn script(args: &RenderArgs, scenario: &Scenario, format: Format, time_step: f64
     Ok(script)
 }
 
-/// Shows the progress and hears Ctrl-C until the bar is finished.
+/// Shows the progress and handles Ctrl-C until the bar is finished.
 /// Ends the bar when it is dropped, also by a panic, and wakes the watcher, which ends with it: nobody waits for it forever.
 struct Watched<'a> {
     bar: &'a ProgressBar,

@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 /// Points of a drawn or written curve.
 const POINTS: usize = 2000;
 
-/// Lines that a plot can tell apart.
+/// The largest number of lines that can be distinguished in a plot.
 const MOST_LINES: usize = 7;
 
 /// Where to listen, and what to write.
@@ -78,7 +78,7 @@ pub(super) fn run(args: &RoomArgs) -> anyhow::Result<()> {
     all_told(failed)
 }
 
-/// What is wrong with the input exits with 2.
+/// Errors in the input exit with 2.
 fn told(error: RoomError) -> anyhow::Error {
     match error {
         RoomError::Run(EngineError::Cancelled(_)) => anyhow::anyhow!("interrupted; nothing was written"),
@@ -154,7 +154,7 @@ fn print(scenario: &Scenario, report: &RoomReport) {
     }
 }
 
-/// What the table's numbers do not say.
+/// Notes on the numbers of the table.
 fn notes(report: &RoomReport) -> Vec<String> {
     let mut all = Vec::new();
     for band in &report.bands {
@@ -225,7 +225,7 @@ fn as_json(report: &RoomReport) -> Value {
     })
 }
 
-/// (time, level) of a decay, thinned to what is drawn.
+/// (time, level) of a decay, thinned for drawing.
 #[expect(clippy::cast_precision_loss, reason = "counts of samples")]
 fn curve(decay: &Decay) -> Vec<[f64; 2]> {
     let every = decay.levels.len().div_ceil(POINTS).max(1);
@@ -310,7 +310,7 @@ fn draw(path: &Path, scenario: &Scenario, report: &RoomReport) -> anyhow::Result
     Ok(())
 }
 
-/// The bands whose decays are drawn, in their order: all together and those that fall furthest; and those that are left out.
+/// The bands whose decays are drawn, in order: the whole response and those that fall furthest; and the bands that are left out.
 fn drawn(report: &RoomReport) -> [Vec<(&BandDecay, &Decay)>; 2] {
     let heard = (report.bands.iter()).filter_map(|band| Some((band, band.decay.as_ref()?)));
     let mut falling: Vec<(usize, (&BandDecay, &Decay))> = heard.enumerate().collect();

@@ -67,7 +67,7 @@ pub(super) struct Runner {
     failure: Option<Arc<str>>,
     notice: Option<Notice>,
     quit: bool,
-    /// Whether it may wait for commands and for the end of a frame; without a thread of its own it must not.
+    /// Whether it may wait for commands and for the end of a frame; without its own thread it must not.
     waits: bool,
 
     /// A scene was loaded: it is shown before its first step.
@@ -88,7 +88,7 @@ pub(super) struct Runner {
     drawn: bool,
     /// The clock and the steps of a picture that the solver draws while it continues stepping.
     begun: Option<(Clock, u64)>,
-    /// When the batch before this one was over, while pictures are drawn beside stepping.
+    /// When the previous batch ended, while pictures are drawn during stepping.
     batch_end: Option<Instant>,
     /// Whether the solver draws while it continues stepping; when it may begin the next picture.
     beside: bool,
@@ -353,7 +353,7 @@ impl Runner {
         self.deadline = Instant::now() + FRAME;
     }
 
-    /// One batch. Steps by hand are not held up by a question, but end at one that they have come to or passed: else it would never be asked.
+    /// One batch. Single steps are not stopped by a question, but end at one that they have reached or passed; otherwise it would never be asked.
     fn step_and_ask(&mut self) -> Result<(), EngineError> {
         let by_hand = self.by_hand > 0;
         let before = self.engine.as_ref().filter(|_| by_hand).map(Engine::clock);

@@ -29,13 +29,13 @@ use crate::words::worded;
 use num_complex::Complex64;
 use std::collections::BTreeMap;
 
-/// Δt·J of the larger step, and how many make the whole time.
+/// Δt·J of the larger step, and the number of steps.
 const STEP: f64 = 0.1;
 const STEPS: u32 = 16;
 const SEED: u64 = 7;
 
 worded! {
-    /// What a check's scene has beside a random medium.
+    /// What a check's scene has in addition to a random medium.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
     pub enum Trial {
         /// Walls all round.
@@ -170,7 +170,7 @@ pub fn cases(wanted: impl Fn(Backend) -> bool) -> Vec<(Case, usize, Trial)> {
     cases_among(wanted, |case, rank, trial| Some(trial.scene(case, rank, STEP)))
 }
 
-/// As [`cases`], of those only whose scene is `written` and taken.
+/// As [`cases`], but only those whose scene is `written` and accepted.
 fn cases_among(
     wanted: impl Fn(Backend) -> bool,
     written: impl Fn(&Case, usize, Trial) -> Option<String>,
@@ -288,7 +288,7 @@ fn epsilon(precision: Precision) -> f64 {
     }
 }
 
-/// Sound beside its own scheme in double precision: nothing is left but rounding.
+/// Sound compared with its own scheme in double precision: only rounding is left.
 fn sound(case: &Case, rank: usize, trial: Trial) -> Result<Check, EngineError> {
     let (scenario, mut solver) = bench::prepare(case, &trial.scene(case, rank, STEP), SEED)?;
     let Model::Acoustic(acoustic) = scenario.model() else {
@@ -326,7 +326,7 @@ fn rounding(case: &Case, scenario: &Scenario, steps: f64) -> f64 {
     8.0 * epsilon(case.precision) / 2.0 * roundings
 }
 
-/// Sound beside the first variant of its method on the processor, in double precision.
+/// Sound compared with the first variant of its method on the processor, in double precision.
 fn beside_the_plainest(case: &Case, rank: usize, trial: Trial) -> Result<Check, EngineError> {
     let plainest = plainest(case);
     let run = |case: &Case| -> Result<(Vec<Complex64>, f64, String), EngineError> {

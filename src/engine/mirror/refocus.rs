@@ -13,7 +13,8 @@ pub(super) fn residual(inside: &[bool], reference: &[Complex64], field: &FieldDa
     if first > 0.0 { (left / first).sqrt() } else { 0.0 }
 }
 
-/// The present field against the one at t = 0, over the sites inside or all; `turned` takes the complex conjugate of the latter. Of the grid's sites `open` are no walls.
+/// The present field against the one at t = 0, over the sites inside or all; `turned` takes the complex conjugate of
+/// the latter. `open` of the grid's sites are not walls.
 pub(super) fn measure(
     grid: &Grid,
     inside: Option<&[bool]>,
