@@ -251,7 +251,7 @@ fn check_files(args: &RunArgs, sounds: &Sounds, scenario: &Scenario) -> Result<(
     named::check(&others, args.resume.as_slice())
 }
 
-/// How many steps were asked for.
+/// The number of requested steps.
 fn steps_to_take(args: &RunArgs, scenario: &Scenario, engine: &Engine) -> anyhow::Result<u64> {
     if let Some(steps) = args.steps {
         #[expect(clippy::cast_precision_loss, reason = "compared with a round number")]

@@ -1,4 +1,4 @@
-//! `ripplon run --series`: snapshots of the field while a run goes on.
+//! `ripplon run --series`: snapshots of the field during a run.
 
 use super::InputError;
 use super::named::Output;

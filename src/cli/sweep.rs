@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Seconds between two versions of the table while a sweep goes on; the first is written after the first run.
+/// Seconds between two versions of the table during a sweep; the first is written after the first run.
 const BETWEEN: Duration = Duration::from_secs(2);
 
 /// Lines that a plot of two keys can tell apart.

@@ -50,7 +50,7 @@ pub struct Frame {
     pub report: Option<Arc<Report>>,
     /// The picture.
     pub image: FieldImage,
-    /// The volume, where one was asked for; shared, not copied.
+    /// The volume, if one was requested; shared, not copied.
     pub volume: Option<Arc<FieldVolume>>,
     /// The flow in the plane, if the scene's view shows it; of the picture's state.
     pub flow: Option<Arc<FlowMap>>,
@@ -85,7 +85,7 @@ pub struct Frame {
     pub question: Option<usize>,
     /// Whether the run pauses at the end of its lesson; playing continues from there.
     pub rests: bool,
-    /// A second run beside this one, where one was asked for.
+    /// A second run along with this one, if one was requested.
     pub compared: Option<Arc<Compared>>,
     /// Whether there is a snapshot.
     pub has_snapshot: bool,

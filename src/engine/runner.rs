@@ -43,7 +43,7 @@ pub(super) struct Runner {
     /// None while there is no scene, or after its solver was lost in a panic.
     engine: Option<Engine>,
     report: Option<Arc<Report>>,
-    /// The second run, where one was asked for.
+    /// The second run, if one was requested.
     companion: Option<ComparisonRun>,
     /// Which expectations' questions were asked in this run, and the one that the run waits at.
     asked: Vec<bool>,

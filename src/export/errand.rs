@@ -160,7 +160,7 @@ pub enum To {
     Film(Sender<Picture>),
 }
 
-/// A product that was asked for.
+/// A requested product.
 pub struct Errand {
     /// What is made.
     pub maker: Maker,

@@ -44,7 +44,7 @@ pub struct Look {
     pub opacity: Opacity,
     /// Whether it is lit along its gradients.
     pub shading: bool,
-    /// Exponent of the brightness: ½ shows faint waves beside strong ones. Maps with two sides have none.
+    /// Exponent of the brightness: ½ shows faint waves next to strong ones. Maps with two sides have none.
     pub gamma: f32,
     /// Title, clock, colour bar and scale bar.
     pub overlay: bool,

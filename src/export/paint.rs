@@ -86,7 +86,7 @@ pub struct Painter {
     /// What is drawn over it: what flows, and trajectories so far.
     pub(super) flow: Option<FlowMap>,
     pub(super) paths: Vec<ShownPath>,
-    /// Ends a long picture where somebody cancels it.
+    /// Ends a long picture if it is cancelled.
     pub(super) progress: Progress,
 }
 

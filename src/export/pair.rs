@@ -18,7 +18,7 @@ pub enum Show {
     /// Both, side by side or one above the other.
     #[default]
     Beside,
-    /// The second less the first.
+    /// The second minus the first.
     Difference,
 }
 

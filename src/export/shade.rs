@@ -22,7 +22,7 @@ pub struct Shade {
     /// Samples along x and y.
     size: [usize; 2],
     walls: Vec<bool>,
-    /// The static potential, then what each drive multiplies; or speed or density less the background, or parts of both.
+    /// The static potential, then what each drive multiplies; or speed or density minus the background, or parts of both.
     parts: Vec<Vec<f32>>,
     /// Whether it varies smoothly from site to site.
     smooth: bool,
@@ -322,7 +322,7 @@ fn together(mut parts: Vec<Vec<f32>>) -> Vec<Vec<f32>> {
     vec![pairs.map(|(speed, density)| combined([*speed, *density])).collect()]
 }
 
-/// Values of a row less the background, sampled: of each sample's sites the one that is furthest from 0.
+/// Values of a row minus the background, sampled: of each sample's sites the one that is furthest from 0.
 fn levels(request: &ImageRequest, step: usize, size: [usize; 2], fill: impl Fn(usize, &mut [f64]) + Sync) -> Vec<f32> {
     let mut values = vec![0.0f32; size[0] * size[1]];
     values.par_chunks_mut(size[0]).enumerate().for_each_init(

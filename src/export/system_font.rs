@@ -43,7 +43,7 @@ const ODD: [&str; 6] = ["bold", "black", "heavy", "thin", "light", "italic"];
 type Kept = &'static FontRef<'static>;
 
 struct Fonts {
-    /// The machine's files, the likeliest first, once they were asked for.
+    /// The machine's files, the likeliest first, once they have been requested.
     files: Option<Vec<PathBuf>>,
     open: Vec<Kept>,
     /// The letters so far.

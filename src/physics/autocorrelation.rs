@@ -2,9 +2,9 @@
 //!
 //! S(E) = (1/T) ∫_{−T}^{T} w(t) ⟨ψ(0)|ψ(t)⟩ e^{iEt} dt with Hann's window w = ½(1 + cos πt/T), the sum over the steps, and ⟨ψ(0)|ψ(−t)⟩ = ⟨ψ(0)|ψ(t)⟩*. With ψ(0) = Σ c_k φ_k it is
 //! Σ |c_k|² W(E − E_k), where W, the window's transform, is known: W = [½D(θ) + ¼D(θ − π/N) + ¼D(θ + π/N)]/N, θ = EΔt, D = sin Nθ cot θ/2. Lines are taken away one after the other, the
-//! strongest first, and after each all are fitted anew to what the others leave, so that neither the window's side lobes (3 % of a line beside it) are taken for lines nor neighbours shift each other.
+//! strongest first, and after each all are fitted again to what the others leave, so that neither the window's side lobes (3 % of a line next to it) are taken for lines nor neighbours shift each other.
 //!
-//! Limits: energies nearer than 2π/T, the width of W at half its height, are not told apart; what lies beside a line nearer than a few of those is told if its weight is above 1 % of it over the square of
+//! Limits: energies nearer than 2π/T, the width of W at half its height, are not resolved; what lies next to a line nearer than a few of those is told if its weight is above 1 % of it over the square of
 //! their distance in widths, and if it is twice what all lines together leave of the spectrum: rounding, or a continuum. A record tells energies apart modulo 2π/Δt: those of a known
 //! [range](Autocorrelation::within) that is no wider stand where they are, of others those beyond ±π/Δt at others.
 //!
@@ -259,7 +259,7 @@ impl Lines {
         TAU / self.steps
     }
 
-    /// What line `k` leaves where it is alone: S less the others.
+    /// What line `k` leaves where it is alone: S minus the others.
     fn without(&self, k: usize, theta: f64, value: f64) -> f64 {
         let others = self.all.iter().enumerate().filter(|(j, _)| *j != k);
         let near = others.filter_map(|(_, other)| {
@@ -325,7 +325,7 @@ impl Lines {
         }
     }
 
-    /// Those that are told, by rising energy.
+    /// The resolved lines, by rising energy.
     fn tell(&self, weakest: f64, time_step: f64) -> Vec<SpectralLine> {
         let stands = |line: &Line| {
             line.weight > weakest

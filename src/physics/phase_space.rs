@@ -33,7 +33,7 @@ pub struct PhaseSpace {
 }
 
 impl PhaseSpace {
-    /// Wigner's function of a field on a line, not normalised anew.
+    /// Wigner's function of a field on a line, not normalised again.
     ///
     /// # Panics
     /// If the field has another number of sites than the grid, or the grid is no line.

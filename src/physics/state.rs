@@ -1,4 +1,4 @@
-//! What a wave function tells beside its density: momenta, angular momentum, overlap with the start, participation.
+//! What a wave function tells in addition to its density: momenta, angular momentum, overlap with the start, participation.
 //!
 //! Everything is computed in double precision from the field on the host, a line of sites after the other on all threads; the lines' sums are added
 //! in their order, so that the result does not depend on the number of threads. Cost: a Fourier transform of every line along every axis.
@@ -266,7 +266,7 @@ fn read(field: &FieldData, sites: Range<usize>, re: &mut [f64], im: &mut [f64]) 
     }
 }
 
-/// The sums of a row, in eight sums beside each other.
+/// The sums of a row, in eight sums side by side.
 fn of_row([re, im]: [&[f64]; 2], [start_re, start_im]: [&[f64]; 2]) -> OfRow {
     const WIDE: usize = 8;
     let mut sums = [[0.0; WIDE]; 5];

@@ -281,7 +281,7 @@ pub enum Opacity {
     /// In proportion to the size.
     #[default]
     Soft,
-    /// Weak waves show beside strong ones.
+    /// Weak waves are visible next to strong ones.
     Faint,
     /// Only the strong parts, nearly opaque.
     Solid,

@@ -32,7 +32,7 @@ pub enum Parameter {
 }
 
 worded! {
-    /// Which back end a scene asks for.
+    /// The back end that a scene names.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
     pub enum BackendChoice {
         /// The fastest that is there.
@@ -346,7 +346,7 @@ impl Scenario {
     pub fn listens(&self) -> bool {
         self.mirror.as_ref().is_some_and(|mirror| mirror.listens())
     }
-    /// The scene on the way back from its mirror: the perturbed medium, no sources, and the magnetic field turned round.
+    /// The scene on the way back from its mirror: the perturbed medium, no sources, and the magnetic field reversed.
     #[must_use]
     pub fn returning(&self) -> Self {
         let mut back = self.clone();

@@ -16,7 +16,7 @@ pub(super) struct Row {
     pub meaning: &'static str,
 }
 
-/// What may stand behind a key.
+/// What may follow a key.
 pub(super) enum Kind {
     Number,
     Whole,

@@ -67,7 +67,7 @@ pub(super) fn path(path: &Path) -> String {
     text(&path.to_string_lossy().replace('\\', "/"))
 }
 
-/// What stands behind a key.
+/// What follows a key.
 #[derive(Clone, Debug)]
 pub(super) enum Item {
     /// A value as TOML.

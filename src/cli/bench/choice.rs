@@ -80,7 +80,7 @@ pub(super) fn settings(case: &Case, args: &BenchArgs) -> String {
         .fold(String::new(), |text, (key, value)| text + &format!("{key} = {value}\n"))
 }
 
-/// The sizes asked for, or those that show where caches end.
+/// The requested sizes, or those that show where caches end.
 pub(super) fn sizes(args: &BenchArgs) -> Vec<Size> {
     if !args.size.is_empty() {
         return args.size.clone();

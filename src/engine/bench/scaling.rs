@@ -44,7 +44,7 @@ pub struct Scaled {
     pub variant: &'static str,
     /// In which precision.
     pub precision: &'static str,
-    /// The order asked for.
+    /// The requested order.
     pub order: u32,
     /// Whether the grid grows.
     pub growth: Growth,
@@ -175,7 +175,7 @@ pub fn expected(cutting: &Cutting, processes: usize, load: Load, costs: Costs) -
 pub struct Asked<'a> {
     /// The grid of one part.
     pub size: &'a [usize],
-    /// Lines in `[solver]` beside `parts`.
+    /// Lines in `[solver]` in addition to `parts`.
     pub extra: &'a str,
     /// Numbers of parts, those only expected as well.
     pub parts: &'a [usize],
@@ -185,7 +185,7 @@ pub struct Asked<'a> {
     pub uniform: bool,
 }
 
-/// Measures a case in one part and in several, each of them handed to `found`, beside what is expected. Among processes one number of parts is measured, one of each, and
+/// Measures a case in one part and in several, each of them passed to `found`, with the expected rate. Among processes one number of parts is measured, one of each, and
 /// the rate of one part is the mean of what all of them reach at the same time, each by itself.
 ///
 /// # Errors

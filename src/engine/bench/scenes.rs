@@ -303,7 +303,7 @@ pub struct SceneEntry {
     pub variant: &'static str,
     /// Site-steps per second as written.
     pub site_steps_per_s: f64,
-    /// Site-steps per second of `ripplon run` from its first step on, where that was asked for.
+    /// Site-steps per second of `ripplon run` from its first step on, if that was requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub run_site_steps_per_s: Option<f64>,
     /// The variant that steps the bare grid.

@@ -4,7 +4,7 @@
 //! - *reversal*, quantum: r̄ is added to ψ. Sound: the additive response of a line is P = iS/(2ωc), so the source that sends p is s = 2c dp/dt (per a, for
 //!   the site stands for δ/a); central differences of r̄, which is 0 beyond its ends.
 //! - *one-bit*: the same with every value replaced by its sign (quantum: its phase) times the largest of all, and by 0 below a thousandth of it;
-//!   of sound less the straight line through it.
+//!   of sound minus the straight line through it.
 //! - *inverse filter*, hard: r̄ replaces the field. This is causal deconvolution without its arithmetic: with impulse responses `g[m]` between the sites
 //!   the soft signal X with `Σ g[n − m] X[m] = r̄[n]` is what the overwriting adds.
 //! - *inverse filter*, soft: X from G(ω)X(ω) = R̄(ω) at complex frequencies ω + iη, i.e. Fourier transforms of g and r̄ times e^(−ηn), padded to twice

@@ -1,4 +1,4 @@
-//! The timeline of a mirror in a checkpoint: arrays and numbers beside the solver's own, named `mirror.…`.
+//! The timeline of a mirror in a checkpoint: arrays and numbers in addition to the solver's own, named `mirror.…`.
 
 use super::{Leg, Phase};
 use crate::engine::engine::Snapshot;

@@ -178,7 +178,7 @@ impl Runner {
         }
     }
 
-    /// Another grid: the window asks anew.
+    /// Another grid: the window asks again.
     pub(super) fn forget_volume(&mut self) {
         self.volume_request = None;
         self.volume = None;
