@@ -61,7 +61,7 @@ pub enum EigenError {
         wanted: usize,
     },
     /// Whoever watched it broke it off.
-    #[error("broken off")]
+    #[error("cancelled")]
     Cancelled,
 }
 
