@@ -38,6 +38,10 @@ fn commands(text: &str) -> Vec<String> {
             // A comment stands two spaces after its command.
             found.push(line.split("  #").next().unwrap_or(line).trim().to_owned());
         } else {
+            // An example of --help stands alone on its line.
+            if line.starts_with("  ripplon ") {
+                found.push(line.trim().to_owned());
+            }
             prose.push_str(line.trim());
             prose.push(' ');
         }
@@ -134,6 +138,15 @@ fn every_documented_command_is_carried_out() {
         &[][..],
         &["run"],
         &["render"],
+        &["sweep"],
+        &["measure"],
+        &["eigen"],
+        &["dispersion"],
+        &["room"],
+        &["worksheet"],
+        &["serve"],
+        &["connect"],
+        &["lecture"],
         &["list"],
         &["check"],
         &["bench"],
@@ -142,6 +155,10 @@ fn every_documented_command_is_carried_out() {
     ] {
         all.extend(commands(&help(words)));
     }
+    assert!(
+        all.contains("ripplon worksheet double-slit sheet.html --answers"),
+        "the examples of --help are not among the commands"
+    );
     // Pictures in space are drawn by the adapter of a window.
     all.retain(|command| cfg!(feature = "gui") || !(command.contains("--volume") || command.contains("--window")));
     assert!(all.len() >= 15, "the documents name {} commands only", all.len());

@@ -1,4 +1,4 @@
-//! `ripplon bench`: the methods beside this machine's own ceilings.
+//! `ripplon bench`: the speed of the methods, compared with the limits of this machine.
 
 mod blocks;
 mod choice;
@@ -6,6 +6,7 @@ mod reflection;
 mod scaling;
 mod scenes;
 
+use super::numbers::whole;
 use super::terminal::{say, tell};
 use super::{InputError, named};
 use crate::backend::ceilings::Ceilings;
@@ -34,65 +35,72 @@ pub struct BenchArgs {
     /// Only this precision
     #[arg(long, value_name = "P")]
     precision: Option<String>,
-    /// Orders, e.g. 2 4 8: in space for finite differences, in the time step elsewhere (a method without it takes its nearest)
+    /// Orders, e.g. 2 4 8: in space for finite differences, in Δt for other methods (a method without this order uses the nearest)
     #[arg(long, value_name = "N", num_args = 1.., default_values_t = [2])]
     order: Vec<u32>,
     /// The same medium everywhere, instead of a potential or speed for every site
     #[arg(long)]
     uniform: bool,
-    /// Grid sizes, e.g. 512x512 4096x4096 (default: 512², 1024², 2048² and 4096², with `--backend wgpu` 8192² as well, with `--backend cuda` 16384² too)
+    /// Grid sizes, e.g. 512x512 4096x4096 (default: 512², 1024², 2048² and 4096²; with `--backend wgpu` or `--backend
+    /// cuda` also 8192², with `--backend cuda` also 16384²)
     #[arg(long, value_name = "SIZE", num_args = 1.., value_parser = parse_size)]
     size: Vec<Size>,
-    /// Blocks that n-partition cuts a line into (default: its own choice)
+    /// Number of blocks of n-partition (default: its own choice)
     #[arg(long, value_name = "N")]
     blocks: Option<u32>,
-    /// Levels of n-partition
+    /// Number of levels of n-partition (default: its own choice)
     #[arg(long, value_name = "N")]
     levels: Option<u32>,
-    /// Settings of the methods as under `[solver]`, e.g. tower=64 dts=2; a method without such a key is measured as it is
+    /// Settings of the methods as under `[solver]`, e.g. tower=64 dts=2; ignored for methods without the key
     #[arg(long, value_name = "KEY=VALUE", num_args = 1.., value_parser = parse_setting)]
     set: Vec<(String, i64)>,
-    /// Draw the time of a step of n-partition against the number of blocks, for one, two and three levels, instead of measuring the table (default: 300000 rows)
+    /// Instead of the table: draw the time per step of n-partition against the number of blocks, for one, two and three
+    /// levels (default size: 300000 rows)
     #[arg(long, value_name = "F.png", conflicts_with_all = ["plot", "json", "frames", "blocks", "levels", "set"])]
     blocks_plot: Option<PathBuf>,
-    /// Print what the absorbing edges of finite differences send back, instead of measuring
+    /// Instead of measuring: print the reflection of the absorbing edges of finite differences
     #[arg(long, conflicts_with_all = ["plot", "json", "frames", "blocks_plot"])]
     reflection: bool,
-    /// Instead: scenes as they are written beside their bare grids (the same sites, method, precision and Δt with nothing in them), and what edges, walls, medium,
-    /// detectors, sources and mirrors cost, each taken away alone (default: every preset). `--method`, `--backend`, `--precision` and `--variant` stand over what the scenes say
+    /// Instead of the table: compare scenes as written with their bare grids (same sites, method, precision and Δt,
+    /// empty), and measure what edges, walls, medium, detectors, sources and mirrors cost, each removed alone (default:
+    /// every preset). `--method`, `--backend`, `--precision` and `--variant` override the scenes
     #[arg(long, value_name = "NAME", num_args = 0.., conflicts_with_all = ["blocks_plot", "plot", "frames", "blocks", "levels", "set", "uniform", "order"])]
     scenes: Option<Vec<String>>,
-    /// With `--scenes`: N times as many sites along each axis; lengths stay where they are, the spacing and Δt shrink, absorbing edges keep their number of sites
+    /// With `--scenes`: N times as many sites along each axis; lengths stay the same, the spacing and Δt shrink,
+    /// absorbing edges keep their number of sites
     #[arg(long, value_name = "N", default_value_t = 1, requires = "scenes", value_parser = parse_scale)]
     scale: usize,
-    /// Instead: every variant beside the one that `auto` takes, for presets and for grids of many sizes (or for `--scenes` alone); marks those that are more than 5% faster
+    /// Instead of the table: compare every variant with the one that `auto` takes, for presets and for grids of many
+    /// sizes (or only for `--scenes`); marks variants that are more than 5% faster
     #[arg(long, conflicts_with_all = ["blocks_plot", "plot", "frames", "blocks", "levels", "set", "uniform", "order", "variant"])]
     check_auto: bool,
-    /// Instead: a grid in several parts (`[solver] parts`) beside the same in one, and with as many rows more (weak); under an MPI launcher one part a process. Beside
-    /// what is measured stands what ghost rows and copies let expect
+    /// Instead of the table: compare a grid in several parts (`[solver] parts`) with the same grid in one part (strong
+    /// scaling), and with a grid that grows with the number of parts (weak); under an MPI launcher one part per
+    /// process. Also prints the rate expected from ghost rows and copies
     #[arg(long, conflicts_with_all = ["blocks_plot", "frames", "scenes", "check_auto", "reflection", "blocks", "levels"])]
     scaling: bool,
-    /// Half a second instead of three per figure, and the two middle sizes only
+    /// Take half a second instead of three per figure, and only the two middle sizes
     #[arg(long)]
     quick: bool,
-    /// Also step as `ripplon run` does, in the batches that it chooses and with its observables, from its first step on
+    /// Also step as `ripplon run` does, from the first step on, in the batches that it chooses and with its observables
     #[arg(long, conflicts_with_all = ["blocks_plot", "reflection", "check_auto", "scaling"])]
     run: bool,
-    /// Also step while N pictures a second are shown, as in a window
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=240))]
+    /// Also step while N pictures per second are drawn, as for a window
+    #[arg(long, value_name = "N", value_parser = whole(1_u32, Some(240)))]
     frames: Option<u32>,
-    /// Instead: pictures a second of a field of N³ sites in space, on this machine's graphics adapter
+    /// Instead of the table: pictures per second of a three-dimensional field of N³ sites, on this machine's graphics adapter
     #[cfg(feature = "gui")]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(8..=1024))]
+    #[arg(long, value_name = "N", value_parser = whole(8_u32, Some(1024)))]
     volume: Option<u32>,
-    /// Instead: what the window's frames cost at 1920 x 1080 with plots, drawn into a texture: time of the main thread, of drawing, growth of memory
+    /// Instead of the table: the cost of the window's frames at 1920 x 1080 with plots, drawn into a texture: time of
+    /// the main thread, time of drawing, growth of memory
     #[cfg(feature = "gui")]
     #[arg(long)]
     window: bool,
-    /// Also draw throughput against system size, one line a variant
+    /// Also draw throughput against system size, one line per variant
     #[arg(long, value_name = "F.png")]
     plot: Option<PathBuf>,
-    /// Also write the results as a JSON array
+    /// Also write the results to this file as a JSON array
     #[arg(long, value_name = "F")]
     json: Option<PathBuf>,
 }
@@ -160,7 +168,7 @@ pub(super) fn run(args: &BenchArgs) -> anyhow::Result<()> {
     }
     if entries.is_empty() {
         anyhow::bail!(
-            "nothing could be measured: no variant of what is asked for takes grids of these sizes, or they need more memory than there is; choose other sizes"
+            "nothing could be measured: no selected variant supports grids of these sizes, or they need more memory than there is; choose other sizes"
         );
     }
     if let Some(path) = &args.plot {
@@ -174,7 +182,8 @@ pub(super) fn run(args: &BenchArgs) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Measures and prints a case; with its entry whether somebody still reads. `None` where another variant ran in its place that `known` has already.
+/// Measures and prints a case; returns its entry, and whether anybody still reads. `None` if another variant, which
+/// `known` already has, ran in its place.
 fn measured(
     case: &Case,
     size: &Size,
@@ -219,7 +228,7 @@ fn measured(
     Ok(Some((entry, read)))
 }
 
-/// Throughput against the number of sites, one line a method, variant, back end and precision.
+/// Throughput against the number of sites, one line per method, variant, back end and precision.
 #[expect(clippy::cast_precision_loss, reason = "numbers of sites")]
 fn chart(entries: &[Entry], machines: &Machines) -> Chart {
     let sites = |entry: &Entry| entry.size.iter().product::<usize>() as f64;
@@ -287,7 +296,7 @@ fn side_label(size: &[usize]) -> String {
     }
 }
 
-/// The ceilings of what the cases run on, measured in the same run.
+/// The limits of the machine that the cases run on, measured in the same run.
 struct Machines {
     processor: Option<Ceilings>,
     #[cfg(feature = "cuda")]
@@ -315,7 +324,7 @@ impl Machines {
         })
     }
 
-    /// What bounds a case; without bound where its machine was not measured.
+    /// What bounds a case; no bound if its machine was not measured.
     fn bounds(&self, case: &Case) -> Bounds {
         let found = match case.backend {
             Backend::Cpu => self.processor.as_ref().map(|all| Bounds::of(all, case.precision)),
@@ -338,7 +347,7 @@ impl Machines {
         })
     }
 
-    /// What was measured on.
+    /// The machine of the measurement.
     fn names(&self) -> String {
         let mut names = Vec::new();
         #[cfg(feature = "cuda")]
@@ -368,8 +377,8 @@ impl Machines {
             );
         }
         say!(
-            "of copy: over one pass through memory a step at that rate (fused steps exceed 100%); \
-             of FMA: over the least instructions of the scheme at the multiply-add rate\n"
+            "of copy: relative to one pass through memory per step (fused steps exceed 100%); \
+             of FMA: relative to the fewest instructions of the scheme at the multiply-add rate\n"
         );
     }
 }

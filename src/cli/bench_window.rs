@@ -94,7 +94,7 @@ fn played(window: &mut Offscreen, (frames, longest): (usize, Duration)) -> anyho
     let begun = Instant::now();
     while costs.len() < frames && (costs.len() < FIRST || begun.elapsed() < longest) {
         costs.push(draw(window)?);
-        // A lesson that is over begins anew: what rests costs nothing.
+        // A lesson that is over starts again: what rests costs nothing.
         if window.app().frame().rests {
             window.again();
         }

@@ -1,4 +1,4 @@
-//! `ripplon check`: is a scene sound, and what will it need?
+//! `ripplon check`: is a scene free of errors, and what will it need?
 
 use super::run::short;
 use super::terminal::say;
@@ -20,12 +20,12 @@ use std::time::Duration;
 pub struct CheckArgs {
     #[command(flatten)]
     scene: SceneArgs,
-    /// Also step it for half a second and say how fast it runs
+    /// Also run it for half a second and print the speed
     #[arg(long)]
     probe: bool,
 }
 
-/// What absorbing edges send back of the packets of a scene, and of which waves little.
+/// How much of a scene's packets the absorbing edges reflect, and for which waves that is little.
 pub(super) fn edges_send_back(scenario: &Scenario) -> Option<String> {
     let (grid, Initial::Packets(packets)) = (scenario.grid(), scenario.initial()) else {
         return None;
@@ -34,12 +34,12 @@ pub(super) fn edges_send_back(scenario: &Scenario) -> Option<String> {
     #[expect(clippy::cast_precision_loss, reason = "widths are far below 2^52")]
     let longest = absorber::LONGEST_WAVE * grid.absorb_width() as f64 * grid.spacing();
     Some(format!(
-        "absorbing edges send back {share:.0e} of the packets, less than 1e-4 of waves shorter than {}",
+        "absorbing edges reflect {share:.0e} of the packets, and less than 1e-4 of waves shorter than {}",
         short(longest)
     ))
 }
 
-/// What layers of a guide with obstacles send back, which must be safe before all else.
+/// What the layers of a guide with obstacles reflect; stability comes first there.
 fn guide_sends_back(scenario: &Scenario) -> anyhow::Result<Option<String>> {
     let obstructed = Surroundings::GuideWithObstacles;
     if scenario.solver().method != "fdtd" || Surroundings::of(scenario) != obstructed {
@@ -56,16 +56,16 @@ fn guide_sends_back(scenario: &Scenario) -> anyhow::Result<Option<String>> {
         }
     }
     let more = if width < 20 {
-        "; 20 sites or more send back less"
+        "; 20 sites or more reflect less"
     } else {
         ""
     };
     Ok(Some(format!(
-        "obstacles in a guide bind waves: its absorbing layers of {width} sites are made so that these cannot grow, and send back up to {most:.0e} of the amplitude of waves of 8 to 80 sites at 0 to 60° to the normal{more}"
+        "obstacles in a guide bind waves: its absorbing layers of {width} sites keep these from growing, and reflect up to {most:.0e} of the amplitude of waves of 8 to 80 sites at 0 to 60° to the normal{more}"
     )))
 }
 
-/// What walls with an impedance take, a line for each value.
+/// What walls with an impedance absorb, one line for each value.
 fn walls_take(scenario: &Scenario) -> Vec<String> {
     let layers = || scenario.medium().layers().iter();
     let mut values: Vec<f64> = layers()
@@ -90,7 +90,7 @@ fn walls_take(scenario: &Scenario) -> Vec<String> {
             String::new()
         };
         format!(
-            "Z/ρc = {}: send back {:.4} of the pressure at normal incidence, absorb {:.4} of the energy there{diffuse}",
+            "Z/ρc = {}: reflect {:.4} of the pressure at normal incidence, absorb {:.4} of the energy there{diffuse}",
             short(*xi),
             reflection(*xi),
             normal_absorption(*xi),
@@ -145,7 +145,7 @@ fn medium_attenuates(scenario: &Scenario) -> Option<String> {
     ))
 }
 
-/// What steps miss of drives that change faster.
+/// What the steps miss of drives that change faster.
 fn drives_are_missed(scenario: &Scenario, step: f64) -> Option<String> {
     let drives = scenario.medium().drives();
     let end = scenario.time().end.unwrap_or(1000.0 * step);
@@ -155,17 +155,17 @@ fn drives_are_missed(scenario: &Scenario, step: f64) -> Option<String> {
     }
     let enough = drives::followed(drives, end, step);
     let remedy = if enough < step {
-        format!("; with Δt = {} they are followed", short(enough))
+        format!("; Δt = {} is short enough", short(enough))
     } else {
         String::new()
     };
     Some(format!(
-        "drives change within a step: taken in its middle, they are off by {:.0} % of what they do{remedy}",
+        "drives change within a step: their values in its middle are off by {:.0} % of their effect{remedy}",
         100.0 * missed
     ))
 }
 
-/// Δt beside what is advised, and the end.
+/// Δt, the advised values, and the end.
 fn time_steps(scenario: &Scenario, estimate: &Estimate) {
     let advice = &estimate.advice;
     let limit = advice
@@ -183,7 +183,7 @@ fn time_steps(scenario: &Scenario, estimate: &Estimate) {
         let words = if scenario.expectations().is_empty() {
             "larger than sensible: the result will not be accurate; reduce time.step or write \"auto\""
         } else {
-            "larger than sensible in general: whether it is accurate here is what the scene’s predictions tell"
+            "larger than sensible in general: the scene’s predictions show whether it is accurate here"
         };
         say!("            {words}");
     }
@@ -198,7 +198,7 @@ fn time_steps(scenario: &Scenario, estimate: &Estimate) {
             .count();
         if late > 0 {
             let what = units::counted(late as u64, "expectation");
-            say!("            {what} after it, which the run does not reach: let time.end be later");
+            say!("            {what} after it, which the run does not reach: set a later time.end");
         }
     }
 }
@@ -258,7 +258,7 @@ pub(super) fn run(args: &CheckArgs) -> anyhow::Result<()> {
     say!("  memory    {}{share}", units::bytes(estimate.memory));
     if estimate.records > 0 {
         say!(
-            "  records   {} until the end, with --checkpoint, --spectra or --wav; --detectors alone goes to the disk as it comes",
+            "  records   {} until the end, with --checkpoint, --spectra or --wav; --detectors alone is written to the disk as it comes",
             units::bytes(estimate.records)
         );
     }

@@ -1,4 +1,4 @@
-//! `ripplon dispersion`: ω against k of what runs in a scene, with the lattice's and the continuum's curve over it.
+//! `ripplon dispersion`: ω against k of the waves in a run, with the curves of the lattice and the continuum.
 
 use super::named;
 use super::run::short;
@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 
 /// Points of a drawn curve.
 const POINTS: u32 = 600;
-/// Power below is the picture's ground, dB.
+/// Power below this is the picture's background, dB.
 const RANGE: f64 = 50.0;
 /// Columns weaker than this have no point in the table.
 const COUNTED: f64 = 1e-3;
@@ -28,10 +28,10 @@ const COUNTED: f64 = 1e-3;
 pub struct DispersionArgs {
     #[command(flatten)]
     scene: SceneArgs,
-    /// Draw the power of every k and ω in dB, the lattice's curve dashed, the continuum's as a line
+    /// Draw the power at each k and ω in dB, with the curves of the lattice (dashed) and the continuum (solid)
     #[arg(long, value_name = "F.png")]
     plot: Option<PathBuf>,
-    /// Write for every k that runs its strongest ω, its power, and ω of the lattice and of the continuum
+    /// Write, for each k with more than a thousandth of the largest power, the strongest ω, its power, and ω of the lattice and of the continuum
     #[arg(long, value_name = "F.csv")]
     csv: Option<PathBuf>,
 }
@@ -94,7 +94,7 @@ fn print(scenario: &Scenario, report: &DispersionReport) {
             short(report.law.continuum(*k))
         );
     }
-    say!("{} wave numbers run, up to |k| = {}", ridge.len(), short(last));
+    say!("{} wave numbers have power, up to |k| = {}", ridge.len(), short(last));
 }
 
 /// How often it is recorded.
@@ -148,7 +148,7 @@ fn draw(path: &Path, scenario: &Scenario, report: &DispersionReport) -> anyhow::
     };
     let sound = scenario.model().equation() == Equation::Acoustic;
     let plot = Plot {
-        title: scene::titled(scenario, &format!("ω(k) of what runs, {RANGE:.0} dB")),
+        title: scene::titled(scenario, &format!("ω(k) of the run, {RANGE:.0} dB")),
         along: if sound { "k / (rad/m)" } else { "k" }.to_owned(),
         up: if sound { "ω / (rad/s)" } else { "ω" }.to_owned(),
         ground: Some(Ground {

@@ -1,10 +1,10 @@
-//! Whether a window can open, asked before anything that would end in a panic.
+//! Whether a window can open, checked before anything that would end in a panic.
 
-/// What to do where no window opens.
+/// What to do if no window can open.
 pub(super) const NO_WINDOW: &str = "the window could not be opened; without a display make a film with `ripplon render \
                                     SCENE film.mp4`, or run a scene with `ripplon run SCENE`";
 
-/// Looks for a display and for the library whose absence makes the window's backend panic.
+/// Looks for a display, and for the library without which the window's backend panics.
 ///
 /// # Errors
 /// If there is none, with what to do.

@@ -1,6 +1,7 @@
 //! `ripplon eigen`: the energies and eigenstates of a scene.
 
 use super::named;
+use super::numbers::whole;
 use super::run::short;
 use super::terminal::{all_told, say, tell};
 use super::{InputError, Interrupt, SceneArgs, scene};
@@ -18,12 +19,12 @@ use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Where energies are read from.
+/// Where energies come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum From {
-    /// The Hamiltonian: the lowest levels with their states
+    /// The Hamiltonian: the lowest levels and their states
     Hamiltonian,
-    /// The run itself: lines in the spectrum of ⟨ψ(0)|ψ(t)⟩, recorded at every step to the scene's end
+    /// A run: lines in the spectrum of ⟨ψ(0)|ψ(t)⟩, recorded at every step to the scene's end
     Autocorrelation,
 }
 
@@ -32,13 +33,13 @@ enum From {
 pub struct EigenArgs {
     #[command(flatten)]
     scene: SceneArgs,
-    /// How many levels, from the lowest
-    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=500))]
+    /// Number of levels, from the lowest
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = whole(1_u32, Some(500)))]
     levels: u32,
     /// Where the energies come from
     #[arg(long, value_enum, default_value_t = From::Hamiltonian)]
     from: From,
-    /// Write energies, residuals and degeneracies as CSV (of the autocorrelation: energies and weights)
+    /// Write energies, residuals and degeneracies as CSV (autocorrelation: energies and weights)
     #[arg(long, value_name = "F.csv")]
     csv: Option<PathBuf>,
     /// Write the states (NPY, complex128, shape (N, [nz,] [ny,] nx), Σ|φ|²aᵈ = 1)
@@ -201,7 +202,7 @@ fn of_autocorrelation(args: &EigenArgs, scenario: Arc<Scenario>) -> anyhow::Resu
     Ok(())
 }
 
-/// Says which lines may be others, or are none of the scene's.
+/// Notes which lines are uncertain, or do not belong to the scene.
 fn note_range(found: &Autocorrelation) {
     let Some([low, high]) = found.range.map(|range| range.map(short)) else {
         return;
@@ -210,13 +211,13 @@ fn note_range(found: &Autocorrelation) {
     let outside = found.outside().count();
     if found.folds() {
         tell!(
-            "note: the scene can have energies from {low} to {high}, and steps of Δt = {} tell them apart modulo 2π/Δt = {}: lines may stand at others; take a shorter step with --set time.step=…",
+            "note: the scene can have energies from {low} to {high}, and steps of Δt = {} resolve them only modulo 2π/Δt = {}: lines may be aliased; take a shorter step with --set time.step=…",
             short(found.time_step),
             short(span)
         );
     } else if outside > 0 {
         tell!(
-            "note: {outside} of the lines lie beyond {low} to {high}, the energies that the scene can have: steps of Δt make them, or rounding"
+            "note: {outside} of the lines lie outside {low} to {high}, the range of the scene's energies: they come from the finite Δt or from rounding"
         );
     }
 }
@@ -224,7 +225,7 @@ fn note_range(found: &Autocorrelation) {
 fn summary(found: &Autocorrelation) -> String {
     let [low, high] = found.shown().map(short);
     format!(
-        "{} lines in {} steps of the autocorrelation, T = {}: Hann's window, lines {} wide at half their height (what is nearer is not told apart), energies from {low} to {high}",
+        "{} lines in {} steps of the autocorrelation, T = {}: Hann's window, lines {} wide at half their height (closer ones are not resolved), energies from {low} to {high}",
         found.lines.len(),
         found.overlap.len() - 1,
         short(found.time()),

@@ -54,7 +54,7 @@ measure = "value"
 at = [12.0]
 "#;
 
-/// What lies in a folder: names of files, with their folder's, and bytes.
+/// The contents of a folder: names of files, with their folder's, and bytes.
 fn files(folder: &Path, under: &str) -> BTreeMap<String, Vec<u8>> {
     let mut all = BTreeMap::new();
     for entry in fs::read_dir(folder).unwrap() {

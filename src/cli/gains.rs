@@ -1,4 +1,4 @@
-//! `ripplon run SCENE --gains F.csv`: the way back from a mirror, taken again with fewer transducers and with less of the record.
+//! `ripplon run SCENE --gains F.csv`: the way back from a mirror, repeated with fewer transducers and with less of the record.
 
 use super::run::short;
 use super::{InputError, Interrupt, SceneArgs, scene};
@@ -13,7 +13,7 @@ use std::path::Path;
 /// Parts of the record that are played.
 const PARTS: [f64; 3] = [1.0, 0.5, 0.25];
 
-/// Says no, before the run, to a scene that has no gain to measure.
+/// Refuses, before the run, a scene that has no gain to measure.
 ///
 /// # Errors
 /// [`InputError`].

@@ -1,4 +1,4 @@
-//! `ripplon info`: what this machine offers.
+//! `ripplon info`: the processor, devices and adapters of this machine.
 
 use crate::backend::ranks;
 use crate::solver::{self, Backend, METHODS};
@@ -34,7 +34,7 @@ pub(super) fn run(_args: &InfoArgs) -> anyhow::Result<()> {
     super::ignore_closed_pipe(std::io::stdout().write_all(text.as_bytes()))
 }
 
-/// What every process of a launcher has, those that have the same together.
+/// What each process of a launcher has; processes with the same are listed together.
 fn of_all(ranks: &dyn ranks::Ranks, own: &str) -> String {
     let mut groups: Vec<(Vec<String>, Vec<u8>)> = Vec::new();
     let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
@@ -181,7 +181,7 @@ fn graphics(text: &mut String) {
     for (number, adapter) in adapters.iter().enumerate() {
         let head = if number == 0 { "graphics" } else { "" };
         let software = if adapter.software {
-            "; takes steps only where it is named"
+            "; used only if it is named"
         } else {
             ""
         };

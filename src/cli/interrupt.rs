@@ -1,4 +1,4 @@
-//! Ctrl-C: the first one asks, the second one ends.
+//! Ctrl-C: the first one asks the run to stop, the second one ends the program.
 
 use crate::engine::ends;
 use std::ops::ControlFlow;
@@ -9,10 +9,10 @@ use std::time::{Duration, Instant};
 static LISTENING: AtomicBool = AtomicBool::new(false);
 static ASKED: AtomicBool = AtomicBool::new(false);
 
-/// When it was asked first.
+/// When the first one came.
 static FIRST: OnceLock<Instant> = OnceLock::new();
 
-/// A terminal that goes away sends its signal through the system and through the shell: what comes so soon is no second wish.
+/// A terminal that closes sends its signal through the system and through the shell: a second signal this soon does not count.
 const ONE_EVENT: Duration = Duration::from_millis(500);
 
 /// Whether the user (or a batch system) asked to stop.
@@ -20,7 +20,7 @@ const ONE_EVENT: Duration = Duration::from_millis(500);
 pub struct Interrupt;
 
 impl Interrupt {
-    /// From here on Ctrl-C, SIGTERM and SIGHUP are heard instead of ending the program; a second one ends it at once.
+    /// From here on Ctrl-C, SIGTERM and SIGHUP are noted instead of ending the program; a second one ends it at once.
     ///
     /// # Errors
     /// If the system refuses the handler.
@@ -38,7 +38,7 @@ impl Interrupt {
         Ok(Self)
     }
 
-    /// Whether it was asked.
+    /// Whether the run was asked to stop.
     #[must_use]
     pub fn asked(self) -> bool {
         ASKED.load(Ordering::Relaxed)

@@ -1,4 +1,4 @@
-//! What of the tables of `ripplon run` stays in memory.
+//! The parts of the tables of `ripplon run` that stay in memory.
 
 use super::outputs::Outputs;
 use super::run::RunArgs;
@@ -7,7 +7,7 @@ use crate::engine::log::Row;
 use crate::engine::{Engine, path_bytes, record_bytes, records_of};
 use crate::{solver, units};
 
-/// Warns of tables that memory cannot hold to the end; what no checkpoint, spectrum or sound needs goes to the disk as it comes.
+/// Warns of tables that do not fit into memory until the end; what no checkpoint, spectrum or sound needs is written to the disk as it comes.
 pub(super) fn note(args: &RunArgs, engine: &Engine, total: u64) {
     let kept = tables(args, engine, total);
     let needed = kept.iter().fold(0u64, |sum, (_, bytes)| sum.saturating_add(*bytes));
@@ -25,7 +25,7 @@ pub(super) fn note(args: &RunArgs, engine: &Engine, total: u64) {
     );
 }
 
-/// What of the tables of a run of `total` more steps stays in memory until its end, with its bytes.
+/// The tables that stay in memory until the end of a run of `total` more steps, with their bytes.
 fn tables(args: &RunArgs, engine: &Engine, total: u64) -> Vec<(&'static str, u64)> {
     let scenario = engine.scenario();
     let rows_of = |known: usize, every: u64| (known as u64).saturating_add(total / every);

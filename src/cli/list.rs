@@ -16,16 +16,16 @@ use std::path::{Path, PathBuf};
 pub struct ListArgs {
     /// What to list
     what: What,
-    /// As a JSON array of objects
+    /// Print a JSON array of objects
     #[arg(long)]
     json: bool,
-    /// Presets: also draw the gallery's picture of each into this directory, 200 × 112 pixels, on the processor
+    /// Presets: also draw the gallery picture of each into this directory, 200 × 112 pixels, on the processor
     #[arg(long, value_name = "DIR", conflicts_with = "json")]
     thumbnails: Option<PathBuf>,
-    /// Presets: also make a page of them in this directory: each with cover, short film, lesson, predictions with verdicts and the command that makes it
+    /// Presets: also make a page of them in this directory, each with cover, short film, lesson, predictions with verdicts, and command
     #[arg(long, value_name = "DIR", conflicts_with_all = ["json", "thumbnails"])]
     site: Option<PathBuf>,
-    /// With --site: no films and covers, but the pictures in this folder, as seen from the page: one small file
+    /// With --site: instead of films and covers, show the pictures in this folder (a path relative to the page); the page is one small file
     #[arg(long, value_name = "FOLDER", requires = "site", conflicts_with = "thumbnails")]
     stills: Option<String>,
     /// With --site: only these presets (repeatable)
@@ -37,7 +37,7 @@ pub struct ListArgs {
 enum What {
     /// Scenes that come with the program
     Presets,
-    /// Ways of stepping
+    /// Numerical methods
     Methods,
     /// Colour maps
     Colormaps,

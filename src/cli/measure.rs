@@ -1,6 +1,7 @@
-//! `ripplon measure`: where the particle of a scene is found, again and again.
+//! `ripplon measure`: where the particle of a scene is found, many times.
 
-use super::run::{short, time, whole};
+use super::numbers::whole;
+use super::run::{short, time};
 use super::terminal::{all_told, say};
 use super::{InputError, Interrupt, SceneArgs, named, scene};
 use crate::engine::Engine;
@@ -21,31 +22,31 @@ use std::path::{Path, PathBuf};
 pub struct MeasureArgs {
     #[command(flatten)]
     scene: SceneArgs,
-    /// When the position is measured (default: the scene's end)
+    /// The time of the measurement (default: the scene's end)
     #[arg(long, value_name = "T", value_parser = time)]
     at: Option<f64>,
-    /// Corners of the region in which the apparatus looks, e.g. 10,0:20,15; without it everywhere
+    /// Lower and upper corner of the region in which the apparatus can find the particle, e.g. 10,0:20,15 (default: everywhere)
     #[arg(long, value_name = "MIN:MAX", allow_hyphen_values = true, value_parser = region)]
     region: Option<[Vec<f64>; 2]>,
-    /// How well it tells the place: the standard deviation of its error (0: one site)
+    /// The standard deviation of the apparatus' error, a length (0: one site)
     #[arg(long, value_name = "SIGMA", default_value_t = 0.0, value_parser = width)]
     width: f64,
-    /// How many particles are measured, each prepared anew
-    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
+    /// Number of particles that are measured, each prepared anew
+    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = whole(1_u32, Some(10_000_000)))]
     runs: u32,
-    /// The seed of chance: the same seed gives the same places
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = whole)]
+    /// Seed of the random numbers: the same seed gives the same positions
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = whole(0_u64, None))]
     seed: u64,
-    /// Write the places, a row a run (empty where nothing was found)
+    /// Write the positions, one row per particle (empty if it was not found)
     #[arg(long, value_name = "F.csv")]
     csv: Option<PathBuf>,
-    /// Draw the histogram along x beside what Born's rule says
+    /// Draw the histogram along x with the distribution of Born's rule
     #[arg(long, value_name = "F.png")]
     plot: Option<PathBuf>,
-    /// Go on to this time with what the first measurement left
+    /// Continue to this time with the field after the first measurement
     #[arg(long, value_name = "T", requires = "save", value_parser = time)]
     then: Option<f64>,
-    /// Write the field that the first measurement left, at once or at --then (NPY)
+    /// Write the field after the first measurement, at once or at --then (NPY)
     #[arg(long, value_name = "F.npy")]
     save: Option<PathBuf>,
 }
@@ -67,7 +68,7 @@ fn region(text: &str) -> Result<[Vec<f64>; 2], String> {
     let corners = text
         .split_once(':')
         .and_then(|(min, max)| Some([corner(min)?, corner(max)?]));
-    corners.ok_or_else(|| "write two corners of one length an axis, e.g. 10,0:20,15".to_owned())
+    corners.ok_or_else(|| "write two corners with one length per axis, e.g. 10,0:20,15".to_owned())
 }
 
 pub(super) fn run(args: &MeasureArgs) -> anyhow::Result<()> {
@@ -112,7 +113,7 @@ pub(super) fn run(args: &MeasureArgs) -> anyhow::Result<()> {
     all_told(failed)
 }
 
-/// Writes what the first measurement of the seed leaves, at once or at a later time.
+/// Writes the field after the first measurement of the seed, at once or at a later time.
 fn save_after(
     args: &MeasureArgs,
     path: &Path,
@@ -136,7 +137,7 @@ fn save_after(
     Ok(())
 }
 
-/// Refuses a region beside the grid, or between its sites: nothing is ever found there.
+/// Refuses a region outside the grid or between its sites: nothing is ever found there.
 fn holds_a_site(grid: &Grid, [min, max]: [[f64; 3]; 2]) -> Result<(), InputError> {
     for axis in 0..grid.rank() {
         #[expect(clippy::cast_precision_loss, reason = "sites along an axis")]
@@ -145,7 +146,7 @@ fn holds_a_site(grid: &Grid, [min, max]: [[f64; 3]; 2]) -> Result<(), InputError
         // A corner on a site is rounded by a few ulps.
         if (first - 1e-9).max(0.0).ceil() > (end + 1e-9).min(last).floor() {
             return Err(InputError(format!(
-                "--region: from {} to {} along {} there is no site of the grid, whose sites stand every {} from 0 to {}",
+                "--region: from {} to {} along {} there is no site of the grid, whose sites are {} apart, from 0 to {}",
                 short(min[axis]),
                 short(max[axis]),
                 ["x", "y", "z"][axis],
@@ -157,7 +158,7 @@ fn holds_a_site(grid: &Grid, [min, max]: [[f64; 3]; 2]) -> Result<(), InputError
     Ok(())
 }
 
-/// What was asked for, on the scene's grid.
+/// The requested measurement, on the scene's grid.
 fn apparatus(args: &MeasureArgs, scenario: &Scenario) -> Result<Measurement, InputError> {
     if scenario.model().equation() != Equation::Schrodinger {
         let message = "sound is not found at one place; take a quantum scene, or a detector";
@@ -169,7 +170,7 @@ fn apparatus(args: &MeasureArgs, scenario: &Scenario) -> Result<Measurement, Inp
         Some([min, max]) => {
             if min.len() != rank || max.len() != rank || min.iter().zip(max).any(|(min, max)| min > max) {
                 let message = format!(
-                    "--region: the grid is {}; write {rank} lengths a corner, the lower one first",
+                    "--region: the grid is {}; write {rank} lengths for each corner, the lower corner first",
                     scenario.grid()
                 );
                 return Err(InputError(message));
@@ -189,7 +190,7 @@ fn apparatus(args: &MeasureArgs, scenario: &Scenario) -> Result<Measurement, Inp
 
 fn step_to(engine: &mut Engine, time: f64, interrupt: Interrupt) -> anyhow::Result<()> {
     if !time.is_finite() || time < 0.0 {
-        return Err(InputError(format!("{time} is no time; give a number from 0")).into());
+        return Err(InputError(format!("{time} is not a time; give a number from 0")).into());
     }
     let steps = engine.steps_until(time)?;
     let end = engine.run_steps(steps, &mut |_, _| interrupt.flow())?;

@@ -1,12 +1,12 @@
-//! Words in the place of a sub-command: what was meant.
+//! Words in the place of a subcommand: what was meant.
 
 use super::InputError;
 use crate::scene::{nearest, presets};
 use clap::error::{ContextKind, ErrorKind};
 use std::path::Path;
 
-/// What to write instead, where words before a sub-command, or one that there is not, conflict with what follows. `words` are the program's
-/// arguments, `names` those of its sub-commands. Nothing of other errors, which speak for themselves.
+/// What to write instead if words before a subcommand, or an unknown subcommand, conflict with what follows. `words`
+/// are the program's arguments, `names` those of its subcommands. `None` for other errors, whose messages are clear.
 pub(super) fn remedy(error: &clap::Error, words: &[String], names: &[String]) -> Option<String> {
     let conflicts = error.kind() == ErrorKind::ArgumentConflict && error.get(ContextKind::InvalidSubcommand).is_some();
     if !conflicts {
@@ -34,10 +34,10 @@ fn quoted(word: &str) -> String {
     }
 }
 
-/// Refuses a word that is given as the window's scene, is none, and looks more like a sub-command than like a preset.
+/// Refuses a word that is given as the window's scene, is not one, and looks more like a subcommand than like a preset.
 ///
 /// # Errors
-/// [`InputError`] with the sub-command.
+/// [`InputError`] with the subcommand.
 pub(super) fn check(word: Option<&str>, names: &[String]) -> anyhow::Result<()> {
     let Some(word) = word.filter(|word| presets::find(word).is_none() && !Path::new(word).exists()) else {
         return Ok(());

@@ -23,6 +23,7 @@ mod list;
 mod measure;
 mod misplaced;
 mod named;
+mod numbers;
 mod outputs;
 mod phase_space;
 mod quiet;
@@ -53,7 +54,7 @@ pub use selftest::SelftestArgs;
 
 /// A desktop laboratory for waves.
 ///
-/// Without a sub-command the window opens. Log messages: RIPPLON_LOG=debug.
+/// Without a subcommand the window opens. RIPPLON_LOG=debug prints log messages.
 #[derive(Debug, Parser)]
 #[command(name = "ripplon", version, args_conflicts_with_subcommands = true)]
 pub struct Cli {
@@ -62,7 +63,7 @@ pub struct Cli {
     #[command(flatten)]
     window: WindowArgs,
     /// The graphics adapter for backend = "wgpu": its number or a part of its name as `ripplon info` lists it, or `software`
-    // Behind the options of the sub-commands themselves.
+    // Behind the options of the subcommands themselves.
     #[arg(long, global = true, value_name = "A", display_order = 900)]
     adapter: Option<String>,
 }
@@ -77,7 +78,7 @@ pub struct WindowArgs {
     set: Vec<String>,
 }
 
-/// A scene, as every sub-command takes it.
+/// A scene, as every subcommand takes it.
 #[derive(Args, Clone, Debug)]
 pub struct SceneArgs {
     /// A preset's name (see `ripplon list presets`) or a scene file
@@ -90,42 +91,67 @@ pub struct SceneArgs {
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Run a scene without a window
+    #[command(
+        after_help = "Examples:\n  ripplon run tunnelling --observables t.csv\n  ripplon run double-slit --set solver.order=4 --detectors d.csv\n  ripplon run tube --wav \"at the wall=clap.wav\""
+    )]
     Run(Box<run::RunArgs>),
     /// Make a film, a picture or numbered pictures of a scene
+    #[command(
+        after_help = "Examples:\n  ripplon render double-slit film.mp4 --overlay\n  ripplon render double-slit pictures/ --quantity phase\n  ripplon render pond ring.png --at 0.0075 --view relief"
+    )]
     Render(RenderArgs),
     /// Run a scene once for each of several values and measure it
+    #[command(
+        after_help = "Examples:\n  ripplon sweep transmission --csv sweep.csv --plot sweep.png\n  ripplon sweep transmission --vary \"packet.0.momentum.0=0.3..0.6/7\" --measure behind@1500"
+    )]
     Sweep(sweep::SweepArgs),
-    /// Measure where the particle of a scene is, again and again
+    /// Measure the position of the particle in a scene, many times
+    #[command(after_help = "Example:\n  ripplon measure double-slit --at 300 --runs 5000 --plot places.png")]
     Measure(measure::MeasureArgs),
     /// Find the energies and eigenstates of a scene
+    #[command(
+        after_help = "Examples:\n  ripplon eigen corral --levels 20 --csv levels.csv\n  ripplon eigen double-well --from autocorrelation"
+    )]
     Eigen(eigen::EigenArgs),
-    /// Transform what runs in a scene in space and time: frequency against wave number, beside the lattice's and the continuum's law
+    /// Transform a run in space and time: frequency against wave number, with the dispersion relations of the lattice and the continuum
+    #[command(after_help = "Example:\n  ripplon dispersion one-site --plot dispersion.png")]
     Dispersion(dispersion::DispersionArgs),
-    /// Tell how a room sounds at a place: reverberation, clarity, decay curves, and a dry sound heard there
+    /// Measure how a room sounds at a place: reverberation time, clarity, decay curves, and a dry sound played there
+    #[command(after_help = "Example:\n  ripplon room damped-tube --csv decay.csv --plot decay.png")]
     Room(room::RoomArgs),
-    /// Make a page of exercises from a scene: picture, parameters, questions, answers
+    /// Make a page of exercises from a scene, with picture, parameters, questions and answers
+    #[command(after_help = "Example:\n  ripplon worksheet double-slit sheet.html --answers")]
     Worksheet(worksheet::WorksheetArgs),
     /// Run a scene here for a window on another machine
+    #[command(after_help = "Example:\n  ripplon serve double-slit --play")]
     Serve(serve::ServeArgs),
     /// Open the window of a run that another machine serves
+    #[command(after_help = "Example:\n  ripplon connect 7421 --token-file token")]
     Connect(serve::ConnectArgs),
-    /// Show a sequence of scenes in a lecture hall, with notes and timings
+    /// Show a sequence of scenes in a lecture hall, with notes and a clock
+    #[command(after_help = "Example:\n  ripplon lecture lecture.toml --check")]
     Lecture(lecture::LectureArgs),
     /// List presets, methods or colour maps
+    #[command(after_help = "Examples:\n  ripplon list presets\n  ripplon list methods --json")]
     List(list::ListArgs),
     /// Print the scene format as a JSON schema for editors
     Schema(schema::SchemaArgs),
-    /// Check a scene and say what it will need
+    /// Check a scene and show what it needs: memory, Δt, number of steps
+    #[command(after_help = "Example:\n  ripplon check my-scene.toml --probe")]
     Check(check::CheckArgs),
-    /// Measure the methods beside this machine's own ceilings
+    /// Measure the speed of the methods, and compare it with the limits of this machine
+    #[command(
+        after_help = "Examples:\n  ripplon bench --method trotter --size 1024x1024\n  ripplon bench --scenes pond --quick"
+    )]
     Bench(BenchArgs),
     /// Compare every method with the double-precision reference on this machine
+    #[command(after_help = "Example:\n  ripplon selftest --method fdtd")]
     Selftest(SelftestArgs),
-    /// Show what this machine offers
+    /// Show the processor, devices and adapters of this machine
     Info(info::InfoArgs),
 }
 
-/// Something wrong with what the user gave: exit code 2.
+/// An error in the user's input: exit code 2.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct InputError(pub String);
@@ -211,14 +237,14 @@ pub fn main() -> ExitCode {
     }
 }
 
-/// The names of all sub-commands.
+/// The names of all subcommands.
 fn sub_commands() -> Vec<String> {
     let command = Cli::command();
     let names = command.get_subcommands().map(clap::Command::get_name);
     names.map(ToOwned::to_owned).collect()
 }
 
-/// Takes `-5` behind an option for its value: whether it may be negative, its own check says.
+/// Takes `-5` after an option as its value; the option's own check decides whether it may be negative.
 fn with_negative_numbers(command: clap::Command) -> clap::Command {
     let taken = command.mut_args(|arg| {
         let number = arg.get_action().takes_values() && !arg.is_positional();
@@ -241,9 +267,9 @@ fn join(command: Option<&Command>) -> Result<(), String> {
     Ok(())
 }
 
-/// Ends the other processes of a launcher too, where this one failed.
+/// Ends the other processes of a launcher too if this one failed.
 fn end_all(error: &anyhow::Error, code: u8) -> ExitCode {
-    /// Time for the first process to say why, which is the same for all where the scene or a file is at fault.
+    /// Time for the first process to report the reason, which is the same for all if the scene or a file is at fault.
     const OTHERS: std::time::Duration = std::time::Duration::from_secs(4);
     /// Time for the launcher to pass on what was printed: once it is told to end all, some drop what they have not read.
     const LAUNCHER: std::time::Duration = std::time::Duration::from_secs(1);
@@ -259,7 +285,8 @@ fn end_all(error: &anyhow::Error, code: u8) -> ExitCode {
     ranks.end(i32::from(code))
 }
 
-/// Uses the adapter with this number or part of a name, which must be there: `auto` may never ask for it. Those of another machine are not known here, and `info` lists those of this one.
+/// Uses the adapter with this number or part of a name. It must exist, even if `auto` never needs it. Adapters of
+/// another machine are not known here, and `info` lists those of this one.
 #[cfg(feature = "gui")]
 fn name_adapter(word: Option<&str>, command: Option<&Command>) -> Result<(), String> {
     let Some(word) = word else { return Ok(()) };
@@ -270,7 +297,7 @@ fn name_adapter(word: Option<&str>, command: Option<&Command>) -> Result<(), Str
     crate::backend::wgpu::available().map_err(|reason| format!("--adapter {word}: {reason}"))
 }
 
-/// This build steps on none.
+/// This build cannot use any adapter.
 #[cfg(not(feature = "gui"))]
 fn name_adapter(word: Option<&str>, command: Option<&Command>) -> Result<(), String> {
     match word {
@@ -281,7 +308,7 @@ fn name_adapter(word: Option<&str>, command: Option<&Command>) -> Result<(), Str
     }
 }
 
-/// Whoever tests or measures the back end of adapters by its name may mean a software adapter.
+/// A test or measurement of the adapters' back end by name may use a software adapter.
 fn allow_software(backend: Option<&str>) {
     #[cfg(feature = "gui")]
     if backend == Some(crate::solver::Backend::Wgpu.as_str()) {
@@ -291,7 +318,7 @@ fn allow_software(backend: Option<&str>) {
     let _ = backend;
 }
 
-/// 2 where the input is at fault, otherwise 1.
+/// 2 if the input is at fault, otherwise 1.
 fn exit_code(error: &anyhow::Error) -> u8 {
     let is_input = error.chain().any(|cause| {
         cause.is::<InputError>()
@@ -303,7 +330,7 @@ fn exit_code(error: &anyhow::Error) -> u8 {
     if is_input { 2 } else { 1 }
 }
 
-/// A reader that has seen enough, e.g. `head`, is no failure.
+/// A reader that stops early, e.g. `head`, is not a failure.
 fn ignore_closed_pipe(done: std::io::Result<()>) -> anyhow::Result<()> {
     match done {
         Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
@@ -311,7 +338,7 @@ fn ignore_closed_pipe(done: std::io::Result<()>) -> anyhow::Result<()> {
     }
 }
 
-/// Log messages go to standard error; `RIPPLON_LOG` says which, e.g. `debug` or `ripplon::engine=trace`.
+/// Log messages go to standard error; `RIPPLON_LOG` selects them, e.g. `debug` or `ripplon::engine=trace`.
 fn log() {
     use tracing_subscriber::prelude::*;
     let asked = std::env::var("RIPPLON_LOG").unwrap_or_default();

@@ -1,4 +1,4 @@
-//! The files that a command line names: whether they can be written, and that none is an input or named twice.
+//! The files that a command line names: checks that they can be written and that none is an input or named twice.
 
 use super::{InputError, SceneArgs};
 use crate::atomic_file::AtomicFile;
@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 /// A file to be written, with the option that names it.
 pub(super) type Output<'a> = (&'a str, &'a Path);
 
-/// Of options that may name a file those that do.
+/// Those of several options that name a file.
 pub(super) fn given<'a, const N: usize>(options: [(&'a str, &'a Option<PathBuf>); N]) -> Vec<Output<'a>> {
     let files = options.into_iter();
     files
@@ -27,7 +27,7 @@ pub(super) fn inputs(args: &SceneArgs, scenario: &Scenario) -> Vec<PathBuf> {
     files
 }
 
-/// What an option writes, and the endings of such files.
+/// What an option writes, and the file extensions of that format.
 fn format(option: &str) -> Option<(&'static str, &'static [&'static str])> {
     Some(match option {
         "--save" => ("an NPY array", &["npy"]),
@@ -42,7 +42,7 @@ fn format(option: &str) -> Option<(&'static str, &'static [&'static str])> {
     })
 }
 
-/// Refuses a name that ends as files of another format do.
+/// Refuses a name with the extension of another format.
 fn check_ending(option: &str, path: &Path) -> Result<(), InputError> {
     let Some((what, own)) = format(option) else {
         return Ok(());
@@ -57,10 +57,10 @@ fn check_ending(option: &str, path: &Path) -> Result<(), InputError> {
     )))
 }
 
-/// Finds out, before the run, whether every output can be written.
+/// Checks before the run that every output can be written.
 ///
 /// # Errors
-/// [`InputError`] with the first that cannot, is one of `inputs`, is named twice, or ends as files of another format do.
+/// [`InputError`] for the first that cannot be written, is one of `inputs`, is named twice, or has the extension of another format.
 pub(super) fn check(outputs: &[Output<'_>], inputs: &[PathBuf]) -> Result<(), InputError> {
     let known: Vec<Identity> = inputs.iter().filter_map(|path| Identity::of(path)).collect();
     let mut named: Vec<(&str, Identity)> = Vec::new();

@@ -16,38 +16,38 @@ use crate::solver::Taps;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Open files; each appears in its place when it is complete.
+/// Open files; each appears under its name when it is complete.
 pub(super) struct Outputs {
     observables: Option<CsvWriter>,
-    /// Whether they have the measures of ψ.
+    /// Whether they include the measures of ψ.
     with_state: bool,
-    /// Rows of the engine's log that were written.
+    /// Rows of the engine's log that have been written.
     written: usize,
     detectors: Option<CsvWriter>,
-    /// Records of the engine's detectors that were written.
+    /// Records of the engine's detectors that have been written.
     recorded: usize,
     spectra: Option<CsvWriter>,
     field: Option<PathBuf>,
     #[cfg(feature = "hdf5")]
     series: Option<Series>,
     trajectories: Option<CsvWriter>,
-    /// Times of the trajectories that were written.
+    /// Times of the trajectories that have been written.
     followed: usize,
-    /// What the engine need not keep once it is written.
+    /// What the engine need not keep once it has been written.
     forget: Forget,
 }
 
-/// What of a run is asked for by nobody after it was written.
+/// The parts of a run that nothing needs after they have been written.
 #[derive(Clone, Copy, Debug)]
 struct Forget {
-    /// Rows of observables; checkpoints hold all of them.
+    /// Rows of observables; checkpoints contain all of them.
     rows: bool,
     /// Records of detectors; checkpoints, spectra, sounds need all of them.
     records: bool,
 }
 
 impl Outputs {
-    /// The files that are asked for, with their options.
+    /// The requested files, with their options.
     pub(super) fn named(args: &RunArgs) -> Vec<Output<'_>> {
         let files = named::given([
             ("--save", &args.save),
@@ -155,7 +155,7 @@ impl Outputs {
         Ok(outputs)
     }
 
-    /// Writes observables and records that are new since the last call, and lets the engine forget what nobody needs any more.
+    /// Writes observables and records that are new since the last call, and lets the engine drop what is no longer needed.
     ///
     /// # Errors
     /// If the disk is full.
@@ -181,7 +181,7 @@ impl Outputs {
         self.series.as_ref().map(|series| series.until_next(engine))
     }
 
-    /// Writes a snapshot where one is due. A file that cannot take it is completed with those that it has.
+    /// Writes a snapshot if one is due. A file that cannot take it is completed with those that it has.
     ///
     /// # Errors
     /// If the disk would be full.
@@ -193,7 +193,7 @@ impl Outputs {
         }
     }
 
-    /// One row a step; cells of trajectories that have not begun are empty.
+    /// One row per step; cells of trajectories that have not begun are empty.
     fn paths(&mut self, engine: &Engine) -> anyhow::Result<()> {
         let Some(csv) = &mut self.trajectories else {
             return Ok(());
@@ -219,7 +219,7 @@ impl Outputs {
         Ok(())
     }
 
-    /// The row of the step at which a run ends, where no multiple of the sampling leads to it.
+    /// The row of the step at which a run ends, if it is not a multiple of the sampling.
     fn closing_row(&mut self, engine: &mut Engine) -> anyhow::Result<()> {
         // Every process of a run takes part in its sums, whether it writes or not.
         let Some(row) = engine.closing_row()? else {
@@ -257,7 +257,7 @@ impl Outputs {
         Ok(())
     }
 
-    /// Completes the tables, each whatever becomes of the others; what failed.
+    /// Completes all tables, even if some fail; returns the errors.
     pub(super) fn finish_records(&mut self, engine: &mut Engine) -> Vec<anyhow::Error> {
         let observables = self
             .observables(engine)
@@ -278,7 +278,7 @@ impl Outputs {
         tables.filter_map(Result::err).collect()
     }
 
-    /// Completes everything, each file whatever becomes of the others; what failed.
+    /// Completes all files, even if some fail; returns the errors.
     pub(super) fn finish(&mut self, engine: &mut Engine) -> Vec<anyhow::Error> {
         let closed = self.closing_row(engine);
         let mut failed = self.finish_records(engine);
@@ -313,7 +313,8 @@ fn cells(row: &Row, scenario: &Scenario, with_state: bool) -> Vec<f64> {
     values
 }
 
-/// One row a frequency, one column a detector, empty where the detector's own spectrum has no such frequency: one that records every n-th step has fewer, and one that recorded too little none, with a warning.
+/// One row per frequency, one column per detector, empty if the detector's own spectrum has no such frequency: one that
+/// records at every n-th step has fewer, and one that recorded too little none, with a warning.
 ///
 /// # Errors
 /// If every detector recorded too little for a spectrum, or the disk is full.
@@ -328,7 +329,7 @@ fn write_spectra(mut csv: CsvWriter, engine: &Engine) -> anyhow::Result<()> {
         .collect();
     let Some(first) = spectra.iter().flatten().next() else {
         anyhow::bail!(
-            "--spectra: the run is too short for a spectrum, which takes more records than the {} there are; run longer, or leave it out",
+            "--spectra: the run is too short for a spectrum, which needs more than its {} records; run longer, or leave it out",
             taps.times().len()
         );
     };

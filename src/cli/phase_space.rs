@@ -1,4 +1,4 @@
-//! What `ripplon run` writes of ψ at the end beside the field: Wigner's and Husimi's functions of a line, and the marginals of any grid.
+//! What `ripplon run` can write of ψ at the end in addition to the field: Wigner's and Husimi's functions on a line, and the marginals of any grid.
 
 use super::InputError;
 use super::named::{self, Output};
@@ -19,16 +19,16 @@ use std::path::{Path, PathBuf};
 /// Which functions are written, and where.
 #[derive(Args, Debug)]
 pub struct PhaseSpaceArgs {
-    /// Write Wigner's function of ψ at the end (a line; .png, or .npy of shape (momenta, places), −π/a first)
+    /// Write Wigner's function of ψ at the end (scenes on a line; .png, or .npy of shape (momenta, positions), −π/a first)
     #[arg(long, value_name = "F")]
     wigner: Option<PathBuf>,
-    /// Write Husimi's function of ψ at the end, likewise
+    /// Write Husimi's function of ψ at the end (likewise .png or .npy)
     #[arg(long, value_name = "F")]
     husimi: Option<PathBuf>,
-    /// Width σ of the coherent states of --husimi (default: √(L a/4π), round in the picture)
+    /// Width σ of the coherent states of --husimi, a length (default: √(L a/4π), at which they are round in the picture)
     #[arg(long, value_name = "SIGMA", requires = "husimi", value_parser = width)]
     husimi_width: Option<f64>,
-    /// Write the marginals Σ|ψ|² over all axes but one at the end, as CSV: of two particles on a line, where each of them is
+    /// Write the marginals at the end as CSV: Σ|ψ|² over all axes but one; for two particles on a line, the distribution of each
     #[arg(long, value_name = "F.csv")]
     marginals: Option<PathBuf>,
 }
@@ -41,7 +41,7 @@ fn width(text: &str) -> Result<f64, String> {
 }
 
 impl PhaseSpaceArgs {
-    /// The files that are asked for, with their options.
+    /// The requested files, with their options.
     pub(super) fn named(&self) -> Vec<Output<'_>> {
         named::given([
             ("--wigner", &self.wigner),
@@ -50,7 +50,7 @@ impl PhaseSpaceArgs {
         ])
     }
 
-    /// Refuses what the scene does not have, before the run rather than after it.
+    /// Refuses what the scene does not have, before the run instead of after it.
     pub(super) fn check(&self, scenario: &Scenario) -> Result<(), InputError> {
         for (option, path) in self.named() {
             if scenario.model().equation() != Equation::Schrodinger {
@@ -76,17 +76,14 @@ impl PhaseSpaceArgs {
                 return Err(InputError(message));
             }
             if !["png", "npy"].iter().any(|ending| has_ending(path, ending)) {
-                let message = format!(
-                    "{option} {}: the ending says the format, and is .png or .npy",
-                    path.display()
-                );
+                let message = format!("{option} {}: the name must end in .png or .npy", path.display());
                 return Err(InputError(message));
             }
         }
         Ok(())
     }
 
-    /// Writes all of them, each whatever becomes of the others; what failed.
+    /// Writes all of them, even if some fail; returns the errors.
     pub(super) fn write(&self, engine: &mut Engine) -> Vec<anyhow::Error> {
         if self.named().is_empty() {
             return Vec::new();
@@ -155,7 +152,7 @@ fn save(path: &Path, scenario: &Scenario, found: &PhaseSpace, what: &str, signed
     Ok(export::png::save(path, &plot.draw(1200, 1000), &about)?)
 }
 
-/// What the line above a picture says: also the least and the greatest value.
+/// The line above a picture, with the smallest and the largest value.
 fn with_range(what: &str, range: [f64; 2]) -> String {
     let [low, high] = range.map(|value| number(value, 4));
     format!("{what}, from {low} to {high}")

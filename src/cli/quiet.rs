@@ -1,8 +1,9 @@
-//! What drivers print that means nothing to the user.
+//! Suppresses messages of drivers that mean nothing to the user.
 
-/// Where a session has no place for its sockets (`XDG_RUNTIME_DIR`), as in containers and batch jobs, Mesa's layer that orders Vulkan adapters asks for
-/// a Wayland display all the same, and the Wayland library prints a complaint for each list of adapters. The layer is turned off there, unless the
-/// user gave it something to do: the program chooses among adapters itself.
+/// If a session has no directory for its sockets (`XDG_RUNTIME_DIR`), as in containers and batch jobs, Mesa's layer
+/// that orders Vulkan adapters still asks for a Wayland display, and the Wayland library prints a complaint for each
+/// list of adapters. The layer is turned off there, unless the user gave it something to do: the program chooses among
+/// adapters itself.
 ///
 /// Called before the program has started a thread.
 #[cfg(target_os = "linux")]
@@ -24,7 +25,7 @@ pub(super) fn graphics() {
 #[cfg(target_os = "linux")]
 const OFF: &str = "NODEVICE_SELECT";
 
-/// Whether this process has one thread; a library that was loaded before it may have started others.
+/// Whether this process has only one thread; a library that was loaded earlier may have started others.
 #[cfg(target_os = "linux")]
 fn is_alone() -> bool {
     std::fs::read_dir("/proc/self/task").is_ok_and(|threads| threads.count() == 1)

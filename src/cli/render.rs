@@ -1,5 +1,6 @@
 //! `ripplon render`: films and pictures without a window.
 
+use super::numbers::whole;
 use super::run::{short, time};
 use super::terminal::{say, tell};
 use super::{InputError, Interrupt, SceneArgs, named};
@@ -25,54 +26,54 @@ pub struct RenderArgs {
     scene: SceneArgs,
     /// A film (.mp4, .gif, .apng), a picture (.png), or a directory (DIR/) for numbered pictures
     out: PathBuf,
-    /// Pixels, e.g. 1920x1080; the field keeps its proportions (default: whole pixels a site)
+    /// Width and height in pixels, e.g. 1920x1080; the field keeps its proportions (default: a whole number of pixels per site)
     #[arg(long, value_name = "WxH", value_parser = parse_size)]
     size: Option<[usize; 2]>,
     /// Pictures per second of the film
     #[arg(long, value_name = "N", default_value_t = 30.0)]
     fps: f64,
-    /// Pictures in all, evenly spaced in time (default: ten seconds of film, at most one a step)
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    /// Number of pictures, evenly spaced in time (default: ten seconds of film, at most one per step)
+    #[arg(long, value_name = "N", value_parser = whole(1_u32, Some(1_000_000)))]
     frames: Option<u32>,
-    /// What to show instead of the scene's own quantity
+    /// The quantity to show instead of the scene's own, e.g. phase, energy or momentum (see `[view]` in docs/scene-format.md)
     #[arg(long, value_name = "Q", value_parser = parse_quantity)]
     quantity: Option<Quantity>,
     /// The colour map instead of the scene's own (see `ripplon list colormaps`)
     #[arg(long, value_name = "C")]
     colormap: Option<String>,
-    /// The time of a picture, or of a film's end (default: the scene's end)
+    /// The time of a picture, or the end of a film (default: the scene's end)
     #[arg(long, value_name = "T", value_parser = time)]
     at: Option<f64>,
-    /// How the scene is shown instead of its own view: plane, relief (2D), slices or volume (3D)
+    /// How to show the field instead of the scene's own view: plane, relief (2D), slices or volume (3D)
     #[arg(long, value_name = "V", value_parser = parse_view)]
     view: Option<ViewMode>,
-    /// The plane of a 3D scene along z, from 0 (default: the scene's own, or the middle one)
+    /// The plane of a 3D scene: its index along z, from 0 (default: the scene's own, or the middle one)
     #[arg(long, value_name = "K")]
     plane: Option<usize>,
     /// Add title, clock, colour bar and scale bar
     #[arg(long)]
     overlay: bool,
-    /// Show a second run beside the first: the same scene with another KEY=VALUE, e.g. solver.method=split-step-fourier or time.step=0.01 (repeatable)
+    /// Show a second run beside the first: the same scene with KEY=VALUE, e.g. solver.method=split-step-fourier or time.step=0.01 (repeatable)
     #[arg(long, value_name = "KEY=VALUE")]
     against: Vec<String>,
-    /// Show the second run less the first instead of both
+    /// Show the second run minus the first instead of both
     #[arg(long, requires = "against")]
     difference: bool,
-    /// Begin a film with a card: the title, what runs, and how
+    /// Begin a film with a card: title, grid and method
     #[arg(long)]
     title_card: bool,
-    /// End a film with a card: what was predicted and what was measured
+    /// End a film with a card: predictions and measured values
     #[arg(long)]
     end_card: bool,
-    /// The small picture that the gallery shows of the scene: 200 × 112 pixels at its `view.cover`, drawn on the processor
+    /// Draw the small picture of the scene for the gallery: 200 × 112 pixels, at its `view.cover`, on the processor
     #[arg(long, conflicts_with_all = ["size", "fps", "frames", "quantity", "colormap", "at", "view", "plane", "overlay", "title_card", "end_card", "against"])]
     thumbnail: bool,
 }
 
-/// Seconds for which a card stands.
+/// Seconds for which a card is shown.
 const CARD: f64 = 3.0;
 
-/// Most pixels of a side: such a picture takes 800 MB.
+/// The largest number of pixels of a side: such a picture takes 800 MB.
 const MOST_SIDE: usize = 16_384;
 
 fn parse_size(text: &str) -> Result<[usize; 2], String> {
@@ -185,7 +186,7 @@ pub(super) fn run(args: &RenderArgs) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// What makes the pictures: of one run, or of two.
+/// The painter of the pictures, for one run or for two.
 fn painter(
     args: &RenderArgs,
     set: &[String],
@@ -205,7 +206,7 @@ fn painter(
     if other.file().to_toml() == scenario.file().to_toml() {
         tell!("note: --against {words} changes nothing: the scene has it already, and both runs are alike");
     }
-    let less = if args.difference { " less as it is" } else { "" };
+    let less = if args.difference { " minus as written" } else { "" };
     let title = match scenario.title() {
         "" => format!("{words}{less}"),
         title => format!("{words}{less}: {title}"),
@@ -222,7 +223,7 @@ fn painter(
     }
 }
 
-/// Draws the gallery's picture of a scene; whether it was not interrupted.
+/// Draws the gallery's picture of a scene; returns whether it was completed.
 pub(super) fn thumbnail(scene: &str, set: &[String], out: &Path, interrupt: &Interrupt) -> anyhow::Result<bool> {
     let (file, _) = solver::read_scene(scene, set)?;
     let origin = crate::scene::presets::find(scene).is_none().then(|| Path::new(scene));
@@ -237,8 +238,8 @@ pub(super) fn thumbnail(scene: &str, set: &[String], out: &Path, interrupt: &Int
     Ok(true)
 }
 
-/// The keys that are set: the user's own, and those by which the scene shows `--quantity`. A run begins with what its scene shows: largest values, means and the velocity
-/// are followed from its first step.
+/// The keys that are set: the user's own, and those with which the scene shows `--quantity`, so that largest values,
+/// means and the velocity are followed from the first step.
 fn overrides(args: &RenderArgs) -> anyhow::Result<Vec<String>> {
     let mut set = args.scene.set.clone();
     let Some(quantity) = args.quantity else {
@@ -250,7 +251,7 @@ fn overrides(args: &RenderArgs) -> anyhow::Result<Vec<String>> {
         let there = Quantity::ALL.iter().filter(|(_, own)| own.fits(equation));
         let there: Vec<&str> = there.map(|(word, _)| *word).collect();
         return Err(InputError(format!(
-            "--quantity {} is nothing that a scene of the equation `{}` has; there are {}",
+            "--quantity {}: a scene of the equation `{}` does not have it; there are {}",
             quantity.as_str(),
             equation.as_str(),
             there.join(", ")
@@ -316,10 +317,10 @@ fn script(args: &RenderArgs, scenario: &Scenario, format: Format, time_step: f64
         .into());
     };
     if !to.is_finite() || to < 0.0 {
-        return Err(InputError(format!("--at {to} is no time from 0 on; give a number")).into());
+        return Err(InputError(format!("--at {to} is not a time; give a number from 0")).into());
     }
     if !args.fps.is_finite() || args.fps <= 0.0 {
-        return Err(InputError(format!("--fps {} is no rate; give a number above 0", args.fps)).into());
+        return Err(InputError(format!("--fps {} is not a rate; give a number above 0", args.fps)).into());
     }
     #[expect(
         clippy::cast_possible_truncation,
@@ -336,7 +337,7 @@ fn script(args: &RenderArgs, scenario: &Scenario, format: Format, time_step: f64
     };
     if let Some(frames) = args.frames.filter(|frames| *frames > 1 && format == Format::Png) {
         let message = format!(
-            "{}: --frames {frames} are no single picture; name a film (.mp4, .gif, .apng) or a directory (DIR/), or leave --frames out",
+            "{}: --frames {frames} is more than one picture; name a film (.mp4, .gif, .apng) or a directory (DIR/), or leave --frames out",
             args.out.display()
         );
         return Err(InputError(message).into());
@@ -367,8 +368,8 @@ fn script(args: &RenderArgs, scenario: &Scenario, format: Format, time_step: f64
     Ok(script)
 }
 
-/// Shows the progress and hears Ctrl-C until the bar is finished.
-/// Ends the bar when it is dropped, also by a panic, and wakes the watcher, which ends with it: nobody waits for it for ever.
+/// Shows the progress and handles Ctrl-C until the bar is finished.
+/// Ends the bar when it is dropped, also by a panic, and wakes the watcher, which ends with it: nobody waits for it forever.
 struct Watched<'a> {
     bar: &'a ProgressBar,
     by: &'a Thread,

@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 /// Points of a drawn or written curve.
 const POINTS: usize = 2000;
 
-/// Lines that a plot can tell apart.
+/// The largest number of lines that can be distinguished in a plot.
 const MOST_LINES: usize = 7;
 
 /// Where to listen, and what to write.
@@ -25,22 +25,22 @@ const MOST_LINES: usize = 7;
 pub struct RoomArgs {
     #[command(flatten)]
     scene: SceneArgs,
-    /// The detector that listens: pressure at a place; without it the one that [room] names, or the only one
+    /// The detector to use, which must record the pressure (default: the one that [room] names, or the only one)
     #[arg(long, value_name = "DETECTOR")]
     at: Option<String>,
-    /// Write the decay curves as CSV: time from the arrival, a column of levels in dB a band
+    /// Write the decay curves as CSV: time from the arrival in s, a column of levels in dB for each band
     #[arg(long, value_name = "F.csv")]
     csv: Option<PathBuf>,
-    /// Draw the decay curves, the lines of T30 dashed
+    /// Draw the decay curves, with the lines of T30 dashed
     #[arg(long, value_name = "F.png")]
     plot: Option<PathBuf>,
     /// Print the table as JSON
     #[arg(long)]
     json: bool,
-    /// A sound without a room, WAV: its first channel is played in the room (with --wav); without it the one that [room] names
+    /// A dry sound (WAV, first channel) to be played in the room, with --wav (default: the one that [room] names)
     #[arg(long, value_name = "IN.wav", requires = "wav")]
     dry: Option<PathBuf>,
-    /// Write the dry sound as it is heard at the detector; without one the impulse response itself
+    /// Write the dry sound as it is heard at the detector, or the impulse response if there is no dry sound
     #[arg(long, value_name = "OUT.wav")]
     wav: Option<PathBuf>,
 }
@@ -78,7 +78,7 @@ pub(super) fn run(args: &RoomArgs) -> anyhow::Result<()> {
     all_told(failed)
 }
 
-/// What is wrong with the input exits with 2.
+/// Errors in the input exit with 2.
 fn told(error: RoomError) -> anyhow::Error {
     match error {
         RoomError::Run(EngineError::Cancelled(_)) => anyhow::anyhow!("interrupted; nothing was written"),
@@ -117,9 +117,9 @@ fn print(scenario: &Scenario, report: &RoomReport) {
     let response = &report.response;
     let [low, high] = response.band;
     let source = if response.deconvolved {
-        "divided by what the source played"
+        "divided by the source's signal"
     } else {
-        "the record as it is"
+        "the unchanged record"
     };
     say!(
         "{title}: heard at {:?}, {source}, {low:.1} to {high:.1} Hz",
@@ -154,7 +154,7 @@ fn print(scenario: &Scenario, report: &RoomReport) {
     }
 }
 
-/// What the table's numbers do not say.
+/// Notes on the numbers of the table.
 fn notes(report: &RoomReport) -> Vec<String> {
     let mut all = Vec::new();
     for band in &report.bands {
@@ -170,12 +170,12 @@ fn notes(report: &RoomReport) -> Vec<String> {
         }
         if let Some(curvature) = decay.curvature().filter(|percent| percent.abs() > 10.0) {
             all.push(format!(
-                "{name}: T30 is {curvature:+.0} % off T20: the decay is a curve and no line, as of coupled rooms"
+                "{name}: T30 differs from T20 by {curvature:+.0} %: the decay is curved, as in coupled rooms"
             ));
         }
         if decay.cut {
             all.push(format!(
-                "{name}: cut {:.3} s after the arrival, where the decay meets a floor of noise",
+                "{name}: cut {:.3} s after the arrival, where the decay meets the noise floor",
                 curve_end(decay)
             ));
         }
@@ -184,7 +184,7 @@ fn notes(report: &RoomReport) -> Vec<String> {
             .find_map(|line| line.ok());
         if time.is_some_and(|line| band.rings(line.time)) {
             all.push(format!(
-                "{name}: shorter than the filter of the octave rings (band × time < 16); the time is that of both"
+                "{name}: the octave filter rings as long as the room (bandwidth × time < 16), which lengthens the time"
             ));
         }
     }
@@ -225,7 +225,7 @@ fn as_json(report: &RoomReport) -> Value {
     })
 }
 
-/// (time, level) of a decay, thinned to what is drawn.
+/// (time, level) of a decay, thinned for drawing.
 #[expect(clippy::cast_precision_loss, reason = "counts of samples")]
 fn curve(decay: &Decay) -> Vec<[f64; 2]> {
     let every = decay.levels.len().div_ceil(POINTS).max(1);
@@ -310,7 +310,7 @@ fn draw(path: &Path, scenario: &Scenario, report: &RoomReport) -> anyhow::Result
     Ok(())
 }
 
-/// The bands whose decays are drawn, in their order: all together and those that fall furthest; and those that are left out.
+/// The bands whose decays are drawn, in order: the whole response and those that fall furthest; and the bands that are left out.
 fn drawn(report: &RoomReport) -> [Vec<(&BandDecay, &Decay)>; 2] {
     let heard = (report.bands.iter()).filter_map(|band| Some((band, band.decay.as_ref()?)));
     let mut falling: Vec<(usize, (&BandDecay, &Decay))> = heard.enumerate().collect();

@@ -1,5 +1,6 @@
 //! `ripplon run`: a scene without a window.
 
+use super::numbers::whole;
 use super::outputs::Outputs;
 use super::phase_space::PhaseSpaceArgs;
 #[cfg(feature = "hdf5")]
@@ -28,11 +29,11 @@ use std::sync::Arc;
 pub struct RunArgs {
     #[command(flatten)]
     scene: SceneArgs,
-    /// Run to this time instead of the scene's end
+    /// Run to this time instead of the scene's end (units of the scene; seconds in sound)
     #[arg(long, value_name = "T", conflicts_with = "steps", value_parser = time)]
     until: Option<f64>,
     /// Take this many steps instead
-    #[arg(long, value_name = "N", value_parser = whole)]
+    #[arg(long, value_name = "N", value_parser = whole(0_u64, None))]
     steps: Option<u64>,
     /// Write the field at the end (NPY, C order)
     #[arg(long, value_name = "F.npy")]
@@ -40,22 +41,23 @@ pub struct RunArgs {
     /// Write norm, energy, position, … as CSV
     #[arg(long, value_name = "F.csv")]
     pub(super) observables: Option<PathBuf>,
-    /// Write where Bohm's trajectories stand at every step as CSV
+    /// Write the positions of Bohm's trajectories at every step as CSV
     #[arg(long, value_name = "F.csv")]
     pub(super) trajectories: Option<PathBuf>,
-    /// Steps from row to row of --observables, which ends with a row of the last step (default: about 1000 rows)
-    #[arg(long, value_name = "N", requires = "observables", value_parser = clap::value_parser!(u64).range(1..))]
+    /// Steps between rows of --observables; the last step always has a row (default: about 1000 rows)
+    #[arg(long, value_name = "N", requires = "observables", value_parser = whole(1_u64, None))]
     sample: Option<u64>,
-    /// With --observables: momentum, its spread, Δx·Δp, angular momentum, overlap with the start and participation as well (reads the whole field for each row)
+    /// With --observables: also momentum, its spread, Δx·Δp, angular momentum, overlap with the initial state,
+    /// participation and purity (reads the whole field for each row)
     #[arg(long, requires = "observables")]
     pub(super) state: bool,
-    /// Write what the detectors recorded at every step as CSV
+    /// Write the records of the detectors, a row per step, as CSV
     #[arg(long, value_name = "F.csv")]
     pub(super) detectors: Option<PathBuf>,
-    /// Write the spectra of what the detectors recorded as CSV: power by frequency (omega in quantum scenes, Hz in sound)
+    /// Write the power spectra of the detectors' records as CSV, against angular frequency (quantum) or frequency in Hz (sound)
     #[arg(long, value_name = "F.csv")]
     pub(super) spectra: Option<PathBuf>,
-    /// Take the way back from a mirror again with fewer transducers and less of the record, and write its gain (CSV): focus over rms for each
+    /// Repeat the way back from a mirror with fewer transducers and less of the record, and write the gain of each, focus over rms, as CSV
     #[arg(long, value_name = "F.csv")]
     pub(super) gains: Option<PathBuf>,
     #[command(flatten)]
@@ -68,24 +70,26 @@ pub struct RunArgs {
     #[cfg(feature = "hdf5")]
     #[command(flatten)]
     pub(super) series: SeriesArgs,
-    /// Write the checkpoint after every N steps as well, and the snapshots of a series (default: about 100 snapshots)
-    #[arg(long, value_name = "N", requires = "repeated", value_parser = clap::value_parser!(u64).range(1..))]
+    /// Write the checkpoint and the snapshots of a series every N steps (default: the checkpoint at the end alone; about 100 snapshots)
+    #[arg(long, value_name = "N", requires = "repeated", value_parser = whole(1_u64, None))]
     pub(super) every: Option<u64>,
-    /// Go on from a checkpoint
+    /// Continue from a checkpoint
     #[arg(long, value_name = "F")]
     resume: Option<PathBuf>,
-    /// Cut the grid into this many parts along its slowest axis; like --set solver.parts=N. The result is the same to the bit (crank-nicolson: up to rounding)
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    /// Cut the grid into N parts along its slowest axis; like --set solver.parts=N. The result is the same bit for bit
+    /// (crank-nicolson: up to rounding)
+    #[arg(long, value_name = "N", value_parser = whole(1_u32, None))]
     parts: Option<u32>,
-    /// Share the grid among NVIDIA devices: how many, their numbers (0,1), or all; like --set solver.devices=N. The field is the same to the bit (crank-nicolson: up to rounding)
+    /// Share the grid among NVIDIA devices: how many, their numbers (0,1), or all; like --set solver.devices=N. The
+    /// field is the same bit for bit (crank-nicolson: up to rounding)
     #[arg(long, value_name = "N|0,1|all", value_parser = devices)]
     devices: Option<String>,
-    /// Exit with 1 if an expectation is wrong or was not reached
+    /// Exit with code 1 if a prediction is wrong or was not reached
     #[arg(long)]
     strict: bool,
 }
 
-/// `--devices` as a value of a scene file.
+/// The value of `--devices` as in a scene file.
 fn devices(text: &str) -> Result<String, String> {
     let numbers: Result<Vec<u8>, _> = text.split(',').map(|number| number.trim().parse::<u8>()).collect();
     match numbers {
@@ -96,7 +100,7 @@ fn devices(text: &str) -> Result<String, String> {
     }
 }
 
-/// Has the run keep what `--observables` and `--state` ask for.
+/// Makes the run keep what `--observables` and `--state` need.
 fn keep_records(args: &RunArgs, engine: &mut Engine, total: u64) -> anyhow::Result<()> {
     // Where the scene asks for it, resuming has said so.
     let begins_late = engine.clock().steps > 0 && !engine.knows_velocity() && !engine.scenario().asks_for_velocity();
@@ -120,7 +124,7 @@ fn keep_records(args: &RunArgs, engine: &mut Engine, total: u64) -> anyhow::Resu
     Ok(())
 }
 
-/// The run at its beginning, or where a checkpoint left it.
+/// The run at its start, or as a checkpoint left it.
 fn begun(args: &RunArgs, scenario: &Arc<Scenario>) -> anyhow::Result<Engine> {
     let Some(path) = &args.resume else {
         return Ok(Engine::new(Arc::clone(scenario))?);
@@ -212,7 +216,7 @@ pub(super) fn run(args: &RunArgs) -> anyhow::Result<()> {
     if !end.reached {
         let clock = engine.clock();
         bail!(
-            "interrupted at step {}, t = {}; what was asked for was written{}",
+            "interrupted at step {}, t = {}; all requested files were written{}",
             clock.steps,
             short(clock.time),
             match &args.checkpoint {
@@ -230,7 +234,7 @@ pub(super) fn run(args: &RunArgs) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Finds out whether every file can be written, and that none is read as well.
+/// Checks that every file can be written and that none is also read.
 fn check_files(args: &RunArgs, sounds: &Sounds, scenario: &Scenario) -> Result<(), InputError> {
     let mut outputs = Outputs::named(args);
     outputs.extend(sounds.outputs());
@@ -247,13 +251,13 @@ fn check_files(args: &RunArgs, sounds: &Sounds, scenario: &Scenario) -> Result<(
     named::check(&others, args.resume.as_slice())
 }
 
-/// How many steps were asked for.
+/// The number of requested steps.
 fn steps_to_take(args: &RunArgs, scenario: &Scenario, engine: &Engine) -> anyhow::Result<u64> {
     if let Some(steps) = args.steps {
         #[expect(clippy::cast_precision_loss, reason = "compared with a round number")]
         if steps as f64 > solver::MOST_STEPS {
             let message = format!(
-                "--steps {steps}: a clock tells {:.1e} steps apart; take fewer",
+                "--steps {steps}: a clock can count {:.1e} steps; take fewer",
                 solver::MOST_STEPS
             );
             return Err(InputError(message).into());
@@ -267,14 +271,14 @@ fn steps_to_take(args: &RunArgs, scenario: &Scenario, engine: &Engine) -> anyhow
         .into());
     };
     if !end.is_finite() {
-        return Err(InputError(format!("--until {end} is no time; give a number")).into());
+        return Err(InputError(format!("--until {end} is not a time; give a number")).into());
     }
     let steps = engine.steps_until(end)?;
     note_end(scenario, engine, (end, steps));
     Ok(steps)
 }
 
-/// Says where a run ends whose Δt does not lead to the time that was asked for.
+/// Notes where a run ends if no whole number of steps leads to the requested time.
 #[expect(clippy::cast_precision_loss, reason = "steps are below 2^52")]
 fn note_end(scenario: &Scenario, engine: &Engine, (asked, steps): (f64, u64)) {
     let clock = engine.clock();
@@ -283,7 +287,7 @@ fn note_end(scenario: &Scenario, engine: &Engine, (asked, steps): (f64, u64)) {
     let counts = scenario.mirror().is_none() || scenario.time().step.is_none();
     if counts && (end - asked).abs() > 1e-3 * clock.time_step.abs() {
         tell!(
-            "note: no whole number of steps of Δt = {} leads to t = {}: the run ends at t = {}, and so does what is judged there",
+            "note: no whole number of steps of Δt = {} leads to t = {}: the run ends at t = {}, where the predictions for the end are judged",
             short(clock.time_step),
             short(asked),
             short(end)
@@ -291,7 +295,7 @@ fn note_end(scenario: &Scenario, engine: &Engine, (asked, steps): (f64, u64)) {
     }
 }
 
-/// Steps, writes rows as they come and checkpoints where they are due. A table that cannot be written ends the run, and is named.
+/// Takes the steps, writes rows as they come and checkpoints when they are due. A table that cannot be written ends the run, and is named.
 fn take_steps(
     args: &RunArgs,
     engine: &mut Engine,
@@ -347,7 +351,7 @@ fn take_steps(
     Ok((sum, None))
 }
 
-/// What runs, in one line.
+/// What is run, in one line.
 fn headline(scenario: &Scenario, engine: &Engine) -> String {
     let report = engine.report();
     let clock = engine.clock();
@@ -369,7 +373,7 @@ fn headline(scenario: &Scenario, engine: &Engine) -> String {
     )
 }
 
-/// The order in time and, where a method has one of its own, in space.
+/// The order in time and, if a method has one, in space.
 fn order_of(engine: &Engine) -> String {
     let report = engine.report();
     let in_space = solver::find(report.method)
@@ -397,7 +401,7 @@ fn summary(engine: &Engine, end: &RunEnd) -> String {
     )
 }
 
-/// What became of norm or energy: it drifts only where nothing absorbs and nothing plays.
+/// The change of norm or energy: it is a drift only if nothing absorbs and nothing plays.
 fn balance(engine: &Engine) -> String {
     let scenario = engine.scenario();
     let sound = scenario.model().equation() == Equation::Acoustic;
@@ -436,7 +440,7 @@ fn balance(engine: &Engine) -> String {
     format!("{what} drift {:.2e}", engine.drift())
 }
 
-/// How wide a focus is, where it has a width, and how much it stands out.
+/// The width of a focus, if it has one, and its contrast.
 fn focus(width: Option<f64>, contrast: f64) -> String {
     let width = width.map_or(String::new(), |width| format!("{} wide, ", short(width)));
     format!("{width}{} times the rms of the field", short(contrast))
@@ -512,17 +516,12 @@ fn print_verdicts(engine: &Engine) -> usize {
     unsure
 }
 
-/// A whole number.
-pub(super) fn whole(text: &str) -> Result<u64, String> {
-    text.parse().map_err(|_| "write a whole number from 0".to_owned())
-}
-
 /// A time.
 pub(super) fn time(text: &str) -> Result<f64, String> {
     (text.parse()).map_err(|_| "write a number alone; times are in the scene's units, in sound seconds".to_owned())
 }
 
-/// A bar on a terminal, nothing elsewhere.
+/// A progress bar on a terminal, nothing elsewhere.
 pub(super) fn progress_bar(total: u64) -> ProgressBar {
     terminal::bar(
         total,
@@ -530,7 +529,7 @@ pub(super) fn progress_bar(total: u64) -> ProgressBar {
     )
 }
 
-/// A number with two digits more than its tolerance, at least six behind the point: what is compared is seen.
+/// A number with two digits more than its tolerance, at least six decimals, so that the compared digits are visible.
 pub(super) fn within(value: f64, tolerance: f64) -> String {
     if value == 0.0 {
         return "0".to_owned();
@@ -545,7 +544,7 @@ pub(super) fn within(value: f64, tolerance: f64) -> String {
     text.strip_suffix("e0").map_or(text.clone(), str::to_owned)
 }
 
-/// A number without digits that say nothing: 40.000000000001 is 40.
+/// A number without meaningless digits: 40.000000000001 is 40.
 pub(super) fn short(value: f64) -> String {
     let magnitude = value.abs();
     if magnitude != 0.0 && !(1e-4..1e6).contains(&magnitude) {

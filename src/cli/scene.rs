@@ -1,4 +1,4 @@
-//! Scenes as the command line names them, and how faults are shown.
+//! Scenes named on the command line, and how faults are shown.
 
 use super::SceneArgs;
 use super::terminal::tell;
@@ -17,7 +17,7 @@ pub fn load(args: &SceneArgs) -> Result<Arc<Scenario>, Faults> {
     Ok(Arc::new(scenario))
 }
 
-/// The heading of a plot: the scene's title, where it has one, and what is shown of it.
+/// The heading of a plot: the scene's title, if it has one, and the quantity shown.
 pub(super) fn titled(scenario: &Scenario, what: &str) -> String {
     match scenario.title() {
         "" => what.to_owned(),
@@ -25,7 +25,7 @@ pub(super) fn titled(scenario: &Scenario, what: &str) -> String {
     }
 }
 
-/// Whether an error says what is wrong with a scene.
+/// Whether an error is about a scene.
 pub(super) fn is_fault(error: &(dyn std::error::Error + 'static)) -> bool {
     error.is::<Faults>()
 }
@@ -38,7 +38,7 @@ pub(super) fn error_text(error: &anyhow::Error) -> String {
     }
 }
 
-/// What a run has to say beside what it prints, e.g. that it is not on the device, or that its Δt is too long for what nothing else would find out.
+/// The notes of a run, e.g. that it does not run on the device, or that its Δt is too long in a way that nothing else would show.
 pub(super) fn print_note(engine: &crate::engine::Engine) {
     if let Some(note) = engine.report().note {
         tell!("note: {note}");

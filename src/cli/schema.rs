@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 /// Print the JSON schema of scene files, with which an editor completes, explains and checks them.
 #[derive(Args, Debug)]
 pub struct SchemaArgs {
-    /// The tables of docs/scene-format.md instead
+    /// Print the tables of docs/scene-format.md instead
     #[arg(long)]
     markdown: bool,
 }

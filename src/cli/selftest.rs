@@ -1,4 +1,4 @@
-//! `ripplon selftest`: every method beside the double-precision reference, on this machine.
+//! `ripplon selftest`: every method compared with the double-precision reference, on this machine.
 
 use super::InputError;
 use super::terminal::say;
@@ -18,13 +18,13 @@ pub struct SelftestArgs {
     method: Option<String>,
 }
 
-/// Why a back end that was asked for is not there.
+/// Why a requested back end is not available.
 fn missing(word: Option<&str>) -> Option<String> {
     let backend = Backend::ALL
         .into_iter()
         .find(|backend| Some(backend.as_str()) == word)?;
     let reason = backend.availability().err()?;
-    Some(format!("--backend {}: it is not there: {reason}", backend.as_str()))
+    Some(format!("--backend {}: it cannot be used: {reason}", backend.as_str()))
 }
 
 pub(super) fn run(args: &SelftestArgs) -> anyhow::Result<()> {
@@ -36,9 +36,15 @@ pub(super) fn run(args: &SelftestArgs) -> anyhow::Result<()> {
         if let Some(reason) = missing(args.backend.as_deref()) {
             return Err(InputError(reason).into());
         }
-        return Err(InputError(
-            "nothing here is of that back end and method; `ripplon list methods` shows what there is".to_owned(),
-        )
+        let given = [("--backend", &args.backend), ("--method", &args.method)];
+        let given: Vec<String> = given
+            .into_iter()
+            .filter_map(|(option, word)| Some(format!("{option} {}", word.as_ref()?)))
+            .collect();
+        return Err(InputError(format!(
+            "{}: there are no such cases; `ripplon list methods` lists the methods and the back ends of each",
+            given.join(" ")
+        ))
         .into());
     }
     say!(
@@ -85,6 +91,6 @@ pub(super) fn run(args: &SelftestArgs) -> anyhow::Result<()> {
             "{wrong} of {total} checks are wrong: do not trust these methods on this machine, and report it with the table above"
         );
     }
-    say!("{total} checks, all within what is allowed");
+    say!("{total} checks, all within their tolerances");
     Ok(())
 }

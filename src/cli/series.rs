@@ -1,7 +1,8 @@
-//! `ripplon run --series`: snapshots of the field while a run goes on.
+//! `ripplon run --series`: snapshots of the field during a run.
 
 use super::InputError;
 use super::named::Output;
+use super::numbers::whole;
 use super::run::short;
 use super::terminal::tell;
 use crate::atomic_file::AtomicFile;
@@ -19,20 +20,20 @@ use std::path::{Path, PathBuf};
 /// Snapshots of a run without `--every`.
 const USUAL: u64 = 100;
 
-/// What is left free on a disk: other programs write there as well.
+/// The space left free on a disk: other programs write there as well.
 const LEFT_FREE: u64 = 64 << 20;
 
-/// The file of snapshots, and what they hold.
+/// The file of snapshots, and their contents.
 #[derive(Args, Debug)]
 pub(super) struct SeriesArgs {
-    /// Write snapshots of the field every so many steps (--every) to one file (HDF5, openPMD 1.1)
+    /// Write snapshots of the field to one file, one every N steps (--every N; HDF5, openPMD 1.1)
     #[arg(long, value_name = "F.h5", group = "repeated")]
     series: Option<PathBuf>,
-    /// The part of the grid that snapshots hold: least and greatest coordinate along each axis, e.g. 20..60,0..80
+    /// The part of the grid in the snapshots: lowest and highest coordinate along each axis, e.g. 20..60,0..80 (default: the whole grid)
     #[arg(long, value_name = "X..X,Y..Y", requires = "series", value_delimiter = ',', allow_hyphen_values = true, value_parser = range)]
     region: Option<Vec<[f64; 2]>>,
-    /// Snapshots hold every so many sites only: a number, or one an axis
-    #[arg(long, value_name = "N|N,N", requires = "series", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..))]
+    /// Only every N-th site in the snapshots: one number, or one per axis [default: 1]
+    #[arg(long, value_name = "N|N,N", requires = "series", value_delimiter = ',', value_parser = whole(1_u32, None))]
     stride: Option<Vec<u32>>,
 }
 
@@ -50,13 +51,14 @@ impl SeriesArgs {
         Some(("--series", self.series.as_deref()?))
     }
 
-    /// Finds out, before the run, whether the file can be written as such files are: piece by piece, not from its beginning to its end.
-    /// A run that goes on from a checkpoint begins a file of its own: where it takes the place of one that is there, whose snapshots are gone then, that is said.
+    /// Checks before the run that the file can be written as such files are: piece by piece, not from beginning to end.
+    /// A run that continues from a checkpoint begins a new file. If the new file replaces an existing one, whose
+    /// snapshots are then lost, a note says so.
     pub(super) fn check_place(&self, goes_on: bool) -> Result<(), InputError> {
         let Some(path) = &self.series else { return Ok(()) };
         if goes_on && path.exists() {
             tell!(
-                "note: {}: a run that goes on begins a new file, and takes the place of the one that is there; to keep its snapshots give another name",
+                "note: {}: a resumed run begins a new file, which replaces the existing one; to keep its snapshots give another name",
                 path.display()
             );
         }
@@ -83,7 +85,7 @@ pub(super) struct Series {
 }
 
 impl Series {
-    /// Begins the file that is asked for, with the field of now if its step is one of those.
+    /// Begins the requested file, with the present field if its step is one of those.
     ///
     /// # Errors
     /// If it does not fit on the disk.
@@ -123,7 +125,7 @@ impl Series {
         self.every - engine.clock().steps % self.every
     }
 
-    /// Writes the field of now if its step is one of those.
+    /// Writes the present field if its step is one of those.
     ///
     /// # Errors
     /// If the disk would be full.
@@ -151,14 +153,14 @@ impl Series {
         })
     }
 
-    /// Completes the file, also where it could not take a snapshot: with those before it.
+    /// Completes the file. If a snapshot could not be written, the file has those before it.
     pub(super) fn finish(self) -> anyhow::Result<()> {
         let finished = self.writer.finish();
         finished.map_err(|error| anyhow::anyhow!("--series {error}; its snapshots are lost"))
     }
 }
 
-/// Says how large the file becomes.
+/// Prints how large the file will be.
 ///
 /// # Errors
 /// If there is no room for it, or there are too many snapshots.

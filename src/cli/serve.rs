@@ -9,21 +9,21 @@ use clap::Args;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Where a token may stand beside the command line, which others on the machine can read.
+/// The environment variable for a token: others on the machine can read the command line.
 const TOKEN: &str = "RIPPLON_TOKEN";
 
-/// A run, and who may see it.
+/// A run, and who may connect to it.
 #[derive(Args, Debug)]
 pub struct ServeArgs {
     #[command(flatten)]
     scene: super::SceneArgs,
-    /// Where to listen; other machines reach 127.0.0.1 through `ssh -L` alone. Port 0 is any free one
+    /// Where to listen; other machines can reach 127.0.0.1 only through `ssh -L`. Port 0 is any free port
     #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:7421")]
     listen: String,
-    /// A file that holds the token which windows must show; without one RIPPLON_TOKEN, or a new token that is printed
+    /// A file with the token that windows must present (default: RIPPLON_TOKEN, or a new token, which is printed)
     #[arg(long, value_name = "F")]
     token_file: Option<PathBuf>,
-    /// Run at once instead of waiting for a window
+    /// Start the run at once instead of waiting for a window
     #[arg(long)]
     play: bool,
 }
@@ -31,12 +31,12 @@ pub struct ServeArgs {
 /// The window of a run on another machine.
 #[derive(Args, Debug)]
 pub struct ConnectArgs {
-    /// Where `ripplon serve` is reached: HOST, HOST:PORT, or a port of this machine that `ssh -L` leads on
+    /// Where `ripplon serve` can be reached: HOST, HOST:PORT, or a port of this machine that `ssh -L` forwards
     address: String,
-    /// The token that `ripplon serve` has printed; without one RIPPLON_TOKEN
+    /// The token that `ripplon serve` printed (default: RIPPLON_TOKEN)
     #[arg(long, value_name = "T")]
     token: Option<String>,
-    /// A file that holds the token
+    /// A file with the token
     #[arg(long, value_name = "F", conflicts_with = "token")]
     token_file: Option<PathBuf>,
 }
@@ -45,7 +45,10 @@ pub struct ConnectArgs {
 fn token(text: Option<&str>, file: Option<&Path>) -> anyhow::Result<Option<Token>> {
     let read = match (text, file) {
         (Some(text), _) => Some(Token::read(text)),
-        (None, Some(file)) => Some(Token::read_file(file)),
+        (None, Some(file)) => Some(
+            Token::read_file(file)
+                .map_err(|error| format!("--token-file {error}; name a file that holds a token and nothing else")),
+        ),
         (None, None) => std::env::var(TOKEN).ok().map(|text| Token::read(&text)),
     };
     Ok(read.transpose().map_err(InputError)?)
@@ -79,7 +82,7 @@ pub(super) fn serve(args: &ServeArgs) -> anyhow::Result<()> {
     } else {
         say!("  ripplon connect {}:{port} {shown}", server.host());
         tell!(
-            "warning: whoever shares the network between can read what is sent, the token too; better listen on 127.0.0.1:{PORT} and use ssh -L"
+            "warning: others on the network can read what is sent, including the token; better listen on 127.0.0.1:{PORT} and use ssh -L"
         );
     }
     say!("The run goes on without a window. Ctrl-C ends it.");

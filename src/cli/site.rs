@@ -20,14 +20,14 @@ use std::sync::Arc;
 /// Pixels of a film.
 const SIZE: [usize; 2] = [640, 360];
 
-/// Pictures a second, and in all: six seconds.
+/// Pictures per second, and in all: six seconds.
 const FPS: f64 = 25.0;
 const PICTURES: u32 = 150;
 
 /// The ending of films.
 const FILM: &str = if cfg!(feature = "h264") { "mp4" } else { "gif" };
 
-/// Makes the page of all presets, or of those that are named; with the pictures of `stills`, a folder as seen from the page, in the place of films.
+/// Makes the page of all presets, or of those named; with the pictures in `stills`, a folder relative to the page, instead of films.
 ///
 /// # Errors
 /// If a preset is unknown, a run fails, or something cannot be written.
@@ -78,13 +78,13 @@ pub(super) fn make(folder: &Path, only: &[String], stills: Option<&str>) -> anyh
     Ok(())
 }
 
-/// What the page says of a preset.
+/// What the page says about a preset.
 struct Article {
     title: String,
     html: String,
 }
 
-/// Runs a preset, films it, and writes down what became of its predictions.
+/// Runs a preset, films it, and records the verdicts on its predictions.
 fn of_preset(folder: &Path, preset: &Preset, stills: Option<&str>, interrupt: Interrupt) -> anyhow::Result<Article> {
     let name = preset.name;
     let (file, scenario) = solver::read_scene(name, &[])?;
@@ -147,7 +147,7 @@ fn run(engine: &mut Engine, scenario: &Scenario, interrupt: Interrupt) -> anyhow
     Ok(())
 }
 
-/// Films a run to its end; the picture of its cover's time comes back.
+/// Films a run to its end; returns the picture at the time of its cover.
 fn shoot(engine: &mut Engine, scenario: &Arc<Scenario>, film: &Path, interrupt: Interrupt) -> anyhow::Result<Picture> {
     let time_step = engine.clock().time_step;
     let mut look = Look::of(scenario);

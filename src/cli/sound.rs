@@ -1,6 +1,7 @@
 //! Detectors as sound: `ripplon run SCENE --wav NAME=F.wav`.
 
 use super::InputError;
+use super::numbers::whole;
 use crate::engine::Engine;
 use crate::export::ExportError;
 use crate::export::wav::{self, Encoding, WavOptions};
@@ -11,16 +12,16 @@ use std::path::{Path, PathBuf};
 /// Which detectors are written as sound, and how.
 #[derive(Args, Debug)]
 pub struct SoundArgs {
-    /// Write what a detector recorded as sound; repeatable (NAME= may be left out where the scene has one detector)
+    /// Write the record of a detector as sound; repeatable (NAME= may be left out if the scene has one detector)
     #[arg(long, value_name = "NAME=F.wav")]
     pub(super) wav: Vec<String>,
-    /// Play it this many times as fast; below 1 slower: 0.01 makes 100 kHz audible
+    /// Playing speed: 2 is twice as fast, 0.01 a hundred times slower, which makes 100 kHz audible
     #[arg(long, value_name = "FACTOR", requires = "wav", default_value_t = 1.0, value_parser = positive)]
     wav_speed: f64,
-    /// Samples a second of the file
-    #[arg(long, value_name = "HZ", requires = "wav", default_value_t = 48_000, value_parser = clap::value_parser!(u32).range(1000..=768_000))]
+    /// Samples per second of the file
+    #[arg(long, value_name = "HZ", requires = "wav", default_value_t = 48_000, value_parser = whole(1000_u32, Some(768_000)))]
     wav_rate: u32,
-    /// Bits a sample: 16, 24, 32, or float
+    /// Bits per sample: 16, 24, 32 or float
     #[arg(long, value_name = "BITS", requires = "wav", default_value = "16", value_parser = encoding)]
     wav_bits: Encoding,
 }
@@ -40,7 +41,7 @@ fn encoding(text: &str) -> Result<Encoding, String> {
         .ok_or_else(|| "write 16, 24, 32 or float".to_owned())
 }
 
-/// Sounds to write: places of detectors with their files.
+/// Sounds to write: indices of detectors with their files.
 #[derive(Debug)]
 pub(super) struct Sounds {
     files: Vec<(usize, PathBuf)>,
@@ -54,7 +55,7 @@ impl Sounds {
     }
 }
 
-/// What is asked for, found out to be possible before the run.
+/// The requested sounds, checked before the run.
 ///
 /// # Errors
 /// [`InputError`] if there is no such detector.
@@ -97,7 +98,7 @@ pub(super) fn wanted(args: &SoundArgs, scenario: &Scenario) -> Result<Sounds, In
     })
 }
 
-/// Writes each of them; returns a line about each, or why it could not be written.
+/// Writes each sound; returns a line about each, or why it could not be written.
 pub(super) fn write(sounds: &Sounds, engine: &Engine) -> Vec<Result<String, ExportError>> {
     let taps = engine.taps();
     let one = |(place, path): &(usize, PathBuf)| {

@@ -1,4 +1,4 @@
-//! `ripplon sweep`: one run for each of several values, and what is measured of each.
+//! `ripplon sweep`: one run for each of several values, and its measured quantities.
 
 use super::named;
 use super::sweep_table::Table;
@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Seconds between two versions of the table while a sweep goes on; the first is written after the first run.
+/// Seconds between two versions of the table during a sweep; the first is written after the first run.
 const BETWEEN: Duration = Duration::from_secs(2);
 
 /// Lines that a plot of two keys can tell apart.
@@ -27,19 +27,21 @@ const MOST_LINES: usize = 7;
 pub struct SweepArgs {
     #[command(flatten)]
     scene: SceneArgs,
-    /// A key and its values: KEY=LOW..HIGH/COUNT, the same with `log` behind it, or KEY=A,B,C, with ` & KEY=FORMULA` behind it for keys that go with x (repeatable: every combination); without it what [sweep] of the scene says
+    /// A key and its values: KEY=LOW..HIGH/COUNT (add `log` for even ratios) or KEY=A,B,C; ` & KEY=FORMULA` after it
+    /// sets another key to a formula of the value x (repeatable: every combination) (default: [sweep] of the scene)
     #[arg(long, value_name = "KEY=VALUES")]
     vary: Vec<String>,
-    /// A detector or an observable at a time, NAME@T, NAME at the scene's end, or the contrast(NAME | NAME)@T of two (repeatable); without it what [sweep] says
+    /// A detector or an observable at a time: NAME@T, NAME (at the scene's end), or contrast(NAME | NAME)@T of two
+    /// (repeatable) (default: [sweep] of the scene)
     #[arg(long, value_name = "NAME@T")]
     measure: Vec<String>,
-    /// What the first quantity is held against: a formula of x (and y), the values that vary, or `transmission`
+    /// The theory for the first quantity: a formula of x (and y), the values that vary, or `transmission` (default: [sweep] of the scene)
     #[arg(long, value_name = "FORMULA", allow_hyphen_values = true)]
     theory: Option<String>,
-    /// Write the table as CSV, a row a run; runs that a table there has already, of the same scene, are not run again
+    /// Write the table as CSV, one row per run; runs of the same scene that the table already has are not repeated
     #[arg(long, value_name = "F.csv")]
     csv: Option<PathBuf>,
-    /// Draw the quantities over the first key, theory dashed; with even ratios along the axis where its values have them
+    /// Draw the quantities against the first key, theory dashed; the axis is logarithmic if the values have even ratios
     #[arg(long, value_name = "F.png")]
     plot: Option<PathBuf>,
 }
@@ -89,7 +91,7 @@ pub(super) fn run(args: &SweepArgs) -> anyhow::Result<()> {
     all_told(failed)
 }
 
-/// What a sweep came to.
+/// The outcome of a sweep.
 struct Outcome {
     points: Vec<SweepPoint>,
     fresh: usize,
@@ -99,7 +101,7 @@ struct Outcome {
     failure: Option<anyhow::Error>,
 }
 
-/// Runs what is left.
+/// Runs the remaining values.
 fn go(
     plan: &SweepPlan,
     known: Vec<SweepPoint>,
@@ -146,7 +148,7 @@ fn go(
     })
 }
 
-/// Says what it came to.
+/// Prints the outcome.
 fn conclude(plan: &SweepPlan, outcome: &Outcome, runs: usize) -> anyhow::Result<()> {
     say!(
         "{} of {runs} runs, {} of them now, in {:.1} s",
@@ -190,7 +192,7 @@ fn conclude(plan: &SweepPlan, outcome: &Outcome, runs: usize) -> anyhow::Result<
     Ok(())
 }
 
-/// The sweep that is asked for: that of the scene, with what the command line says instead.
+/// The requested sweep: that of the scene, with the changes of the command line.
 fn sweep_of(args: &SweepArgs, given: Option<&Sweep>) -> Result<Sweep, InputError> {
     let mut sweep = given.cloned().unwrap_or_default();
     let named = |option: &str, fault: &SweepFault| InputError(format!("{option}: {fault}"));
@@ -218,7 +220,7 @@ fn sweep_of(args: &SweepArgs, given: Option<&Sweep>) -> Result<Sweep, InputError
     Ok(sweep)
 }
 
-/// What is wrong with the input exits with 2.
+/// Errors in the input exit with 2.
 pub(super) fn as_input<T>(result: Result<T, SweepError>) -> anyhow::Result<T> {
     result.map_err(|error| {
         if let SweepError::Scene { setting, faults } = error {

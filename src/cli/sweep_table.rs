@@ -1,4 +1,4 @@
-//! The table that `ripplon sweep` writes, and goes on with.
+//! The table that `ripplon sweep` writes and continues.
 
 use super::InputError;
 use super::run::short;
@@ -9,12 +9,12 @@ use crate::scene::sweep::Quantity;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-/// What says how a scene is shown, told or judged, and changes none of its numbers.
+/// The sections that determine how a scene is shown, explained or judged, and change none of its numbers.
 const WORDS: [&str; 10] = [
     "title", "about", "tags", "view", "camera", "note", "theory", "expect", "sweep", "room",
 ];
 
-/// Values at which formulas of the value that varies are told apart.
+/// Values at which formulas of the varying value are compared.
 const PROBES: [f64; 2] = [0.731, 2.173];
 
 /// The columns of a sweep: what varies, what is measured, theory, and the number of the scene.
@@ -22,7 +22,7 @@ pub(super) struct Table {
     columns: Vec<String>,
     keys: usize,
     theory: bool,
-    /// Of all that the numbers of a run depend on beside the values that vary: another one, another scene.
+    /// A checksum of everything that the numbers of a run depend on, except the values that vary: another checksum means another scene.
     scene: u32,
 }
 
@@ -30,7 +30,7 @@ impl Table {
     /// The table of a sweep whose scene reads these files.
     ///
     /// # Errors
-    /// If one of them cannot be read any more.
+    /// If one of them can no longer be read.
     pub(super) fn of(plan: &SweepPlan, files: &[PathBuf]) -> Result<Self, InputError> {
         let sweep = &plan.sweep;
         let mut columns: Vec<String> = sweep.axes.iter().map(|axis| axis.key.clone()).collect();
@@ -83,7 +83,7 @@ impl Table {
         Ok(csv.finish()?)
     }
 
-    /// The runs that a table has already, beside what theory says now.
+    /// The runs that a table already has, with the present theory.
     pub(super) fn read(&self, path: &Path, plan: &SweepPlan) -> anyhow::Result<Vec<SweepPoint>> {
         let bytes = crate::input_file::read(path, 1 << 30)
             .map_err(|error| InputError(format!("--csv {}: {error}", path.display())))?;
@@ -110,7 +110,7 @@ impl Table {
             let row: Option<Vec<f64>> = line.split(',').map(|cell| cell.trim().parse().ok()).collect();
             let row = row.filter(|row| row.len() == self.columns.len()).ok_or_else(|| {
                 InputError(format!(
-                    "--csv {}: line {} is no row of {} numbers; mend or remove the file",
+                    "--csv {}: line {} is not a row of {} numbers; repair or remove the file",
                     path.display(),
                     number + 2,
                     self.columns.len()
@@ -126,7 +126,7 @@ impl Table {
             };
             if row.last() != Some(&f64::from(self.scene)) {
                 return Err(InputError(format!(
-                    "--csv {}: line {} was measured of another scene: its keys, --set or a file that it reads were others; name another file, or remove it",
+                    "--csv {}: line {} belongs to another scene: its keys, --set or a file that it reads differ; name another file, or remove it",
                     path.display(),
                     number + 2
                 ))
@@ -178,7 +178,7 @@ fn number_of(plan: &SweepPlan, files: &[PathBuf]) -> Result<u32, InputError> {
     Ok(sum.finalize())
 }
 
-/// Takes a key, as `--set` addresses it, out of a scene; of an entry of a list of numbers the value, so that the others keep their places.
+/// Removes a key, as `--set` addresses it, from a scene; of an entry in a list of numbers only the value, so that the others keep their places.
 fn forget(scene: &mut toml::Value, key: &str) {
     match (key.split_once('.'), scene) {
         (None, toml::Value::Table(table)) => {

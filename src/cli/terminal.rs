@@ -1,5 +1,6 @@
-//! What is printed. A reader that has seen enough (`| head -1`), a terminal that was hung up or a full disk under a log ends no run: what cannot be printed is left
-//! out. Control characters of scenes (titles, names) do not reach the terminal.
+//! Printed output. A reader that stops early (`| head -1`), a terminal that was closed or a full disk under a log does
+//! not end a run: what cannot be printed is left out. Control characters of scenes (titles, names) do not reach the
+//! terminal.
 
 use crate::atomic_file::faults;
 use crate::backend::ranks;
@@ -9,7 +10,7 @@ use std::fmt;
 use std::io::{ErrorKind, IsTerminal, Write};
 use std::sync::{Mutex, PoisonError};
 
-/// A bar on a terminal, nothing elsewhere.
+/// A progress bar on a terminal, nothing elsewhere.
 pub(super) fn bar(total: u64, template: &str) -> ProgressBar {
     if !std::io::stderr().is_terminal() {
         return ProgressBar::hidden();
@@ -21,10 +22,10 @@ pub(super) fn bar(total: u64, template: &str) -> ProgressBar {
     bar
 }
 
-/// Why standard output did not take a line, if it was not that nobody reads any more.
+/// Why standard output did not take a line, unless the reader has gone.
 static MISSED: Mutex<Option<std::io::Error>> = Mutex::new(None);
 
-/// Prints a line to standard output. `false` where a pipe was closed: nobody reads any more.
+/// Prints a line to standard output. `false` if a pipe was closed and nobody reads any more.
 pub(super) fn out(line: fmt::Arguments<'_>) -> bool {
     if !ranks::is_first() {
         return true;
@@ -41,18 +42,18 @@ pub(super) fn out(line: fmt::Arguments<'_>) -> bool {
     true
 }
 
-/// Whether all that was printed reached standard output, or the reader that has seen enough.
+/// Whether all that was printed reached standard output, or its reader stopped early.
 ///
 /// # Errors
 /// If a line is missing.
 pub(super) fn all_printed() -> anyhow::Result<()> {
     match MISSED.lock().unwrap_or_else(PoisonError::into_inner).take() {
-        Some(error) => anyhow::bail!("what was to be printed is not whole: {error}; give it another place"),
+        Some(error) => anyhow::bail!("the output is incomplete: {error}; write it elsewhere"),
         None => Ok(()),
     }
 }
 
-/// Prints a line to standard error, as it is: colours were put in by the program.
+/// Prints a line to standard error unchanged: its colours come from the program.
 pub(super) fn error(line: fmt::Arguments<'_>) {
     if !ranks::is_first() {
         return;
@@ -61,13 +62,13 @@ pub(super) fn error(line: fmt::Arguments<'_>) {
     let _ = faults::call().and_then(|()| writeln!(std::io::stderr().lock(), "{line}"));
 }
 
-/// Prints a line to standard error from whichever process of several it is.
+/// Prints a line to standard error, from any of several processes.
 pub(super) fn last_words(line: fmt::Arguments<'_>) {
     // Nobody is left to be told.
     let _ = writeln!(std::io::stderr().lock(), "{line}");
 }
 
-/// Prints a line like `println!`, and never panics; `false` where nobody reads any more.
+/// Prints a line like `println!`, and never panics; `false` if nobody reads any more.
 macro_rules! say {
     ($($part:tt)*) => { $crate::cli::terminal::out(format_args!($($part)*)) };
 }
@@ -81,7 +82,7 @@ macro_rules! tell {
 
 pub(super) use {say, tell};
 
-/// Tells all but the last of what went wrong, and gives that one back: every output is tried, whatever became of the others.
+/// Prints all errors but the last, and returns that one: every output is tried, even if others failed.
 pub(super) fn all_told(mut failed: Vec<anyhow::Error>) -> anyhow::Result<()> {
     let Some(last) = failed.pop() else { return Ok(()) };
     for failure in failed {
@@ -90,16 +91,16 @@ pub(super) fn all_told(mut failed: Vec<anyhow::Error>) -> anyhow::Result<()> {
     Err(last)
 }
 
-/// Lets a write beyond the largest file that the shell allows (`ulimit -f`) fail as any other, instead of ending the program without a word.
+/// Lets a write beyond the file size limit of the shell (`ulimit -f`) fail like any other, instead of ending the program without a message.
 #[cfg(any(target_os = "linux", target_os = "macos"))]
 #[allow(unsafe_code, reason = "a system call that the standard library does not offer")]
 pub(super) fn ignore_file_size_signal() {
     use std::ffi::c_int;
-    /// `SIGXFSZ` on these systems, but for Linux on MIPS, which Rust's tier 1 and 2 lack.
+    /// `SIGXFSZ` on these systems, except Linux on MIPS, which is not in Rust's tiers 1 and 2.
     const FILE_SIZE: c_int = 25;
     /// `SIG_IGN`.
     const IGNORE: usize = 1;
-    /// `SIG_ERR`, for what is no signal.
+    /// `SIG_ERR`, for an unknown signal.
     const REFUSED: usize = usize::MAX;
     unsafe extern "C" {
         fn signal(signal: c_int, handler: usize) -> usize;

@@ -19,12 +19,12 @@ use std::sync::Arc;
 pub struct WorksheetArgs {
     #[command(flatten)]
     scene: SceneArgs,
-    /// The page (.html); picture and scene are inside it
+    /// The page to write (.html); it contains the picture and the scene
     out: PathBuf,
-    /// Add a sheet of answers: the predictions, with what this machine measures (runs the scene to its end)
+    /// Add a sheet of answers: the predictions and the measured values (runs the scene to its end)
     #[arg(long)]
     answers: bool,
-    /// The address of a page made by `web/build`, for a link that opens the scene there
+    /// The address of a page built by `web/build`, for a link that opens the scene there
     #[arg(long, value_name = "URL")]
     page: Option<String>,
 }
@@ -39,7 +39,7 @@ pub(super) fn run(args: &WorksheetArgs) -> anyhow::Result<()> {
     }
     if let Some(page) = args.page.as_ref().filter(|page| !page.starts_with("http")) {
         return Err(InputError(format!(
-            "--page {page} is no address; write e.g. https://example.org/ripplon/"
+            "--page {page} is not an address; write e.g. https://example.org/ripplon/"
         ))
         .into());
     }
@@ -143,7 +143,7 @@ fn questions(scenario: &Scenario, unit: &str) -> String {
     html
 }
 
-/// What begins the tasks of a lesson.
+/// The words that begin the tasks of a lesson.
 const TRY: &str = "**Try**";
 
 /// The lesson up to what is to be tried.

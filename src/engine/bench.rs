@@ -1,4 +1,4 @@
-//! The measurements of `ripplon bench`: rates of the methods beside the limits of the machine.
+//! The measurements of `ripplon bench`: rates of the methods, compared with the limits of the machine.
 
 pub mod auto;
 pub mod scaling;
@@ -53,7 +53,7 @@ pub fn orders(method: &Method) -> Vec<u32> {
     }
 }
 
-/// Every combination that the table offers, in its order; `order` is each method's own nearest to the one asked for.
+/// Every combination that the table offers, in its order; `order` is each method's own nearest to the requested one.
 pub fn cases(order: u32, wanted: impl Fn(Backend) -> bool) -> Vec<Case> {
     let mut all = Vec::new();
     for method in METHODS {
@@ -88,7 +88,7 @@ pub struct Entry {
     pub backend: &'static str,
     /// In which precision.
     pub precision: &'static str,
-    /// The order asked for: see [`Case::order`].
+    /// The requested order: see [`Case::order`].
     pub order: u32,
     /// Sites along x, y, z.
     pub size: Vec<usize>,
@@ -104,10 +104,10 @@ pub struct Entry {
     pub min: f64,
     /// The fastest repetition.
     pub max: f64,
-    /// Site-steps per second of `ripplon run` from its first step on, where that was asked for: see [`measure_run`].
+    /// Site-steps per second of `ripplon run` from its first step on, if that was requested: see [`measure_run`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub run_site_steps_per_s: Option<f64>,
-    /// The rate while a window shows the run, where that was asked for.
+    /// The rate while a window shows the run, if that was requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shown: Option<Shown>,
 }

@@ -1,4 +1,4 @@
-//! From a scenario to a solver: what the table allows, what a run will need.
+//! From a scenario to a solver: what the table allows, and what a run will need.
 
 use super::EngineError;
 use crate::physics::mirror::Drive;
@@ -9,7 +9,7 @@ use crate::solver::placement::MirrorSites;
 use crate::solver::{self, Method, Solver, StepAdvice, Taps};
 use std::time::Duration;
 
-/// The method of a scenario. What a scene asks of `[solver]` was checked against the table when it was read.
+/// The method of a scenario. The scene's `[solver]` was checked against the table when it was read.
 ///
 /// # Errors
 /// [`EngineError::UnknownMethod`].
@@ -41,7 +41,7 @@ pub struct Estimate {
     pub advice: StepAdvice,
     /// Steps to the scene's end, where it has one.
     pub steps: Option<u64>,
-    /// Bytes of what the detectors record until then, where it is kept.
+    /// Bytes of the detectors' records until then, if they are kept.
     pub records: u64,
     /// Impulse responses of a soft inverse filter, each of the steps up to the turn.
     pub responses: Option<(usize, u64)>,
@@ -136,7 +136,7 @@ pub fn path_bytes(trajectories: u64, times: u64) -> u64 {
     times.saturating_mul(trajectories.saturating_mul(24).saturating_add(8))
 }
 
-/// Steps of Δt from one time to the step nearest to another; 0 where that lies behind.
+/// Steps of Δt from one time to the step nearest to another; 0 if that lies behind.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,

@@ -55,7 +55,7 @@ pub enum CheckpointError {
         message: String,
     },
     /// The file could not be read.
-    #[error("{}: the checkpoint cannot be read: {message}", path.display())]
+    #[error("{}: the checkpoint cannot be read: {message}; name a file that --checkpoint wrote", path.display())]
     Read {
         /// The file.
         path: PathBuf,
@@ -77,7 +77,7 @@ pub enum CheckpointError {
         found: u32,
     },
     /// Truncated or changed.
-    #[error("{}: the checkpoint is damaged ({what}); use an earlier one or start anew", path.display())]
+    #[error("{}: the checkpoint is damaged ({what}); use an earlier one or start again", path.display())]
     Damaged {
         /// The file.
         path: PathBuf,
@@ -119,7 +119,7 @@ pub struct Checkpoint {
 pub struct RunInfo {
     /// Version of the program.
     pub program: String,
-    /// The processor's vectors, on which last bits may depend; empty where nobody wrote them down.
+    /// The processor's vectors, on which last bits may depend; empty if nobody wrote them down.
     #[serde(default)]
     pub vectors: String,
     /// The scene file, with everything that was overridden.

@@ -16,7 +16,7 @@ pub trait Work: Any + Send + Sync {
     /// What is wrong, and what to do.
     fn run(&self, engine: &mut Engine) -> Result<String, String>;
 
-    /// Whether its earlier results are still to be taken: then the run waits.
+    /// Whether earlier results have not been taken yet: then the run waits.
     fn waits(&self) -> bool {
         false
     }
@@ -40,12 +40,12 @@ impl Job {
         Self::of(work)
     }
 
-    /// A job of a kind that others know.
+    /// A job of a known type.
     pub fn of(work: impl Work) -> Self {
         Self { work: Arc::new(work) }
     }
 
-    /// The work, if it is of this kind: what can be sent to an engine on another machine is known by its type.
+    /// The work, if it is of this type: what can be sent to an engine on another machine is recognised by its type.
     pub fn of_kind<W: Work>(&self) -> Option<Arc<W>> {
         let work: Arc<dyn Any + Send + Sync> = Arc::<dyn Work>::clone(&self.work);
         work.downcast().ok()
@@ -71,10 +71,10 @@ impl fmt::Debug for Job {
 /// Commands of the window for the worker. Commands travel through one bounded channel.
 #[derive(Clone, Debug)]
 pub enum Command {
-    /// Starts another scene at t = 0; it runs or pauses as the one before did.
+    /// Starts another scene at t = 0; it runs or pauses like the one before.
     Load(Arc<Scenario>),
     /// The scene was edited. What can be changed live is (Δt, layers, constants, method, variant, precision: the state
-    /// goes on); another grid, equation or initial state starts anew.
+    /// goes on); another grid, equation or initial state starts again.
     Update(Arc<Scenario>),
     /// Runs.
     Play,
@@ -88,34 +88,34 @@ pub enum Command {
     Snapshot,
     /// Back to the snapshot.
     Restore,
-    /// Reverses time: at the scene's mirror, or Δt → −Δt where there is none.
+    /// Reverses time: at the scene's mirror, or Δt → −Δt if there is none.
     Reverse,
     /// Returns to the moment of reversal, to repeat the way back.
     BackToTurn,
     /// Steps per shown frame; `None` = as many as fit into a frame.
     StepsPerFrame(Option<u64>),
-    /// Whether a run pauses where its lesson is over: at the focus of a mirror, else at the scene's end. Playing again goes on from there.
+    /// Whether a run pauses at the end of its lesson: at the focus of a mirror, otherwise at the scene's end. Playing again continues from there.
     Rest(bool),
     /// What the frames show.
     View(ImageRequest),
-    /// The volume that the frames shall carry beside the picture; `None` = no volume.
+    /// The volume that the frames carry in addition to the picture; `None` = no volume.
     Volume(Option<VolumeRequest>),
     /// Whether the frames contain the measures of ψ, which need a pass over the whole field.
     StateMeasures(bool),
-    /// A second run of this scene beside the present one, from its state and in step with it; `None` ends it. The grid, the equation and the
+    /// A second run of this scene, from the state of the present run and in step with it; `None` ends it. The grid, the equation and the
     /// initial state are those of the present scene, and Δt is a whole part of the present one.
     Compare(Option<Arc<Scenario>>),
     /// Work that needs the engine, e.g. an export of the field.
     Run(Job),
-    /// Work to be done with every state that is shown while it steps, e.g. a picture of a film: stepping waits for it. It ends with `None`, with
-    /// the first failure, or with another scene.
+    /// Work to be done with every state that is shown while the run plays, e.g. a picture of a film: stepping waits for
+    /// it. It ends with `None`, with the first failure, or with another scene.
     EachPicture(Option<Job>),
     /// Ends the thread.
     Quit,
 }
 
 impl Command {
-    /// Whether it only changes the next frames.
+    /// Whether it only affects the next frames.
     pub fn is_setting(&self) -> bool {
         matches!(
             self,
@@ -123,7 +123,7 @@ impl Command {
         )
     }
 
-    /// Whether a later command of the same kind makes this one pointless, with nothing in between that it acts on.
+    /// Whether a later command of the same kind supersedes this one, with nothing in between that it affects.
     pub(super) fn is_replaced_by(&self, later: &Self) -> bool {
         matches!(
             (self, later),

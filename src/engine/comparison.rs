@@ -1,4 +1,4 @@
-//! A second run beside the first, from the same state and in step with it: another method, Δt, precision or back end.
+//! A second run along with the first, from the same state and in step with it: another method, Δt, precision or back end.
 
 use super::pacing::TimeBudget;
 use super::{Engine, EngineError};
@@ -24,7 +24,7 @@ pub struct Compared {
     pub difference: Option<(u64, f64, f64)>,
 }
 
-/// Second less first, texel by texel; of pictures with a phase the size of the complex difference. `None` while they are of different parts of
+/// Second minus first, texel by texel; for pictures with a phase the size of the complex difference. `None` while they are of different parts of
 /// the field.
 pub fn difference(first: &FieldImage, second: &FieldImage) -> Option<FieldImage> {
     let layout = |image: &FieldImage| (image.size, image.origin, image.reduction, image.quantity);
@@ -77,7 +77,7 @@ impl ComparisonRun {
         Ok(companion)
     }
 
-    /// Whether it can continue with another scenario, after edits of the medium that both runs get.
+    /// Whether it can continue with another scenario, after edits of the medium that apply to both runs.
     pub(super) fn goes_on(&self, scenario: &Scenario) -> bool {
         let own = self.engine.scenario();
         scenario.continues(own) && scenario.solver() == own.solver() && scenario.time().step == own.time().step
@@ -102,7 +102,7 @@ impl ComparisonRun {
         self.engine.reverse()
     }
 
-    /// Steps to the time of the first run. Its Δt is a whole part of the first one's, so both meet there.
+    /// Steps to the time of the first run. The first run's Δt is a whole multiple of its own, so both meet there.
     pub(super) fn follow(&mut self, first: &Clock) -> Result<(), EngineError> {
         let steps = self.engine.steps_until(first.time)?;
         self.engine.advance(steps)?;
@@ -129,7 +129,7 @@ impl ComparisonRun {
         Ok(())
     }
 
-    /// Draws what the first run's picture shows.
+    /// Draws the same view as the first run's picture.
     pub(super) fn draw(&mut self, request: &ImageRequest) -> Result<(), EngineError> {
         self.engine.image(request, &mut self.image)
     }
@@ -145,7 +145,7 @@ impl ComparisonRun {
     }
 }
 
-/// ‖b − a‖/‖a‖; 0 where both are 0.
+/// ‖b − a‖/‖a‖; 0 if both are 0.
 fn distance(a: &FieldData, b: &FieldData) -> f64 {
     const PART: usize = 1 << 14;
     let parts: Vec<[f64; 2]> = (0..a.len().div_ceil(PART))

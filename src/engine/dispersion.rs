@@ -1,4 +1,4 @@
-//! ω against k of a scene: it is run to its end, and the line along x is recorded and transformed in space and time.
+//! ω against k of a scene: the scene is run to its end, and the line along x is recorded and transformed in space and time.
 //!
 //! With several axes the mean over the others is taken: it contains the waves along x, to which the laws belong.
 
@@ -18,7 +18,7 @@ use std::sync::Arc;
 const MOST_VALUES: u64 = 1 << 23;
 /// With fewer records no frequency is resolved.
 const FEWEST: u64 = 32;
-/// Power below this part of the strongest is not counted as the wave's: a Hann window leaves 3e-4 in amplitude beside a line.
+/// Power below this fraction of the strongest is not counted as the wave's: a Hann window leaves 3e-4 in amplitude next to a line.
 pub const WEAKEST: f64 = 1e-5;
 
 /// What was found.
@@ -28,7 +28,7 @@ pub struct DispersionReport {
     pub dispersion: Dispersion,
     /// The laws of a uniform medium.
     pub law: Law,
-    /// What the scene has beside that medium, in words; none where there is nothing.
+    /// What the scene has in addition to that medium, in words; none if there is nothing.
     pub unlike: Option<String>,
     /// Records that were taken.
     pub records: u64,
@@ -103,7 +103,7 @@ fn steps(scenario: &Scenario, quantum: &Quantum, step: f64) -> Steps {
     }
 }
 
-/// What the scene has beside the uniform medium that the law is of.
+/// What the scene has in addition to the uniform medium of the law.
 fn unlike_the_law(scenario: &Scenario) -> Option<String> {
     let medium = scenario.medium();
     let set = [
@@ -174,10 +174,10 @@ fn line(grid: &Grid, field: &FieldData, out: &mut Vec<Complex64>) {
     out.extend((0..nx).map(|i| (0..rows).map(|row| field.at(row * nx + i)).sum::<Complex64>() * share));
 }
 
-/// Runs a scene to its end and transforms what runs along x; `watch` is told of steps done and to do, and may break it off.
+/// Runs a scene to its end and transforms the waves along x; `watch` is told of steps done and to do, and may cancel it.
 ///
 /// # Errors
-/// If the scene has no end, relaxes, reverses time, is too short or too large for a record, or the run fails or is broken off.
+/// If the scene has no end, relaxes, reverses time, is too short or too large for a record, or the run fails or is cancelled.
 pub fn measure(
     scenario: &Arc<Scenario>,
     watch: &mut dyn FnMut(u64, u64) -> ControlFlow<()>,
@@ -190,7 +190,7 @@ pub fn measure(
         return fault("imaginary time has no frequencies; set time.imaginary = false");
     }
     if scenario.mirror().is_some() {
-        return fault("a scene that turns time round runs through two records; remove [mirror]");
+        return fault("a scene that reverses time has two records, before and after; remove [mirror]");
     }
     let grid = scenario.grid().clone();
     let mut engine = Engine::new(Arc::clone(scenario))?;
@@ -207,7 +207,7 @@ pub fn measure(
     let records = steps / stride + 1;
     if records < FEWEST {
         return fault(&format!(
-            "{} of every {} tell no frequency: {FEWEST} are the fewest; let time.end be later, or time.step smaller",
+            "{} of every {} are too few for a frequency: at least {FEWEST} are needed; set a later time.end, or a smaller time.step",
             units::counted(records, "record"),
             units::counted(stride, "step")
         ));

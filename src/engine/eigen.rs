@@ -1,4 +1,4 @@
-//! The spectrum of a scene: its lowest levels, or the energies that its own wave contains.
+//! The spectrum of a scene: its lowest levels, or the energies contained in its own wave.
 
 use super::dispersion::potential;
 use super::{Engine, EngineError};
@@ -12,7 +12,7 @@ use std::sync::Arc;
 /// The lowest `wanted` levels of a scene; `watch` is told of every round.
 ///
 /// # Errors
-/// If the scene has none, or not as many, memory runs out, or it was cancelled.
+/// If the scene has no levels, or too few, memory runs out, or the search was cancelled.
 pub fn levels(
     scenario: &Scenario,
     wanted: usize,
@@ -38,20 +38,20 @@ fn swings_freely(scenario: &Scenario) -> Result<(), EngineError> {
     let refused = |what: &str, remedy: &str| Err(EngineError::Levels(format!("{what}; {remedy}")));
     if scenario.time().imaginary {
         return refused(
-            "in imaginary time the wave decays and does not turn",
+            "in imaginary time the wave decays and does not oscillate",
             "set time.imaginary = false",
         );
     }
     if scenario.mirror().is_some() {
         return refused(
-            "a mirror turns time round, and the wave runs through two records",
+            "a mirror reverses time, so that there are two records",
             "remove [mirror]",
         );
     }
     Ok(())
 }
 
-/// The lowest and the highest energy that H of a scene can have: the lattice's band, of `split-step-fourier` with a mass the continuum's as far as the grid carries it, and the potential. `None` where there is more in H than
+/// The lowest and the highest energy that H of a scene can have: the lattice's band, of `split-step-fourier` with a mass the continuum's as far as the grid carries it, and the potential. `None` if there is more in H than
 /// those, or where it changes in time.
 #[expect(clippy::cast_precision_loss, reason = "1 to 3")]
 fn energies(scenario: &Scenario) -> Option<[f64; 2]> {
@@ -69,10 +69,10 @@ fn energies(scenario: &Scenario) -> Option<[f64; 2]> {
     Some([rest + deep, rest + band * rank * quantum.hopping + tall])
 }
 
-/// Runs a scene to `end` with its overlap with the start taken after every step; `watch` is told of the steps done and may break it off.
+/// Runs a scene to `end`, recording its overlap with the initial state after every step; `watch` is told of the steps done and may cancel it.
 ///
 /// # Errors
-/// If the run fails; [`EngineError::Cancelled`] where it was cancelled.
+/// If the run fails; [`EngineError::Cancelled`] if it was cancelled.
 pub fn autocorrelation(
     scenario: Arc<Scenario>,
     end: f64,

@@ -35,7 +35,7 @@ pub enum Change {
     Kept,
     /// Δt, the medium or the constants were changed in the running solver.
     Edited,
-    /// Another solver was built and carries the field and the clock on.
+    /// Another solver was built and continues from the field and the clock.
     Rebuilt,
     /// Another grid, equation or initial state: the run is back at t = 0.
     Restarted,
@@ -46,7 +46,7 @@ pub enum Change {
 pub struct Progress {
     /// Steps taken in this call.
     pub done: u64,
-    /// Steps that this call takes in all.
+    /// The total number of steps of this call.
     pub total: u64,
     /// Seconds spent stepping in this call.
     pub seconds: f64,
@@ -59,7 +59,7 @@ pub struct RunEnd {
     pub steps: u64,
     /// Seconds spent stepping.
     pub seconds: f64,
-    /// Whether the end was reached; `false` where the caller stopped it.
+    /// Whether the end was reached; `false` if the caller stopped it.
     pub reached: bool,
 }
 
@@ -79,7 +79,7 @@ pub(super) struct Snapshot {
 
 /// A run of one scenario, stepped by the caller.
 ///
-/// Results do not depend on how the steps are cut into calls: one call with n steps equals n calls with one step, bit for
+/// Results do not depend on how the steps are divided into calls: one call with n steps equals n calls with one step, bit for
 /// bit.
 pub struct Engine {
     pub(super) scenario: Arc<Scenario>,
@@ -91,11 +91,11 @@ pub struct Engine {
     pub(super) initial: Observables,
     /// The last ones taken, and their step.
     pub(super) latest: (u64, Observables),
-    /// Whether nothing that they depend on was edited since.
+    /// Whether nothing that they depend on has been edited since.
     pub(super) current: bool,
     /// Those since the last edit, where nothing drives the field.
     undriven: Option<Undriven>,
-    /// The way there and back of a scene with a mirror.
+    /// The way out and back of a scene with a mirror.
     pub(super) timeline: Option<Timeline>,
     /// The result of each way back.
     pub(super) replays: Vec<Replay>,
@@ -104,7 +104,7 @@ pub struct Engine {
     snapshot: Option<Snapshot>,
     failure: Option<EngineError>,
     pub(super) maps: Maps,
-    /// The field at t = 0, once the measures of ψ were asked for.
+    /// The field at t = 0, once the measures of ψ have been requested.
     start: Option<Arc<FieldData>>,
     /// Bohm's trajectories so far, and the currents that move them.
     pub(super) paths: Paths,
@@ -152,7 +152,7 @@ impl Engine {
         Ok(engine)
     }
 
-    /// The first record of detectors without any is that of now, from which means and velocities count: of t = 0, or of when they were placed.
+    /// Detectors without records take their first one now, at t = 0 or when they are placed; means and velocities count from it.
     pub(super) fn record_start(&mut self) -> Result<(), EngineError> {
         if !self.taps.times().is_empty() || self.taps.taps().is_empty() {
             return Ok(());
@@ -197,7 +197,7 @@ impl Engine {
         &self.taps
     }
 
-    /// Keeps at most `most` records a detector by forgetting every other one; for runs without an end.
+    /// Keeps at most `most` records per detector by dropping every other one; for runs without an end.
     pub fn limit_records(&mut self, most: usize) {
         if self.taps.times().len() > most.max(1) {
             self.taps.thin();
@@ -209,7 +209,7 @@ impl Engine {
         &self.verdicts
     }
 
-    /// Why the run cannot go on, if it cannot.
+    /// Why the run cannot continue, if it cannot.
     pub fn failure(&self) -> Option<&EngineError> {
         self.failure.as_ref()
     }
@@ -219,7 +219,7 @@ impl Engine {
         self.snapshot.is_some()
     }
 
-    /// Forgets all records of the detectors but the last, from which peaks and predictions go on; how many are left.
+    /// Drops all records of the detectors except the last, from which peaks and predictions continue; returns how many are left.
     pub fn forget_records(&mut self) -> usize {
         self.taps.keep_last();
         self.taps.times().len()
@@ -228,8 +228,7 @@ impl Engine {
     /// Takes `steps` steps. Expectations and the kept observables are measured at exactly their steps.
     ///
     /// # Errors
-    /// If the back end fails or the field is found not to be finite; the run then stays where it is until
-    /// it is reset, restored or updated.
+    /// If the back end fails or the field is not finite; the run then stays where it is until it is reset, restored or updated.
     pub fn advance(&mut self, steps: u64) -> Result<(), EngineError> {
         let mut left = steps;
         let mut known = None;
@@ -292,7 +291,7 @@ impl Engine {
     /// Steps from here to the step nearest to time `t`.
     ///
     /// # Errors
-    /// [`EngineError::Behind`] if `t` lies more than half a step behind, [`EngineError::TooFar`] if more than [`MOST_STEPS`] lie before it.
+    /// [`EngineError::Behind`] if `t` lies more than half a step in the past, [`EngineError::TooFar`] if it is more than [`MOST_STEPS`] steps away.
     pub fn steps_until(&self, t: f64) -> Result<u64, EngineError> {
         let clock = self.clock();
         let steps = (t - clock.time) / clock.time_step;
@@ -313,7 +312,7 @@ impl Engine {
         Ok(steps_between(clock.time, t, clock.time_step))
     }
 
-    /// Steps to the step nearest to time `t`; `progress` is called about twenty times a second and may stop the run
+    /// Steps to the step nearest to time `t`; `progress` is called about twenty times per second and may stop the run
     /// between two batches.
     ///
     /// # Errors

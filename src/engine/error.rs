@@ -44,7 +44,7 @@ pub enum EngineError {
     /// A time that stepping in the present direction does not reach.
     #[error("t = {target} lies behind t = {time}, and the run goes {direction}; choose a later end or reverse the run")]
     Behind {
-        /// The time asked for.
+        /// The requested time.
         target: f64,
         /// The present time.
         time: f64,
@@ -54,7 +54,7 @@ pub enum EngineError {
     /// A time that is more steps away than a clock can count.
     #[error("up to t = {target:?} there are {steps:.1e} steps of {step:.6e}; choose an earlier time, such that there are at most {most:.1e}", most = MOST_STEPS)]
     TooFar {
-        /// The time asked for.
+        /// The requested time.
         target: f64,
         /// Steps up to there.
         steps: f64,
@@ -71,7 +71,7 @@ pub enum EngineError {
     #[error("time cannot be turned round: {0}")]
     Mirror(String),
     /// A long task was cancelled.
-    #[error("{0}: broken off; the run stands before it")]
+    #[error("{0}: cancelled; the run is at the step before it")]
     Cancelled(&'static str),
     /// There is no snapshot.
     #[error("there is no snapshot; take one first")]

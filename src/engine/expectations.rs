@@ -41,7 +41,7 @@ impl Verdict {
     }
 }
 
-/// Steps until the next pending expectation is due; `None` where none lies ahead.
+/// Steps until the next pending prediction is due; `None` if there is none.
 pub fn next_due(expectations: &[Expectation], verdicts: &[Verdict], clock: &Clock) -> Option<u64> {
     pending(expectations, verdicts)
         .map(|(_, expectation)| steps_between(clock.time, expectation.at, clock.time_step))
@@ -49,7 +49,7 @@ pub fn next_due(expectations: &[Expectation], verdicts: &[Verdict], clock: &Cloc
         .min()
 }
 
-/// Steps until the next question that was not asked yet, with its place; 0 where it is due now. `None` where none lies ahead.
+/// Steps until the next question that has not been asked yet, with its index; 0 if it is due now, `None` if there is none.
 pub fn next_question(expectations: &[Expectation], asked: &[bool], clock: &Clock) -> Option<(u64, usize)> {
     let open = |(place, expectation): &(usize, &Expectation)| {
         !expectation.ask.is_empty() && !asked.get(*place).copied().unwrap_or(false)
@@ -68,7 +68,7 @@ pub fn is_due(expectation: &Expectation, clock: &Clock) -> bool {
     ((expectation.at - clock.time) / clock.time_step).abs() <= 0.5 + 1e-9
 }
 
-/// The pending ones with their places.
+/// The pending ones with their indices.
 pub fn pending<'a>(
     expectations: &'a [Expectation],
     verdicts: &'a [Verdict],

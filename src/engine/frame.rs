@@ -38,7 +38,7 @@ pub struct Notice {
 pub struct Frame {
     /// Counts frames of one worker.
     pub serial: u64,
-    /// Counts the runs of one worker: another scene, a reset, or an edit that starts anew is the next one.
+    /// Counts the runs of one worker: another scene, a reset, or an edit that starts again is the next one.
     pub run: u64,
     /// The scene that runs.
     pub scenario: Option<Arc<Scenario>>,
@@ -50,9 +50,9 @@ pub struct Frame {
     pub report: Option<Arc<Report>>,
     /// The picture.
     pub image: FieldImage,
-    /// The volume, where one was asked for; shared, not copied.
+    /// The volume, if one was requested; shared, not copied.
     pub volume: Option<Arc<FieldVolume>>,
-    /// The flow in the plane, where the scene's view asks for it; of the picture's state.
+    /// The flow in the plane, if the scene's view shows it; of the picture's state.
     pub flow: Option<Arc<FlowMap>>,
     /// Bohm's trajectories up to the picture's state, lengths; in the order of the scene.
     pub paths: Arc<[ShownPath]>,
@@ -70,21 +70,22 @@ pub struct Frame {
     pub drift: f64,
     /// Latest value of each detector; empty before the first step.
     pub detectors: Vec<f64>,
-    /// What they recorded up to this frame and before some frames back, in batches, so that a window which misses some misses no record.
+    /// The records of the detectors up to this frame and of some frames before, in batches, so that a window which
+    /// misses frames does not miss records.
     pub records: Vec<Arc<Records>>,
-    /// The spectrum of each detector's record, twice a second at most; `None` for one that is too short.
+    /// The spectrum of each detector's record, at most twice per second; `None` for one that is too short.
     pub spectra: Arc<[Option<Spectrum>]>,
-    /// Observables of ψ that need its phases, with step and time, where they were asked for.
+    /// Observables of ψ that need its phases, with step and time, if they were requested.
     pub state: Option<(u64, f64, StateMeasures)>,
     /// One verdict per expectation of the scene.
     pub verdicts: Vec<Verdict>,
-    /// The place on the timeline of a mirror, where the scene has one.
+    /// The place on the timeline of a mirror, if the scene has one.
     pub mirror: Option<Arc<MirrorFrame>>,
-    /// The expectation whose question the run waits at; the next step goes on from there.
+    /// The prediction whose question the run waits at; the next step continues from there.
     pub question: Option<usize>,
     /// Whether the run pauses at the end of its lesson; playing continues from there.
     pub rests: bool,
-    /// A second run beside this one, where one was asked for.
+    /// A second run along with this one, if one was requested.
     pub compared: Option<Arc<Compared>>,
     /// Whether there is a snapshot.
     pub has_snapshot: bool,

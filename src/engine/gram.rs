@@ -1,4 +1,4 @@
-//! Σ|⟨a|b⟩|² over all pairs of lines of a complex array: what the purity of a state is made of.
+//! Σ|⟨a|b⟩|² over all pairs of lines of a complex array: the sum behind the purity of a state.
 //!
 //! Lines are taken in blocks; a pair of blocks stays in a core's caches while all products between them are added up. Registers hold four products, of two lines with two others: 16 multiply-adds for 8
 //! loads. A product of two numbers takes 8 operations, and every pair is taken once: 4 n² m for n lines of m numbers. Bound: the rate of multiply-adds, 2 n² m of them.
@@ -11,7 +11,7 @@ use crate::backend::simd::{Kernel, Lanes, Level};
 use crate::physics::Lines;
 use rayon::prelude::*;
 
-/// Products that are added beside each other: as many as the widest vector has.
+/// Products that are added side by side: as many as the widest vector has.
 const LANES: usize = 8;
 /// Lines of a block, an even number.
 const BLOCK: usize = 8;
@@ -41,7 +41,7 @@ pub(super) fn sum_of_squares(lines: &Lines) -> f64 {
     sums.iter().sum()
 }
 
-/// Lines, each with zeros behind it up to whole pieces, as many as whole blocks have.
+/// Lines, each padded with zeros to whole pieces, and their number to whole blocks.
 struct Padded {
     stride: usize,
     parts: [Vec<f64>; 2],

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// The state of a connection.
 #[derive(Clone, Debug, PartialEq)]
 pub enum LinkState {
-    /// Connected, with so many bytes a second.
+    /// Connected, with so many bytes per second.
     Connected(f64),
     /// Connecting again; why the connection was lost.
     Lost(String),

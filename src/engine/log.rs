@@ -13,7 +13,7 @@ pub struct Row {
     pub observables: Observables,
     /// Measures of the focus of a mirror, where there is one.
     pub refocus: Option<Refocus>,
-    /// Observables of ψ that need its phases, where they were asked for.
+    /// Observables of ψ that need its phases, if they were requested.
     pub state: Option<StateMeasures>,
 }
 

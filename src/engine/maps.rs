@@ -1,8 +1,9 @@
 //! Maps of ψ that need more than single sites: the density of its energy, its momenta, and the largest |ψ|² so far.
 //!
-//! They are computed from the closed field on the host, so they are the same for every method and back end. Energy and momenta cost a pass
-//! over the field (momenta a Fourier transform, O(N log N)) a picture. The peak is taken after every step, so that it does not depend on how
-//! steps are cut into batches; while it is watched a step costs a copy of the field more.
+//! They are computed from the closed field on the host, so they are the same for every method and back end. Energy and
+//! momenta cost a pass over the field (momenta a Fourier transform, O(N log N)) per picture. The peak is taken after
+//! every step, so that it does not depend on how steps are divided into batches; while it is watched, a step costs an
+//! additional copy of the field.
 
 use crate::field::FieldData;
 use crate::grid::Grid;
@@ -23,9 +24,9 @@ pub(super) fn has(quantity: Quantity, equation: Equation) -> bool {
 /// The values of the map made last, and the peak while it is watched.
 #[derive(Default)]
 pub(super) struct Maps {
-    /// One value a site, x fastest.
+    /// One value per site, x fastest.
     values: Vec<f32>,
-    /// Largest |ψ|² of each site since it is watched; empty = not watched.
+    /// Largest |ψ|² of each site since it was first watched; empty = not watched.
     peak: Vec<f32>,
 }
 
@@ -35,7 +36,7 @@ impl Maps {
         !self.peak.is_empty()
     }
 
-    /// Forgets the peak; it begins anew with the next picture of it.
+    /// Forgets the peak; it starts again with the next picture of it.
     pub(super) fn forget_peak(&mut self) {
         self.peak = Vec::new();
     }
@@ -89,7 +90,7 @@ impl Maps {
         }
     }
 
-    /// A picture of the map made last: means over a texel's sites, of the peak the largest.
+    /// A picture of the map made last: means over a texel's sites, for the peak the largest value.
     pub(super) fn draw(&self, grid: &Grid, request: &ImageRequest, image: &mut FieldImage) {
         let [nx, ny, _] = grid.size();
         image.fill_real(request, |j, out| {
@@ -111,8 +112,8 @@ pub fn wave_number(grid: &Grid, axis: usize, site: f64) -> f64 {
     TAU * (site - (sites / 2) as f64) / (sites as f64 * grid.spacing())
 }
 
-/// |ψ(k)|² = (a²/2π)^d/a^d·|Σ ψ e^{−ik·r}|²·a^{d}: with Δk = 2π/(N a) along each axis Σ |ψ(k)|² Δk^d is the norm. The field is taken as it
-/// is, as if it were periodic; k = 0 is site ⌊N/2⌋ of each axis.
+/// |ψ(k)|² = (a²/2π)^d/a^d·|Σ ψ e^{−ik·r}|²·a^{d}: with Δk = 2π/(N a) along each axis Σ |ψ(k)|² Δk^d is the norm. The
+/// field is treated as periodic; k = 0 is site ⌊N/2⌋ of each axis.
 fn momentum(grid: &Grid, field: &FieldData, out: &mut Vec<f32>) {
     let size = grid.size();
     #[expect(clippy::cast_possible_truncation, reason = "32 bits are what pictures show")]

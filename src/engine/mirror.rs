@@ -163,7 +163,7 @@ impl Engine {
         ahead.then(|| super::build::steps_between(clock.time, end, clock.time_step))
     }
 
-    /// Reverses time here, whatever the scene says; the clock runs on.
+    /// Reverses time here, whatever the scene says; the clock keeps running.
     ///
     /// # Errors
     /// If there is no mirror, time was reversed already, nothing was recorded, or the back end fails.

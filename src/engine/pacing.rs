@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-/// Time from picture to picture that the worker aims at.
+/// The time from picture to picture that the worker aims for.
 pub const FRAME: Duration = Duration::from_micros(16_667);
 
-/// No batch is meant to take longer than this, so that commands are received soon.
+/// The intended maximum duration of a batch, so that commands are received soon.
 pub const PIECE: Duration = Duration::from_millis(25);
 
 /// A batch of the steps that a method fuses may take this long, where single steps in the same time would be fewer.

@@ -14,12 +14,12 @@ pub const FALL_SECONDS: f32 = 0.6;
 /// energies). A wave that has left is then dark, and what remains of it is not made bright.
 pub const LEAST_SHARE: f32 = 0.01;
 
-/// Fewest pixels a wavelength with which a phase is told apart as a hue: with less, the hues blend to grey.
+/// Fewest pixels per wavelength at which a phase is visible as a hue: with fewer, the hues blend to grey.
 pub const PIXELS_PER_HUES: f64 = 10.0;
 
-/// What is shown of a field whose phase is asked for, with `pixels_per_site` on the screen or in the picture: the density, where
-/// the shortest wavelength 2π/k of the scene's packets has fewer than [`PIXELS_PER_HUES`] pixels. Other quantities, graphs of a line and
-/// scenes without moving packets are shown as asked.
+/// What is shown of a field whose phase is requested, with `pixels_per_site` on the screen or in the picture: the
+/// density, if the shortest wavelength 2π/k of the scene's packets has fewer than [`PIXELS_PER_HUES`] pixels. Other
+/// quantities, graphs of a line and scenes without moving packets are shown as requested.
 pub fn shown_quantity(scenario: &Scenario, asked: Quantity, pixels_per_site: f64) -> Quantity {
     let hues = asked != Quantity::Phase || scenario.grid().rank() == 1 || hues_have_room(scenario, pixels_per_site);
     if hues { asked } else { Quantity::Density }
@@ -42,7 +42,7 @@ pub fn hues_have_room(scenario: &Scenario, pixels_per_site: f64) -> bool {
     TAU / (largest * scenario.grid().spacing()) * pixels_per_site >= PIXELS_PER_HUES
 }
 
-/// The least end of a range of `auto`, as a share of the run's largest value of a quantity.
+/// The smallest upper end of a range of `auto`, as a share of the run's largest value of a quantity.
 pub fn least_share(quantity: Option<Quantity>) -> f32 {
     match quantity {
         Some(Quantity::Density | Quantity::Energy | Quantity::Momentum | Quantity::Intensity) => {
@@ -57,14 +57,14 @@ pub fn least_share(quantity: Option<Quantity>) -> f32 {
 ///
 /// `locked` is the range of the first picture. `auto` follows the field: it rises with the largest value at once, so that
 /// nothing is cut off, and falls slowly ([`FALL_SECONDS`]), so that nothing flickers, and never below a share of the run's largest value
-/// ([`least_share`]), or of the largest since a mirror's transducers play. A picture alone has its own range. Quantities
+/// ([`least_share`]), or of the largest value since a mirror's transducers began to play. A single picture has its own range. Quantities
 /// that are never negative start at 0; signed ones are symmetric. An energy density that a negative potential makes negative starts at its least value.
 #[derive(Clone, Debug)]
 pub struct RangeKeeper {
     mode: ColorRange,
     quantity: Option<Quantity>,
     top: Option<f32>,
-    /// The least value of quantities that are as a rule not negative; 0 or below.
+    /// The least value of quantities that are usually not negative; 0 or below.
     bottom: Option<f32>,
     /// The largest size of a value so far.
     largest: f32,
@@ -158,9 +158,9 @@ impl RangeKeeper {
     }
 }
 
-/// The largest size and the least value of those that are finite; 0 where there are none below or above.
+/// The largest size and the least value of those that are finite; 0 if there are none below or above.
 fn extremes(values: &[f32]) -> (f32, f32) {
-    /// Numbers that are compared side by side: a picture of a window has half a million.
+    /// Numbers that are compared side by side: a picture in the window has half a million.
     const SIDE: usize = 16;
     let (mut most, mut least) = ([0.0f32; SIDE], [0.0f32; SIDE]);
     let mut take = |n: usize, value: f32| {
@@ -283,7 +283,7 @@ mod tests {
         assert_eq!(shown_quantity(&scenario, Quantity::Real, 0.1), Quantity::Real);
         let text = crate::scene::presets::find("step").unwrap().text;
         let (_, line) = crate::solver::read_scene_text(text, None, &[]).unwrap();
-        // Of a graph the fill changes, not the quantity; 9.7 sites a wavelength.
+        // Of a graph the fill changes, not the quantity; 9.7 sites per wavelength.
         assert_eq!(shown_quantity(&line, Quantity::Phase, 0.5), Quantity::Phase);
         assert!(!hues_have_room(&line, 1.0) && hues_have_room(&line, 1.1));
     }

@@ -1,6 +1,6 @@
 //! The records of detectors between two pictures, reduced to a size that can be drawn and sent.
 //!
-//! Several records are represented by their least and greatest: taking one of several would alias a fast wave.
+//! Several records are represented by their least and greatest: choosing one of several would alias a fast wave.
 
 use crate::solver::Taps;
 use serde::{Deserialize, Serialize};
@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 /// Rows of a batch.
 const ROWS: usize = 64;
-/// Batches that a frame holds: a window that misses some frames misses no record.
+/// Batches that a frame contains: a window that misses some frames does not miss any record.
 pub const BATCHES: usize = 8;
 
 /// Values of some quantities at rising steps.
@@ -19,7 +19,7 @@ pub struct Records {
     pub step: u64,
     /// Times of the rows.
     pub times: Vec<f64>,
-    /// `[quantity][row]`; NaN where a quantity has no record.
+    /// `[quantity][row]`; NaN if a quantity has no record.
     pub columns: Vec<Vec<f64>>,
 }
 
@@ -43,7 +43,7 @@ impl Records {
         self.times.is_empty()
     }
 
-    /// Whether every column is as long as the times: what comes from elsewhere may be damaged.
+    /// Whether every column is as long as the times: data from another machine may be damaged.
     pub fn is_whole(&self) -> bool {
         self.columns.iter().all(|column| column.len() == self.times.len())
     }
@@ -183,7 +183,7 @@ mod tests {
         // Thinned out, the last record stays.
         engine.limit_records(10);
         assert_eq!(batches.take(engine.taps(), (1, 1009)).len(), 2);
-        // Another run, or an earlier step of this one, begins anew.
+        // Another run, or an earlier step of this one, starts again.
         assert_eq!(batches.take(engine.taps(), (2, 1009)).len(), 1);
         assert_eq!(batches.take(engine.taps(), (2, 3)).len(), 1);
     }

@@ -15,13 +15,13 @@ use std::f64::consts::{PI, TAU};
 
 /// Fewest sites per wavelength that a lattice should have.
 const SITES_PER_WAVELENGTH: f64 = 8.0;
-/// Fewest sites of a pulse's width: a Gaussian of width w holds waves down to about 2πw/3.
+/// Fewest sites per width of a pulse: a Gaussian of width w contains waves down to about 2πw/3.
 const SITES_PER_PULSE: f64 = 2.0;
 
-/// By how much a medium may miss its law of attenuation, of 1.
+/// The largest relative error of a medium's law of attenuation.
 pub const MOST_MISSED: f64 = 0.05;
 
-/// A positive number with four digits, or in exponents where it is small.
+/// A positive number with four digits, or with an exponent if it is small.
 pub(in crate::engine) fn figure(value: f64) -> String {
     if value < 0.1 {
         format!("{value:.3e}")
@@ -35,8 +35,9 @@ fn sites(count: f64) -> String {
     format!("{count:.1}")
 }
 
-/// What a scene holds of waves that its grid slows down or does not carry, with steps of `time_step`, each with a remedy. The slowest speed of sound that a layer sets by a number counts;
-/// speeds by formula, and what a recording plays, are not checked. What the scene's model does not cover follows ([`not_covered`]).
+/// The waves in a scene that its grid slows down or cannot carry, with steps of `time_step`, each with a remedy. The
+/// slowest speed of sound that a layer sets by a number counts; speeds by formula, and what a recording plays, are not
+/// checked. What the scene's model does not cover follows ([`not_covered`]).
 pub fn too_coarse(scenario: &Scenario, time_step: f64) -> Vec<String> {
     let law = dispersion::law(scenario, time_step);
     let mut out = Vec::new();
@@ -59,8 +60,9 @@ pub fn too_coarse(scenario: &Scenario, time_step: f64) -> Vec<String> {
     out
 }
 
-/// What a scene asks for beyond what its model is good for, with value, limit and remedy: losses that relaxations do not follow, what begins, plays or listens where it is damped or silent,
-/// and what single precision does not carry in steps of `time_step`.
+/// What in a scene is beyond the validity of its model, with value, limit and remedy: losses that relaxations do not
+/// follow, packets, sources and detectors in places that are damped or silent, and what single precision cannot resolve
+/// in steps of `time_step`.
 pub fn not_covered(scenario: &Scenario, time_step: f64) -> Vec<String> {
     (losses(scenario).into_iter())
         .chain(quantum::exchanged(scenario))
@@ -69,7 +71,7 @@ pub fn not_covered(scenario: &Scenario, time_step: f64) -> Vec<String> {
         .collect()
 }
 
-/// Layers that hold no site: what they set is nowhere.
+/// Layers that contain no site and so have no effect.
 pub fn idle_layers(scenario: &Scenario) -> Vec<String> {
     let grid = scenario.grid();
     let layers = scenario.medium().layers().iter().enumerate();
@@ -77,7 +79,7 @@ pub fn idle_layers(scenario: &Scenario) -> Vec<String> {
         .filter(|(_, layer)| !layer.shape.holds_a_site(grid))
         .map(|(number, layer)| {
             format!(
-                "layer.{number} ({}) holds no site of the grid and changes nothing: sites stand {} apart; enlarge it, or move it into the grid",
+                "layer.{number} ({}) holds no site of the grid and changes nothing: sites are {} apart; enlarge it, or move it into the grid",
                 layer.sets.as_str(),
                 grid.spacing()
             )
@@ -145,8 +147,9 @@ fn losses(scenario: &Scenario) -> Option<String> {
     ))
 }
 
-/// The lowest and the highest frequency that comes from each source, behind and ahead of one that moves, f/(1 ± v/c), and whether it moves; those of recordings are not known, nor is what is
-/// ahead of one that is faster than sound. c is the speed without layers.
+/// The lowest and the highest frequency emitted by each source, behind and ahead of a moving one, f/(1 ± v/c), and
+/// whether it moves; those of recordings are not known, nor is the frequency ahead of a source that is faster than
+/// sound. c is the speed without layers.
 fn played(scenario: &Scenario) -> impl Iterator<Item = ([f64; 2], bool)> {
     let sources = scenario.file().sources.iter();
     let speed = match scenario.model() {
@@ -171,7 +174,7 @@ fn played(scenario: &Scenario) -> impl Iterator<Item = ([f64; 2], bool)> {
     })
 }
 
-/// The highest frequency of the sources, against the sites of its wave and the band of the lattice.
+/// The highest frequency of the sources, compared with the sites per wavelength and the band of the lattice.
 fn sources(scenario: &Scenario, law: Law) -> Option<String> {
     let (
         Model::Acoustic(acoustic),

@@ -41,7 +41,7 @@ impl Engine {
     /// A run of `scenario` that continues from a checkpoint, with remarks on what differs from then.
     ///
     /// With the same scene it continues with the same bits (the end, view, texts may differ). The grid, equation and initial
-    /// state must be those of the checkpoint; whatever else differs acts from here on, as if it were edited live.
+    /// state must be those of the checkpoint; all other differences take effect from here on, like live edits.
     ///
     /// # Errors
     /// If the file cannot be read, is damaged or belongs to another scene, or the solver cannot be built.
@@ -57,7 +57,7 @@ impl Engine {
         let read = |overrides: &[String]| {
             solver::read_scene_text(&was.scene, scenario.origin(), overrides)
                 .map(|(_, scenario)| Arc::new(scenario))
-                .map_err(|faults| mismatch(format!("the scene in it cannot be read any more:\n{faults}")))
+                .map_err(|faults| mismatch(format!("the scene in it can no longer be read:\n{faults}")))
         };
         // What the machine chose when the run began, and on which its bits depend, e.g. how a line is cut into blocks.
         let mut resolved = settings(&checkpoint.state);
@@ -123,7 +123,7 @@ impl Engine {
                 differ.join(", ")
             };
             return Err(mismatch(format!(
-                "a run with a mirror does not go on with another {what}; give the scene that it was written with"
+                "a run with a mirror cannot continue with another {what}; give the scene that it was written with"
             ))
             .into());
         }
@@ -140,7 +140,7 @@ impl Engine {
     }
 }
 
-/// Settings that a state says its solver was resolved to, as overrides of a scene.
+/// The resolved solver settings stored in a state, as overrides of a scene.
 fn settings(state: &SolverState) -> Vec<String> {
     let all = state.scalars.iter();
     all.filter(|(name, _)| name.starts_with("solver."))
@@ -148,7 +148,7 @@ fn settings(state: &SolverState) -> Vec<String> {
         .collect()
 }
 
-/// A scene with the settings that it leaves to the machine as they were resolved before.
+/// A scene in which the settings left to the machine are as they were resolved before.
 fn with_settings(scenario: Arc<Scenario>, settings: &[String]) -> Arc<Scenario> {
     let own = &scenario.solver().parameters;
     let open: Vec<String> = settings
@@ -183,7 +183,7 @@ fn run_info(scenario: &Scenario, report: &Report) -> RunInfo {
     }
 }
 
-/// What makes it another run, so that it cannot continue from the state.
+/// The differences that make it another run, which cannot continue from the state.
 fn other_run(was: &Scenario, now: &Scenario) -> Option<String> {
     let (old, new) = (was.grid(), now.grid());
     let sizes = (old.size(), old.rank()) != (new.size(), new.rank());
@@ -204,7 +204,7 @@ fn other_run(was: &Scenario, now: &Scenario) -> Option<String> {
     Some(format!("{key} is another one; give the scene that it was written with"))
 }
 
-/// Keys that say what is simulated, how, or what is recorded, and that differ.
+/// The keys that differ and that determine what is simulated, how, or what is recorded.
 fn differing(was: &str, now: &str) -> Vec<String> {
     const WHOLE: [&str; 9] = [
         "quantum",

@@ -1,4 +1,4 @@
-//! Room acoustics of a scene: it is run to its end, and the record of a detector of pressure becomes a response with its decays.
+//! Room acoustics of a scene: the scene is run to its end, and the record of a pressure detector becomes a response with its decays.
 
 use super::{Engine, EngineError};
 use crate::physics::room::{self, BandDecay, Response, ResponseError};
@@ -59,7 +59,7 @@ pub fn listeners(scenario: &Scenario) -> Vec<&str> {
 /// The place of the detector with this name, of that which `[room]` names, or of the only one that records the pressure.
 ///
 /// # Errors
-/// [`RoomError::Scene`] with the names that there are.
+/// [`RoomError::Scene`] with the existing names.
 pub fn listener(scenario: &Scenario, name: Option<&str>) -> Result<usize, RoomError> {
     if scenario.model().equation() != Equation::Acoustic {
         return Err(RoomError::Scene(
@@ -68,7 +68,7 @@ pub fn listener(scenario: &Scenario, name: Option<&str>) -> Result<usize, RoomEr
     }
     if scenario.mirror().is_some() {
         return Err(RoomError::Scene(
-            "a scene that turns time round has no decay; remove [mirror]".to_owned(),
+            "a scene that reverses time has no decay; remove [mirror]".to_owned(),
         ));
     }
     let names = listeners(scenario);

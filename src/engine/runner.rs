@@ -43,7 +43,7 @@ pub(super) struct Runner {
     /// None while there is no scene, or after its solver was lost in a panic.
     engine: Option<Engine>,
     report: Option<Arc<Report>>,
-    /// The second run, where one was asked for.
+    /// The second run, if one was requested.
     companion: Option<ComparisonRun>,
     /// Which expectations' questions were asked in this run, and the one that the run waits at.
     asked: Vec<bool>,
@@ -67,7 +67,7 @@ pub(super) struct Runner {
     failure: Option<Arc<str>>,
     notice: Option<Notice>,
     quit: bool,
-    /// Whether it may wait for commands and for the end of a frame; without a thread of its own it must not.
+    /// Whether it may wait for commands and for the end of a frame; without its own thread it must not.
     waits: bool,
 
     /// A scene was loaded: it is shown before its first step.
@@ -86,11 +86,11 @@ pub(super) struct Runner {
     scratch: Scratch,
     /// Whether `good` shows the present state.
     drawn: bool,
-    /// The clock and the steps of a picture that the solver draws while it goes on.
+    /// The clock and the steps of a picture that the solver draws while it continues stepping.
     begun: Option<(Clock, u64)>,
-    /// When the batch before this one was over, while pictures are drawn beside stepping.
+    /// When the previous batch ended, while pictures are drawn during stepping.
     batch_end: Option<Instant>,
-    /// Whether the solver draws while it goes on; when it may begin the next picture.
+    /// Whether the solver draws while it continues stepping; when it may begin the next picture.
     beside: bool,
     next_picture: Instant,
     serial: u64,
@@ -178,14 +178,14 @@ impl Runner {
         }
     }
 
-    /// For an owner without a second thread, who calls [`Runner::run_for`] with slices of his own time.
+    /// For an owner without a second thread, which calls [`Runner::run_for`] with slices of its own time.
     pub(super) fn without_thread(mut self, slice: Duration) -> Self {
         self.waits = false;
         self.pacing = Pacing::within(slice);
         self
     }
 
-    /// Until [`Command::Quit`] or the window is gone.
+    /// Runs until [`Command::Quit`] or until the window is gone.
     pub(super) fn run(mut self) {
         while !self.quit {
             self.guarded_turn();
@@ -204,7 +204,7 @@ impl Runner {
         }
     }
 
-    /// A panic below ends the run, not the worker.
+    /// A panic inside ends the run, not the worker.
     fn guarded_turn(&mut self) {
         if let Err(panic) = catch_unwind(AssertUnwindSafe(|| self.turn())) {
             // What was being changed is in an unknown state; the scene is intact.
@@ -309,7 +309,7 @@ impl Runner {
         }
     }
 
-    /// Waits at a question of the scene that is due; otherwise returns the number of steps up to the next one.
+    /// Waits at a question of the scene if it is due; otherwise returns the number of steps up to the next one.
     fn at_question(&mut self) -> Option<u64> {
         let engine = self.engine.as_ref().filter(|_| self.by_hand == 0)?;
         let expectations = engine.scenario().expectations();
@@ -353,7 +353,7 @@ impl Runner {
         self.deadline = Instant::now() + FRAME;
     }
 
-    /// One batch. Steps by hand are not held up by a question, but end at one that they have come to or passed: else it would never be asked.
+    /// One batch. Single steps are not stopped by a question, but end at one that they have reached or passed; otherwise it would never be asked.
     fn step_and_ask(&mut self) -> Result<(), EngineError> {
         let by_hand = self.by_hand > 0;
         let before = self.engine.as_ref().filter(|_| by_hand).map(Engine::clock);
@@ -468,7 +468,7 @@ impl Runner {
         self.stale = true;
     }
 
-    /// Some work is told of elsewhere.
+    /// Some work is reported elsewhere.
     fn say_unless_empty(&mut self, is_error: bool, text: String) {
         if !text.is_empty() {
             self.say(is_error, text);

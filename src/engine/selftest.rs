@@ -2,7 +2,7 @@
 //!
 //! The reference is e^{−iHt}ψ by [`Lattice::propagate`], by [`Lattice::integrate`] where H changes with time or with ψ, and by a Taylor series in
 //! imaginary time; it shares no code with the methods. A method of order p is run with Δt and with Δt/2. Its error e₂ with the smaller step must not exceed e₁/2^p times 1.5, where e₁ is the error with the larger one and 1.5 covers the
-//! next order (nothing of e₁ where a method is exact for every Δt), plus what rounding explains: n operations a site, each off by at most ε/2 of the amplitude with random sign, add up to
+//! next order (nothing of e₁ where a method is exact for every Δt), plus what rounding explains: n operations per site, each off by at most ε/2 of the amplitude with random sign, add up to
 //! ε/2·√n; eight times that covers factors that are rounded once and used in every step. An error of any lower order in Δt, a wrong
 //! edge, coefficient or index, stays above.
 //!
@@ -29,13 +29,13 @@ use crate::words::worded;
 use num_complex::Complex64;
 use std::collections::BTreeMap;
 
-/// Δt·J of the larger step, and how many make the whole time.
+/// Δt·J of the larger step, and the number of steps.
 const STEP: f64 = 0.1;
 const STEPS: u32 = 16;
 const SEED: u64 = 7;
 
 worded! {
-    /// What a check's scene has beside a random medium.
+    /// What a check's scene has in addition to a random medium.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
     pub enum Trial {
         /// Walls all round.
@@ -150,7 +150,7 @@ impl Trial {
 /// One line of the table.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Check {
-    /// ‖ψ − reference‖/‖reference‖ with the smaller step; NaN where the method failed.
+    /// ‖ψ − reference‖/‖reference‖ with the smaller step; NaN if the method failed.
     pub error: f64,
     /// The tolerance.
     pub tolerance: f64,
@@ -170,7 +170,7 @@ pub fn cases(wanted: impl Fn(Backend) -> bool) -> Vec<(Case, usize, Trial)> {
     cases_among(wanted, |case, rank, trial| Some(trial.scene(case, rank, STEP)))
 }
 
-/// As [`cases`], of those only whose scene is `written` and taken.
+/// As [`cases`], but only those whose scene is `written` and accepted.
 fn cases_among(
     wanted: impl Fn(Backend) -> bool,
     written: impl Fn(&Case, usize, Trial) -> Option<String>,
@@ -288,7 +288,7 @@ fn epsilon(precision: Precision) -> f64 {
     }
 }
 
-/// Sound beside its own scheme in double precision: nothing is left but rounding.
+/// Sound compared with its own scheme in double precision: only rounding is left.
 fn sound(case: &Case, rank: usize, trial: Trial) -> Result<Check, EngineError> {
     let (scenario, mut solver) = bench::prepare(case, &trial.scene(case, rank, STEP), SEED)?;
     let Model::Acoustic(acoustic) = scenario.model() else {
@@ -320,13 +320,13 @@ fn rounding(case: &Case, scenario: &Scenario, steps: f64) -> f64 {
         // One rounding a step and as much in λ², both of a field of 1, integrated twice by leapfrog as a random walk: √2 · n^1.5/√3.
         (2.0f64 / 3.0).sqrt() * steps.powf(1.5)
     } else {
-        // n operations a site and step, with random sign: √n.
+        // n operations per site and step, with random sign: √n.
         ((case.method.work)(scenario).instructions * steps).sqrt()
     };
     8.0 * epsilon(case.precision) / 2.0 * roundings
 }
 
-/// Sound beside the first variant of its method on the processor, in double precision.
+/// Sound compared with the first variant of its method on the processor, in double precision.
 fn beside_the_plainest(case: &Case, rank: usize, trial: Trial) -> Result<Check, EngineError> {
     let plainest = plainest(case);
     let run = |case: &Case| -> Result<(Vec<Complex64>, f64, String), EngineError> {

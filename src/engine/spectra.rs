@@ -13,7 +13,7 @@ const MOST: usize = 1 << 16;
 /// One spectrum a detector.
 pub(super) struct Spectra {
     list: Arc<[Option<Spectrum>]>,
-    /// How many records they are of.
+    /// The number of records they were computed from.
     records: usize,
     ration: TimeBudget,
 }
@@ -35,7 +35,7 @@ impl Spectra {
         Arc::clone(&self.list)
     }
 
-    /// Takes them again if there are other records and, unless `at_once`, if it is time; `now` counts from any fixed moment.
+    /// Computes them again if there are other records and, unless `at_once`, if it is time; `now` counts from any fixed moment.
     pub(super) fn take(&mut self, engine: &Engine, now: Duration, at_once: bool) {
         let taps = engine.taps();
         let records = taps.times().len();

@@ -1,4 +1,4 @@
-//! Runs of one scene with other values: what is measured of each, side by side on threads where grids are small.
+//! Runs of one scene with other values: what is measured of each; runs on small grids are done side by side on threads.
 
 use super::{Engine, EngineError, ends};
 use crate::backend::threads;
@@ -16,10 +16,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// Callback, from any thread: whether runs are to stop; it is also called within long tasks of a step.
 pub type Stop = Arc<dyn Fn() -> bool + Send + Sync>;
 
-/// Sites up to which runs go side by side: beyond, one run alone keeps all threads busy.
+/// Sites up to which runs are done side by side: beyond, one run alone keeps all threads busy.
 const SMALL: usize = 1 << 17;
 
-/// By which share of its kinetic energy the potential behind a packet may differ from that where it starts, for the theory of transmission.
+/// The largest difference, as a share of its kinetic energy, of the potential behind a packet from that where it
+/// starts, for the theory of transmission.
 const MOST_BEHIND: f64 = 0.01;
 
 /// Points of a line of theory.
@@ -36,7 +37,7 @@ pub enum SweepError {
         /// What is wrong.
         faults: Faults,
     },
-    /// What is measured or the theory does not fit the scene.
+    /// A measured quantity or the theory does not fit the scene.
     #[error(transparent)]
     Fault(#[from] SweepFault),
     /// A run failed.
@@ -87,7 +88,7 @@ impl SweepPlan {
         self.sweep.runs().unwrap_or(0)
     }
 
-    /// The values of a run, one a key.
+    /// The values of a run, one per key.
     pub fn values(&self, number: usize) -> Vec<f64> {
         let mut rest = number;
         let pick = |axis: &crate::scene::sweep::Axis| {
@@ -157,7 +158,7 @@ impl SweepPlan {
         })
     }
 
-    /// Lines of theory over the first key, one for each value of the second; none where there is no theory, or where a third key varies.
+    /// Lines of theory over the first key, one for each value of the second; none if there is no theory, or where a third key varies.
     ///
     /// # Errors
     /// As [`SweepPlan::theory`].
@@ -207,7 +208,7 @@ impl SweepPlan {
         Ok(lines)
     }
 
-    /// One run; `None` where it was stopped.
+    /// One run; `None` if it was stopped.
     ///
     /// # Errors
     /// If the scene has faults or the run fails.
@@ -244,7 +245,7 @@ impl SweepPlan {
         }))
     }
 
-    /// How many runs go side by side.
+    /// How many runs are done side by side.
     ///
     /// # Errors
     /// As [`SweepPlan::measure`].
@@ -266,7 +267,7 @@ impl SweepPlan {
         })
     }
 
-    /// All runs that are not in `done`, in order, small ones side by side; `found` is told of each, from any thread. `true` where all were run, `false` where `stop` said so.
+    /// All runs that are not in `done`, in order, small ones side by side; `found` is told of each, from any thread. `true` if all were run, `false` if `stop` said so.
     ///
     /// # Errors
     /// The first run that failed; those under way are stopped.
@@ -347,19 +348,19 @@ struct Line {
     grid: Grid,
     hopping: f64,
     packet: Packet,
-    /// The potential where the packet starts, behind its back at the grid's end, and at the end to which it goes.
+    /// The potential where the packet starts, at the end of the grid behind it, and at the end that it moves to.
     start: f64,
     leads: [f64; 2],
-    /// Between those ends, in the order in which the packet comes to it.
+    /// Between those ends, in the order in which the packet reaches it.
     profile: Vec<f64>,
 }
 
 impl Line {
     /// # Errors
-    /// If the scene is no packet on a line before a potential that is constant in time.
+    /// If the scene is not a packet on a line with a potential that is constant in time.
     fn of(scenario: &Scenario) -> Result<Self, SweepFault> {
         let fault = |message: &str| SweepFault {
-            message: format!("the theory \"transmission\" is about one packet on a line before a potential; {message}"),
+            message: format!("the theory \"transmission\" is for one packet on a line with a potential; {message}"),
             remedy: "write a formula, or leave `theory` out".to_owned(),
         };
         let Some(quantum) = scenario.model().quantum() else {
@@ -399,7 +400,9 @@ impl Line {
         let leads = [potential[0], potential[potential.len() - 1]];
         let kinetic = 4.0 * quantum.hopping * (packet.momentum[0] * grid.spacing() / 2.0).sin().powi(2);
         if (potential[..site].iter()).any(|u| (u - start).abs() > MOST_BEHIND * kinetic) {
-            return Err(fault("behind this packet the potential is not that of its place"));
+            return Err(fault(
+                "the potential behind this packet differs from that at its position",
+            ));
         }
         let first = potential.iter().position(|u| *u != leads[0]);
         let last = potential.iter().rposition(|u| *u != leads[1]);

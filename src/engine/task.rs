@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-/// What a long task is told where it asks: to end, or to go on.
+/// What a long task is told when it asks: to stop, or to continue.
 pub fn ends(stop: bool) -> ControlFlow<()> {
     if stop {
         ControlFlow::Break(())
@@ -25,7 +25,7 @@ pub struct Task {
     pub seconds_left: Option<f64>,
 }
 
-/// What the worker's thread and its owner share beside commands and frames.
+/// What the worker's thread and its owner share in addition to commands and frames.
 #[derive(Debug, Default)]
 pub struct Watched {
     /// Commands that were sent and those that were received, settings of frames left out.
@@ -45,7 +45,7 @@ impl Watched {
         self.heard.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Sets the progress; `Break` where the task is to end.
+    /// Sets the progress; `Break` if the task is to stop.
     pub(super) fn note(&self, what: &'static str, done: f64) -> ControlFlow<()> {
         let mut task = self.task.lock().unwrap_or_else(PoisonError::into_inner);
         let begun = task.filter(|(own, _)| own.what == what && own.done <= done);

@@ -23,10 +23,10 @@ use std::sync::Arc;
 const TIMES: &str = "trajectory.times";
 const PLACES: &str = "trajectory.places";
 
-/// Number of times that are kept: 1.5 MiB a trajectory.
+/// The number of times that are kept: 1.5 MiB per trajectory.
 const MOST_TIMES: usize = 1 << 16;
 
-/// Fewest trajectories a thread: each takes some microseconds.
+/// The smallest number of trajectories per thread: each takes some microseconds.
 const FEWEST: usize = 16;
 
 /// Where a trajectory looks that has not begun.
@@ -40,7 +40,7 @@ const NOWHERE: SiteBox = SiteBox {
 pub struct Paths {
     starts: Vec<Trajectory>,
     times: Vec<f64>,
-    /// Where each stood at each time, lengths; NaN before it began. All of one time lie together.
+    /// The position of each at each time, lengths; NaN before it began. Those of one time are contiguous.
     places: Vec<[f64; 3]>,
     /// Whether all times are kept, for a table that is written from them.
     whole: bool,
@@ -49,9 +49,9 @@ pub struct Paths {
 /// A path as pictures show it.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct ShownPath {
-    /// The number of its list; those of a list have one colour.
+    /// The index of its `[[trajectory]]`; those of one entry have one colour.
     pub group: usize,
-    /// Its places in a plane, lengths, from when it began; the last is where it stands.
+    /// Its positions in a plane, lengths, since it began; the last is the present one.
     pub points: Vec<[f64; 2]>,
 }
 
@@ -91,7 +91,7 @@ impl Paths {
         self.times.len().checked_sub(1).map_or(&[], |last| self.row(last))
     }
 
-    /// The coordinate of a prediction, `NAME.x`; `None` where it is about something else, or has not begun.
+    /// The coordinate of a prediction, `NAME.x`; `None` if it is about something else, or has not begun.
     pub fn by_name(&self, name: &str) -> Option<f64> {
         let (name, axis) = name.rsplit_once('.')?;
         let axis = ["x", "y", "z"].iter().position(|known| *known == axis)?;
@@ -99,7 +99,7 @@ impl Paths {
         self.now().get(place).map(|at| at[axis]).filter(|value| !value.is_nan())
     }
 
-    /// A new row; those whose time has come begin.
+    /// Adds a new row; trajectories whose time has come begin.
     fn push(&mut self, clock: &Clock, mut row: Vec<[f64; 3]>) {
         for (place, start) in row.iter_mut().zip(&self.starts) {
             if place[0].is_nan() && clock.time >= start.at - 0.5 * clock.time_step.abs() {
@@ -110,7 +110,7 @@ impl Paths {
         self.places.extend(row);
     }
 
-    /// The sites that a step looks at, those of each trajectory in their order; none of those that have not begun.
+    /// The sites that a step reads, for each trajectory in order; none for those that have not begun.
     fn boxes(&self, currents: &Currents, time_step: f64) -> Vec<SiteBox> {
         let around = |at: &[f64; 3]| {
             if at[0].is_nan() {
@@ -122,7 +122,7 @@ impl Paths {
         self.now().iter().map(around).collect()
     }
 
-    /// The same; nothing where they would be half of the field or more.
+    /// The same; empty if they would be half of the field or more.
     fn few_boxes(&self, currents: &Currents, time_step: f64) -> Vec<SiteBox> {
         let mut boxes = self.boxes(currents, time_step);
         let sites: usize = boxes.iter().map(SiteBox::sites).sum();
@@ -132,7 +132,7 @@ impl Paths {
         boxes
     }
 
-    /// Follows one step from field to field; `clock` stands behind it.
+    /// Follows one step from field to field; `clock` is that after it.
     fn step(&mut self, currents: &Currents, [before, after]: [&Near; 2], clock: &Clock) {
         let by = clock.time_step;
         let moved = |(n, at): (usize, &[f64; 3])| match (&before.field, &after.field) {
@@ -152,7 +152,7 @@ impl Paths {
         self.limit();
     }
 
-    /// Takes other trajectories: those that were there before keep their paths, new ones begin here.
+    /// Takes other trajectories: existing ones keep their paths, new ones begin here.
     fn update(&mut self, scenario: &Scenario, clock: &Clock) {
         if self.starts == scenario.trajectories() {
             return;
@@ -237,7 +237,7 @@ impl Paths {
         state.arrays.push((PLACES.to_owned(), FieldData::Float64(flat)));
     }
 
-    /// Takes them out of a state; what does not belong to the same trajectories is left aside.
+    /// Reads them from a state; data of other trajectories are ignored.
     pub(super) fn restore(&mut self, state: &mut SolverState) {
         let mut take = |name: &str| {
             let place = state.arrays.iter().position(|(known, _)| known == name)?;
@@ -263,22 +263,22 @@ pub(super) enum Looked {
     Parts(Vec<FieldData>),
 }
 
-/// The field at one time where trajectories look at it.
+/// The field at one time at the sites that trajectories read.
 pub(super) struct Near {
-    /// Around each trajectory; none where the whole is looked at in any case.
+    /// Around each trajectory; none if the whole field is read anyway.
     pub(super) boxes: Vec<SiteBox>,
     field: Looked,
 }
 
 impl Near {
-    /// Whether it is what would be looked at in these boxes.
+    /// Whether it contains what would be read in these boxes.
     fn serves(&self, boxes: &[SiteBox]) -> bool {
         // The whole, asked for in boxes that a method does not reach, is all that it gives.
         self.boxes == boxes || matches!(self.field, Looked::Whole(_)) && !self.boxes.is_empty()
     }
 }
 
-/// The currents of the scene that they were made for.
+/// The currents, with the scene that they were made for.
 pub(super) type KeptCurrents = Option<(Arc<Scenario>, Currents)>;
 
 impl Engine {
@@ -292,13 +292,13 @@ impl Engine {
         self.paths.whole = true;
     }
 
-    /// Forgets all positions but the present ones; returns the number of times that are left.
+    /// Drops all positions except the present ones; returns the number of times that are left.
     pub fn forget_paths(&mut self) -> usize {
         self.paths.keep_last();
         self.paths.times.len()
     }
 
-    /// The field around trajectories before the next step, if there are any; `known` is what was behind the last step, if nothing happened since.
+    /// The field around trajectories before the next step, if there are any; `known` is the field after the last step, if nothing has happened since.
     pub(super) fn near_paths(&mut self, known: Option<(Option<Phase>, Near)>) -> Result<Option<Near>, EngineError> {
         if self.paths.is_empty() {
             return Ok(None);
@@ -315,7 +315,7 @@ impl Engine {
         }
     }
 
-    /// The field now in boxes; the whole where there are none, or where the method reaches no part of it.
+    /// The present field in boxes; the whole field if there are none, or if the method cannot read a part of it.
     pub(super) fn field_near(&mut self, boxes: Vec<SiteBox>) -> Result<Near, SolverError> {
         let parts = if boxes.is_empty() {
             None
@@ -349,13 +349,13 @@ impl Engine {
         })
     }
 
-    /// Goes on with the trajectories of another scene.
+    /// Continues with the trajectories of another scene.
     pub(super) fn update_paths(&mut self, scenario: &Scenario) {
         let clock = self.clock();
         self.paths.update(scenario, &clock);
     }
 
-    /// The present flow in the plane, where the scene's view asks for it.
+    /// The present flow in the plane, if the scene's view shows it.
     ///
     /// # Errors
     /// If the back end fails.

@@ -14,7 +14,7 @@ use std::time::Duration;
 /// Commands that may be under way.
 const CAPACITY: usize = 64;
 
-/// How long [`Worker`] waits at its end for a step that is being taken.
+/// How long a [`Worker`] that ends waits for the step in progress.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// A running engine for the window. No call waits for the solver.
@@ -25,12 +25,12 @@ pub struct Worker {
     frames: triple_buffer::Output<Frame>,
     watched: Arc<Watched>,
     place: Place,
-    /// Wakes the other end when there is a command or room for a frame, where it waits for other events, too.
+    /// Wakes the other end when there is a command or room for a frame, if it also waits for other events.
     nudge: Option<Arc<dyn Fn() + Send + Sync>>,
     link: Option<Link>,
 }
 
-/// The other end of a worker: who has it receives the commands and gives the frames.
+/// The other end of a worker: its owner receives the commands and sends the frames.
 pub struct End {
     /// Commands.
     pub commands: Receiver<Command>,
@@ -50,14 +50,14 @@ enum Place {
     Here(Box<Runner>),
 }
 
-/// Of a frame of the window 1/60 s long, the part that a worker without a thread takes: the rest is for the window and for whoever draws it.
+/// The part of a window frame of 1/60 s that a worker without a thread takes: the rest is for the window and for drawing it.
 const SLICE: Duration = Duration::from_millis(10);
 
 impl Worker {
     /// Starts the thread, paused, with a scene or waiting for one. `wake` is called on that thread after each frame.
     ///
     /// # Errors
-    /// If the system gives no thread.
+    /// If the system cannot start a thread.
     pub fn spawn(scenario: Option<Arc<Scenario>>, wake: impl Fn() + Send + Sync + 'static) -> std::io::Result<Self> {
         let (mut worker, runner) = Self::new(wake);
         let thread = std::thread::Builder::new().name("ripplon-worker".to_owned());
@@ -73,10 +73,10 @@ impl Worker {
         worker.with(scenario)
     }
 
-    /// On a thread where there are threads.
+    /// On a thread, if the system has threads.
     ///
     /// # Errors
-    /// If the system gives no thread.
+    /// If the system cannot start a thread.
     pub fn start(scenario: Option<Arc<Scenario>>, wake: impl Fn() + Send + Sync + 'static) -> std::io::Result<Self> {
         if THREADS {
             Self::spawn(scenario, wake)
@@ -117,7 +117,7 @@ impl Worker {
     /// frame was taken.
     ///
     /// # Errors
-    /// If the system gives no thread.
+    /// If the system cannot start a thread.
     pub fn over(
         link: Link,
         wake: impl Fn() + Send + Sync + 'static,
@@ -139,7 +139,7 @@ impl Worker {
         self
     }
 
-    /// Without a thread: works for a part of a frame, and says whether there is more to do. With one: nothing.
+    /// Without a thread: works for a part of a frame, and returns whether there is more to do. With one: does nothing.
     pub fn work(&mut self) -> bool {
         self.flush();
         match &mut self.place {
@@ -148,8 +148,8 @@ impl Worker {
         }
     }
 
-    /// Sends a command, in order. Never blocks: what the worker cannot take yet is kept, and of several views, edited
-    /// scenes or speeds in a row only the last. A long task within a step ([`Worker::task`]) is cancelled by all commands but settings.
+    /// Sends a command, in order. Never blocks: what the worker cannot take yet is queued; of several views, edited
+    /// scenes or speeds in a row, only the last is kept. A long task within a step ([`Worker::task`]) is cancelled by all commands except settings.
     pub fn send(&mut self, command: Command) {
         // Back over settings, which act on nothing but the next frame, to one that this command replaces.
         for place in (0..self.pending.len()).rev() {
@@ -175,12 +175,12 @@ impl Worker {
         self.frames.output_buffer()
     }
 
-    /// Whether [`Worker::frame`] would give a newer one.
+    /// Whether [`Worker::frame`] would return a newer one.
     pub fn has_new_frame(&self) -> bool {
         self.frames.updated()
     }
 
-    /// The frame that [`Worker::frame`] gave last.
+    /// The frame that [`Worker::frame`] returned last.
     pub fn last_frame(&self) -> &Frame {
         self.frames.output_buffer()
     }
@@ -190,7 +190,7 @@ impl Worker {
         self.watched.task()
     }
 
-    /// The link to the engine, where that is on another machine.
+    /// The link to the engine, if that is on another machine.
     pub fn link(&self) -> Option<&Link> {
         self.link.as_ref()
     }

@@ -1,4 +1,4 @@
-//! Animated PNG: films without loss that browsers show, and that carry the scene as a PNG does.
+//! Animated PNG: lossless films that browsers show, and that contain the scene as a PNG does.
 //!
 //! Every picture is whole (no differences between pictures). How many there are stands in the first kilobytes (chunk acTL of the PNG
 //! specification, third edition, §11.3.6.1); it is filled in when the last one is written.
@@ -32,7 +32,7 @@ impl Write for Shared {
     }
 }
 
-/// Writes a film that repeats for ever.
+/// Writes a film that repeats forever.
 pub struct ApngWriter {
     encoder: ::png::Writer<Shared>,
     file: Arc<Mutex<AtomicFile>>,
@@ -41,7 +41,7 @@ pub struct ApngWriter {
 }
 
 impl ApngWriter {
-    /// A film of `size` pixels at `fps` pictures a second.
+    /// A film of `size` pixels at `fps` pictures per second.
     ///
     /// # Errors
     /// If the rate is not within 0.5 to 100, or the place cannot be written to.

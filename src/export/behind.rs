@@ -1,4 +1,4 @@
-//! A film's encoder on a thread of its own: it takes a picture while the next one is stepped and painted.
+//! A film's encoder on a separate thread: it encodes a picture while the next one is stepped and painted.
 
 use super::{ExportError, FilmWriter, Picture};
 use crossbeam_channel::{Receiver, Sender, bounded};

@@ -1,4 +1,4 @@
-//! The cards of a film: its title with what runs before it, what was predicted and measured after it.
+//! The cards of a film: title and run before it, predictions and measured values after it.
 
 use super::facts::{self, figure};
 use super::overlay::{pixel, shortened};

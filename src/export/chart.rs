@@ -37,7 +37,7 @@ pub struct Chart {
 }
 
 impl Chart {
-    /// The chart, dark on light; nothing but its frame where there is no positive point.
+    /// The chart, dark on light; only its frame if there is no positive point.
     pub fn draw(&self, width: usize, height: usize) -> Picture {
         let theme = Theme::light();
         let mut picture = Picture::filled(width, height, theme.ground);

@@ -1,4 +1,4 @@
-//! Tables of numbers as CSV: a line of names, then a line of numbers a record, each written so that reading it back gives
+//! Tables of numbers as CSV: a line of names, then a line of numbers per record, each written so that reading it back gives
 //! the same double.
 
 use super::ExportError;
@@ -8,7 +8,8 @@ use crate::solver::Taps;
 use std::io::{self, Write};
 use std::path::Path;
 
-/// Writes what detectors recorded: a row a record with its time, a column a detector, empty where it did not record. How many rows there are.
+/// Writes the records of detectors: one row per record with its time, one column per detector, empty if it did not
+/// record. Returns the number of rows.
 ///
 /// # Errors
 /// If there is no detector, or the file cannot be written.
@@ -55,10 +56,10 @@ impl CsvWriter {
         })
     }
 
-    /// Appends a record of one number a column; [`Taps::ABSENT`] leaves its cell empty.
+    /// Appends a record of one number per column; [`Taps::ABSENT`] leaves its cell empty.
     ///
     /// # Errors
-    /// If their count is another one, or the disk is full.
+    /// If their number differs from the columns, or the disk is full.
     pub fn row(&mut self, values: &[f64]) -> Result<(), ExportError> {
         if values.len() != self.columns {
             return Err(ExportError::Encoder {

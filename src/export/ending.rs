@@ -1,13 +1,14 @@
-//! The endings of files, by which people and programs take a file for what it is.
+//! File extensions, by which people and programs recognise a format.
 
 use std::path::Path;
 
-/// Endings by which readers take a file for what it is not.
+/// Extensions that would mislead in the name of another format.
 const KNOWN: &[&str] = &[
-    "apng", "csv", "gif", "h5", "hdf5", "html", "jpeg", "jpg", "json", "mp4", "npy", "pdf", "png", "svg", "toml", "wav",
+    "apng", "bmp", "csv", "flac", "gif", "h5", "hdf5", "html", "jpeg", "jpg", "json", "mp3", "mp4", "npy", "ogg",
+    "pdf", "png", "svg", "tif", "tiff", "toml", "wav", "webp",
 ];
 
-/// Whether a name ends as files of another format do, where the format has endings of its `own`.
+/// Whether a name has the extension of another format than one with its `own` extensions.
 pub fn is_of_another(path: &Path, own: &[&str]) -> bool {
     path.extension().is_some_and(|ending| {
         let ending = ending.to_string_lossy().to_ascii_lowercase();
@@ -26,6 +27,8 @@ mod tests {
             ("field.PNG", false),
             ("field.jpg", true),
             ("field.Toml", true),
+            ("field.tiff", true),
+            ("sound.mp3", true),
             ("field", false),
             ("field.2026", false),
         ] {

@@ -1,5 +1,5 @@
-//! What a window has made of a running engine: files, sounds, pictures of a film. What is made is plain data ([`Product`]), so that it can be asked of an engine
-//! on another machine; what becomes of it ([`To`]) stays with the window.
+//! What a window requests from a running engine: files, sounds, pictures of a film. The request is plain data
+//! ([`Product`]), so that it can go to an engine on another machine; the destination ([`To`]) stays with the window.
 
 use super::csv;
 use super::npy;
@@ -57,7 +57,7 @@ pub enum Product {
     },
 }
 
-/// Makes a product, again and again where it is the picture of a film.
+/// Makes a product, repeatedly if it is the picture of a film.
 pub struct Maker {
     /// What is made.
     pub product: Product,
@@ -74,7 +74,7 @@ impl Maker {
         }
     }
 
-    /// Writes the file; what there is to tell of it.
+    /// Writes the file; returns what to report.
     ///
     /// # Errors
     /// What is wrong, and what to do.
@@ -133,7 +133,7 @@ impl Maker {
             seconds,
         } = &self.product
         else {
-            return Err("this is no picture of a film".to_owned());
+            return Err("this is not a picture of a film".to_owned());
         };
         let mut painter = self.painter.lock().unwrap_or_else(PoisonError::into_inner);
         let painter = match &mut *painter {
@@ -160,7 +160,7 @@ pub enum To {
     Film(Sender<Picture>),
 }
 
-/// A product that was asked for.
+/// A requested product.
 pub struct Errand {
     /// What is made.
     pub maker: Maker,

@@ -1,11 +1,11 @@
-//! What a scene consists of, in rows of name and value for people to read.
+//! The contents of a scene, as rows of name and value for the reader.
 
 use super::ticks::typeset;
 use crate::physics::{Detector, Equation, Measure, Reading, Region, Sets};
 use crate::scene::file::{EdgesFile, LayerFile, PacketFile, SignalFile, SourcePlace, ValueFile};
 use crate::scene::{Scenario, SceneFile};
 
-/// Rows that say what runs: grid, medium, waves, time, method.
+/// Rows that describe the run: grid, medium, waves, time, method.
 pub fn rows(file: &SceneFile, scenario: &Scenario, time_step: f64) -> Vec<(String, String)> {
     let sound = scenario.model().equation() == Equation::Acoustic;
     let (length, time) = if sound { (" m", " s") } else { ("", "") };
@@ -83,7 +83,7 @@ pub fn rows(file: &SceneFile, scenario: &Scenario, time_step: f64) -> Vec<(Strin
     rows
 }
 
-/// A number in at most six figures, without zeros that say nothing.
+/// A number with at most six digits, without trailing zeros.
 pub fn figure(value: f64) -> String {
     let size = value.abs();
     if size != 0.0 && !(1e-4..1e6).contains(&size) {
@@ -166,7 +166,7 @@ fn of_place(place: &SourcePlace) -> String {
     }
 }
 
-/// What a detector records and where, so that it can be foretold.
+/// What a detector records and where, so that it can be predicted.
 fn of_detector(detector: &Detector, scenario: &Scenario) -> String {
     let (equation, rank) = (scenario.model().equation(), scenario.grid().rank());
     let sound = equation == Equation::Acoustic;

@@ -15,7 +15,7 @@ pub enum FilmError {
 }
 
 impl FilmError {
-    /// Whether what was asked for is wrong (exit code 2) rather than the run (exit code 1).
+    /// Whether the request is at fault (exit code 2) rather than the run (exit code 1).
     pub fn is_input(&self) -> bool {
         match self {
             Self::Engine(error) => error.is_input(),
@@ -24,7 +24,7 @@ impl FilmError {
     }
 }
 
-/// What makes the pictures of a film: a painter of one run, or of two.
+/// The painter of the pictures of a film, for one run or for two.
 pub trait Shot {
     /// Pixels of every picture.
     fn size(&self) -> [usize; 2];
@@ -32,13 +32,13 @@ pub trait Shot {
     /// The picture that was made last.
     fn picture(&self) -> &Picture;
 
-    /// Lets a picture end early, unfinished, where `progress` is cancelled.
+    /// Ends a picture early, unfinished, if `progress` is cancelled.
     fn watch(&mut self, progress: &Progress);
 
     /// Makes the card with the title.
     fn title_card(&mut self, engine: &Engine);
 
-    /// Makes the card with what was predicted and measured.
+    /// Makes the card with predictions and measured values.
     fn end_card(&mut self, engine: &Engine);
 
     /// Makes a picture of the engine's present state, `seconds` of the film after the last one.
@@ -62,9 +62,9 @@ pub struct Script {
     pub pictures: u32,
     /// Pictures per second.
     pub fps: f64,
-    /// Seconds for which a card with the title stands before the first picture.
+    /// Seconds for which a card with the title is shown before the first picture.
     pub title: f64,
-    /// Seconds for which a card with what was predicted and measured stands after the last one.
+    /// Seconds for which a card with predictions and measured values is shown after the last one.
     pub end: f64,
 }
 
@@ -131,7 +131,7 @@ pub struct Shooting<'a> {
 }
 
 impl<'a> Shooting<'a> {
-    /// Begins; `engine` and `painter` end what they do where `progress` is cancelled.
+    /// Begins; `engine` and `painter` stop if `progress` is cancelled.
     #[must_use]
     pub fn new(
         engine: &mut Engine,
@@ -152,7 +152,7 @@ impl<'a> Shooting<'a> {
         }
     }
 
-    /// Runs to the next picture and writes it; after the last one the film is completed, and it is `false`.
+    /// Runs to the next picture and writes it; after the last one completes the film and returns `false`.
     ///
     /// # Errors
     /// As [`shoot`].
@@ -197,7 +197,7 @@ impl<'a> Shooting<'a> {
         self.end()
     }
 
-    /// Completes the film, once its encoder has given everything back; whether it has not.
+    /// Completes the film once its encoder has returned everything; returns whether it has not yet.
     fn end(&mut self) -> Result<bool, FilmError> {
         self.progress.check()?;
         if let Some(writer) = &mut self.writer

@@ -1,4 +1,4 @@
-//! What flows over a plane, and trajectories, in pictures and films.
+//! The flow over a plane, and trajectories, in pictures and films.
 
 use super::overlay::pixel;
 use super::picture::{Picture, Rect};

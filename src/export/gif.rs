@@ -1,8 +1,8 @@
 //! GIF films.
 //!
-//! A picture of at most 256 colours, as a colour map alone gives, is stored without loss. Others get a palette of their own.
+//! A picture of at most 256 colours, as a colour map alone gives, is stored without loss. Others get their own palette.
 //!
-//! Delays are whole hundredths of a second: at 30 pictures a second they alternate 3, 3, 4, so that the film keeps time.
+//! Delays are whole hundredths of a second: at 30 pictures per second they alternate 3, 3, 4, so that the film keeps time.
 
 use super::palette::Palette;
 use super::{ExportError, FilmWriter, Picture};
@@ -17,7 +17,7 @@ const MAX_FPS: f64 = 50.0;
 /// Colours of a picture.
 const COLORS: usize = 256;
 
-/// Writes a film that repeats for ever.
+/// Writes a film that repeats forever.
 pub struct GifWriter {
     encoder: Encoder<AtomicFile>,
     path: PathBuf,
@@ -27,7 +27,7 @@ pub struct GifWriter {
 }
 
 impl GifWriter {
-    /// A film of `size` pixels at `fps` pictures a second.
+    /// A film of `size` pixels at `fps` pictures per second.
     ///
     /// # Errors
     /// If the size exceeds 65535, the rate 50, or the place cannot be written to.

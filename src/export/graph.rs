@@ -10,7 +10,7 @@ use crate::space::medium::line_ends;
 /// The medium below a graph.
 #[derive(Clone, Debug)]
 pub struct GraphMedium {
-    /// Less its background, one a column of pixels.
+    /// Values minus the background, one per column of pixels.
     pub levels: Vec<f32>,
     /// Its sign.
     pub sign: &'static str,
@@ -21,7 +21,7 @@ pub struct GraphMedium {
 }
 
 impl GraphMedium {
-    /// The least and the greatest level, 0 among them.
+    /// The smallest and the largest level, including 0.
     fn ends(&self) -> [f32; 2] {
         let ends = |[low, high]: [f32; 2], &level: &f32| [low.min(level), high.max(level)];
         self.levels.iter().fold([0.0; 2], ends)
@@ -49,7 +49,7 @@ impl GraphMedium {
 /// Units of text across a strip of hues; its names stand at both ends.
 pub const STRIP: f32 = 8.0;
 
-/// What a graph shows; all arrays have one entry a column of pixels.
+/// The contents of a graph; all arrays have one entry per column of pixels.
 #[derive(Clone, Debug)]
 pub struct Graph<'a> {
     /// The curve.
@@ -62,7 +62,7 @@ pub struct Graph<'a> {
     pub span: [f64; 2],
     /// Potential, or sound speed and density; the second is dashed.
     pub media: &'a [GraphMedium],
-    /// Columns that stand in a wall; empty where there is none.
+    /// Columns that stand in a wall; empty if there is none.
     pub walls: &'a [bool],
     /// What the curve is.
     pub sign: &'a str,

@@ -1,4 +1,4 @@
-//! How a room is heard: its response, or a dry sound played in it, as WAV.
+//! The sound of a room: its response, or a dry sound played in it, as WAV.
 
 use super::ExportError;
 use super::wav::{self, WavOptions};
@@ -6,7 +6,7 @@ use crate::physics::room::{Response, convolved};
 use crate::scene::input::read_signal;
 use std::path::Path;
 
-/// The rate in Hz and the samples of a sound without a room: the first channel of a WAV file.
+/// The rate in Hz and the samples of a dry sound: the first channel of a WAV file.
 ///
 /// # Errors
 /// What is wrong with the file.

@@ -1,4 +1,4 @@
-//! Pages that stand alone: lessons as HTML, pictures inside the page, one style for dark, light and paper.
+//! Self-contained pages: lessons as HTML, pictures inside the page, one style for dark, light and paper.
 
 use super::markdown::{Block, Style, blocks, spans};
 use crate::base64;
@@ -7,7 +7,7 @@ use std::fmt::Write;
 /// The style of all pages.
 const STYLE: &str = include_str!("page.css");
 
-/// A text with what HTML reads as its own written out.
+/// A text with HTML's special characters escaped.
 pub fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for sign in text.chars() {

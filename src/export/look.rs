@@ -1,4 +1,4 @@
-//! How a scene is to be shown, and where on a picture its field then stands.
+//! How a scene is shown, and where its field is in the picture.
 
 use super::overlay::{self, Margins};
 use super::picture::Rect;
@@ -10,7 +10,7 @@ use crate::scene::scenario::{ColorRange, Opacity, Orbit, Quantity, ViewMode};
 use crate::scene::theory::Note;
 use std::ops::Range;
 
-/// A field's longer side in a picture whose size is not given is about this many pixels.
+/// The approximate longer side of a field in a picture whose size is not given, in pixels.
 const NATURAL: usize = 1280;
 /// Size of a graph whose size is not given.
 const GRAPH: [usize; 2] = [1280, 640];
@@ -26,7 +26,7 @@ pub struct Look {
     pub colormap: String,
     /// The colour range.
     pub range: ColorRange,
-    /// Pixels; `None` = whole pixels a site, or whole sites a pixel.
+    /// Pixels; `None` = whole pixels a site, or whole sites per pixel.
     pub size: Option<[usize; 2]>,
     /// Sites along x and y of the part that is shown; `None` = the whole plane. Reliefs and fields in space are shown whole.
     pub region: Option<[Range<usize>; 2]>,
@@ -36,7 +36,7 @@ pub struct Look {
     pub mode: ViewMode,
     /// From where a relief or a box is looked at.
     pub orbit: Orbit,
-    /// Whether the camera goes its path instead, where the scene has one.
+    /// Whether the camera follows its path instead, if the scene has one.
     pub follows: bool,
     /// Lengths at which its slices stand.
     pub slices: [f64; 3],
@@ -44,7 +44,7 @@ pub struct Look {
     pub opacity: Opacity,
     /// Whether it is lit along its gradients.
     pub shading: bool,
-    /// Exponent of the brightness: ½ shows faint waves beside strong ones. Maps with two sides have none.
+    /// Exponent of the brightness: ½ shows faint waves next to strong ones. Maps with two sides have none.
     pub gamma: f32,
     /// Title, clock, colour bar and scale bar.
     pub overlay: bool,
@@ -53,7 +53,7 @@ pub struct Look {
 }
 
 impl Look {
-    /// What the scene itself asks for, without overlay, at its natural size.
+    /// The scene's own look, without overlay, at its natural size.
     #[must_use]
     pub fn of(scenario: &Scenario) -> Self {
         let view = scenario.view();

@@ -1,4 +1,4 @@
-//! A field in space on the processor: what `kernels/volume.wgsl` draws, without a graphics adapter.
+//! A three-dimensional field drawn on the processor, like `kernels/volume.wgsl` without a graphics adapter.
 //!
 //! [`crate::space::stage`] says what is drawn; keep this file and the shader alike. Cost: one trilinear sample (eight texels) a step of a ray;
 //! steps through blocks whose sizes are all below what shows are skipped, which changes nothing.
@@ -18,7 +18,7 @@ use rayon::prelude::*;
 
 /// Texels along each side of a block whose largest size is known.
 const BLOCK: usize = 8;
-/// Most ranks of numbers a texel.
+/// Most ranks of numbers per texel.
 type Pair = [f32; 2];
 
 /// A volume of pairs with trilinear samples; places are texture coordinates, 0…1.
@@ -92,7 +92,7 @@ impl<'a> Solid<'a> {
     }
 }
 
-/// How much of the light a surface with this gradient sends back along the ray.
+/// The share of the light that a surface with this gradient reflects along the ray.
 fn facing(gradient: Vec3, ray: Vec3) -> f32 {
     let steep = length(gradient);
     if steep < 1e-5 {

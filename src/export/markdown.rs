@@ -1,4 +1,4 @@
-//! The little Markdown that scenes are explained in: headings, paragraphs, lists, **bold**, *emphasis*, `code`.
+//! The subset of Markdown for the texts of scenes: headings, paragraphs, lists, **bold**, *emphasis*, `code`.
 
 /// One block of a text.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! Pictures, films, sounds and data: one file per format.
 //!
-//! Everything is written beside its place and renamed when it is complete ([`AtomicFile`]): a cancelled or failed export leaves nothing
+//! Everything is written to a temporary file and renamed when it is complete ([`AtomicFile`]): a cancelled or failed export leaves nothing
 //! half-written. All formats share one [`Progress`], through which another thread can watch and cancel.
 
 pub mod apng;
@@ -75,10 +75,10 @@ pub enum ExportError {
     Io {
         /// The file.
         path: PathBuf,
-        /// What the system said: said by the message, so no source of it, or chains of errors would say it twice.
+        /// The system's message; it is part of the text and therefore not a source, which chains of errors would repeat.
         reason: io::Error,
     },
-    /// The name does not say which format is meant.
+    /// The name does not determine the format.
     #[error("{}: the name must end in {known}, or in / for numbered pictures in a directory", path.display())]
     Extension {
         /// The file.
@@ -122,7 +122,7 @@ pub enum ExportError {
 }
 
 impl ExportError {
-    /// Whether what was asked for is wrong, rather than something that failed on the way.
+    /// Whether the request is at fault, rather than something that failed during the export.
     pub fn is_input(&self) -> bool {
         matches!(self, Self::Extension { .. } | Self::Size { .. } | Self::Rate { .. })
     }
@@ -177,7 +177,7 @@ const ENDINGS: &str = ".png, .apng, .gif or .mp4";
 const ENDINGS: &str = ".png, .apng or .gif (this build has no H.264)";
 
 impl Format {
-    /// The format that a path asks for: by its ending; a directory, or a path that ends in a separator, holds a sequence.
+    /// The format of a path, by its extension; a directory, or a path that ends in a separator, means a sequence.
     ///
     /// # Errors
     /// If the ending is none of ours.
@@ -204,7 +204,7 @@ impl Format {
 }
 
 impl Format {
-    /// Whether it can be written: MP4 takes an encoder of H.264, of the build or of the browser.
+    /// Whether it can be written: MP4 needs an H.264 encoder, in the build or in the browser.
     #[must_use]
     pub fn is_offered(self) -> bool {
         #[cfg(feature = "mp4")]
@@ -214,7 +214,7 @@ impl Format {
         self != Self::Mp4 || encodes
     }
 
-    /// Pixels that a file has for pictures of `size`: H.264 wants even sides.
+    /// The pixels of a file for pictures of `size`: H.264 needs even sides.
     #[must_use]
     pub fn stored_size(self, size: [usize; 2]) -> [usize; 2] {
         match self {
@@ -247,7 +247,7 @@ impl Format {
     }
 }
 
-/// Bytes free where a file shall be written; `None` where the system does not tell.
+/// The free space in bytes where a file will be written; `None` if the system does not report it.
 pub fn free_space(path: &Path) -> Option<u64> {
     #[cfg(unix)]
     {
@@ -266,7 +266,7 @@ pub fn free_space(path: &Path) -> Option<u64> {
     }
 }
 
-/// What a film or a picture carries beside its pixels.
+/// The metadata of a film or a picture.
 #[derive(Clone, Debug, Default)]
 pub struct About {
     /// The scene's title.
@@ -296,7 +296,7 @@ pub trait FilmWriter: Send {
     /// If it cannot be encoded or written.
     fn push(&mut self, picture: &Picture) -> Result<(), ExportError>;
 
-    /// Whether an encoder beside the page has enough to do: then the next picture waits, and the caller goes on later.
+    /// Whether the browser's encoder is busy: then the next picture waits, and the caller continues later.
     ///
     /// # Errors
     /// If what it made cannot be written, or it failed.
@@ -320,7 +320,7 @@ pub trait FilmWriter: Send {
     fn finish(self: Box<Self>) -> Result<(), ExportError>;
 }
 
-/// A writer for `path` (see [`Format::of`]): pictures of `size` at `fps` pictures a second, all of it announced in `about`.
+/// A writer for `path` (see [`Format::of`]): pictures of `size` at `fps` pictures per second, all of it announced in `about`.
 /// A PNG keeps the last picture that it is given.
 ///
 /// # Errors

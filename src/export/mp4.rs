@@ -53,7 +53,7 @@ impl Shape {
     }
 }
 
-/// A picture as it comes from the encoder, with start codes (Annex B).
+/// A picture from the encoder, with start codes (Annex B).
 struct Coded {
     bits: Vec<u8>,
     /// Whether players can start from it.
@@ -85,7 +85,7 @@ pub struct Mp4Writer {
 }
 
 impl Mp4Writer {
-    /// A film of pictures of `size` pixels at `fps` pictures a second. H.264 wants even sides: an odd one gets its last column or row
+    /// A film of pictures of `size` pixels at `fps` pictures per second. H.264 needs even sides: an odd one gets its last column or row
     /// twice.
     ///
     /// # Errors
@@ -151,7 +151,7 @@ impl Mp4Writer {
         self.write_coded()
     }
 
-    /// A single picture stands for two seconds: its own time is the way to the next one, and players show nothing of a film that takes none.
+    /// A single picture lasts two seconds: players show nothing of a film without duration.
     fn hold(&mut self) -> Result<(), ExportError> {
         let still = if self.pushed == 1 {
             self.shape.key_every().max(2)

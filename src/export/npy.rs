@@ -11,7 +11,7 @@ use std::path::Path;
 /// Writes a field of `grid`, complete or not at all.
 ///
 /// # Errors
-/// If the field has another number of sites than the grid, or the file cannot be written.
+/// If the number of sites of the field differs from the grid, or the file cannot be written.
 pub fn save(path: &Path, grid: &Grid, field: &FieldData) -> Result<(), ExportError> {
     match field {
         FieldData::Complex64(values) => write(path, grid, values),

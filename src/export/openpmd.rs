@@ -7,9 +7,9 @@
 //!                       complex or real numbers, C order: (nx,), (ny, nx) or (nz, ny, nx); axisLabels, gridSpacing, gridGlobalOffset, …
 //! ```
 //!
-//! A snapshot is written as it comes; what stays in memory is some hundred bytes a snapshot. A file that is not [finished](Snapshots::finish) cannot be read;
-//! one that could not take a snapshot can be finished with those before it.
-//! Source: A. Huebl et al. 2015, openPMD 1.1.0, doi:10.5281/zenodo.1167843.
+//! A snapshot is written as it comes; some hundred bytes per snapshot stay in memory. A file that is not
+//! [finished](Snapshots::finish) cannot be read; one that could not take a snapshot can be finished with those before
+//! it. Source: A. Huebl et al. 2015, openPMD 1.1.0, doi:10.5281/zenodo.1167843.
 
 use crate::field::FieldData;
 use rust_hdf5::{DatatypeMessage, H5Dataset, H5File, H5Group, H5Type, Hdf5Error, types};
@@ -50,7 +50,7 @@ pub struct Snapshots {
 }
 
 impl Snapshots {
-    /// Begins a file; what stands at `path` is lost.
+    /// Begins a file; an existing file at `path` is lost.
     ///
     /// # Errors
     /// If it cannot be written.
@@ -85,7 +85,7 @@ impl Snapshots {
     /// Writes the field of a step: the sites of the mesh, x fastest.
     ///
     /// # Errors
-    /// If there are not as many as the mesh has, or the disk is full; the file then holds nothing of this step.
+    /// If their number differs from the mesh, or the disk is full; the file then contains nothing of this step.
     pub fn push(&mut self, step: u64, time: f64, time_step: f64, field: &FieldData) -> Result<(), Hdf5Error> {
         // What the library keeps back is written now, so that what fails is what this snapshot takes.
         let done = self

@@ -77,7 +77,7 @@ pub struct Legend<'a> {
     pub gamma: f32,
     /// Width of the field as a length, in `length_unit`.
     pub length: f64,
-    /// Unit of lengths, e.g. ` m`; empty where the scene has none.
+    /// Unit of lengths, e.g. ` m`; empty if the scene has none.
     pub length_unit: String,
     /// Unit of times, likewise.
     pub time_unit: String,
@@ -112,7 +112,7 @@ fn signs(quantity: Quantity, equation: Equation) -> (&'static str, &'static str)
     }
 }
 
-/// A text with its end cut off, and `…` for it, until it fits; nothing where less than three letters would be left.
+/// A text shortened with `…` until it fits; empty if fewer than three letters would be left.
 pub fn shortened(text: &str, fits: impl Fn(&str) -> bool) -> String {
     let mut kept = text;
     let mut shown = text.to_owned();
@@ -271,7 +271,7 @@ impl Legend<'_> {
         style.draw(picture, x, y + gap + 2.3 * unit, Align::Center, &most);
     }
 
-    /// The scale bar of a field: what it is called, its width in pixels and the ground on which it stands; `None` where it has no room.
+    /// The scale bar of a field: what it is called, its width in pixels and the ground on which it stands; `None` if it has no room.
     pub(super) fn scale(&self, field: Rect, unit: f32, theme: &Theme) -> Option<(String, f32, Rect)> {
         let length = round_down(self.length / 4.0);
         #[expect(clippy::cast_possible_truncation, reason = "a length in the picture")]
@@ -324,7 +324,7 @@ pub(super) fn plain(value: f64) -> String {
     }
 }
 
-/// A line of text below a field, at its right, smaller where it is wider than the field; nothing where it were too small to be read.
+/// A line of text below a field, at its right, smaller where it is wider than the field; nothing if it were too small to be read.
 pub fn caption(picture: &mut Picture, field: Rect, unit: f32, theme: &Theme, text: &str) {
     let size = (pixel(field.width) / theme.label(unit).width(text).max(1.0)).min(0.8);
     if text.is_empty() || size < 0.55 {

@@ -86,7 +86,7 @@ pub struct Painter {
     /// What is drawn over it: what flows, and trajectories so far.
     pub(super) flow: Option<FlowMap>,
     pub(super) paths: Vec<ShownPath>,
-    /// Ends a long picture where somebody cancels it.
+    /// Ends a long picture if it is cancelled.
     pub(super) progress: Progress,
 }
 
@@ -180,7 +180,7 @@ impl Painter {
         })
     }
 
-    /// Lets a picture end early, unfinished, where `progress` is cancelled.
+    /// Ends a picture early, unfinished, if `progress` is cancelled.
     pub fn watch(&mut self, progress: &Progress) {
         self.progress = progress.clone();
     }
@@ -205,7 +205,7 @@ impl Painter {
         &self.request
     }
 
-    /// Has an engine draw what is shown of its present state, and paints it, `seconds` of the film after the last picture.
+    /// Makes an engine draw its present state, and paints it, `seconds` of the film after the last picture.
     ///
     /// # Errors
     /// If the engine cannot draw it.

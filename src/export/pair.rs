@@ -1,4 +1,4 @@
-//! Two runs of one scene in one picture: side by side, or the second less the first.
+//! Two runs of one scene in one picture: side by side, or the second minus the first.
 
 use super::film::Shot;
 use super::look::{Look, LookError};
@@ -18,18 +18,18 @@ pub enum Show {
     /// Both, side by side or one above the other.
     #[default]
     Beside,
-    /// The second less the first.
+    /// The second minus the first.
     Difference,
 }
 
 /// Pixels between two pictures.
 const GAP: usize = 4;
 
-/// A difference that is a smaller part of the field is shown as none.
+/// A difference below this fraction of the field is shown as 0.
 const ROUNDING: f32 = 1e-6;
 
-/// Makes pictures of two runs. The second one has an engine of its own, which follows the first: each stands at the step that is nearest to a
-/// picture's time. Of a difference both stand at the same time.
+/// Makes pictures of two runs. The second one has its own engine, which follows the first: each is at the step nearest
+/// to a picture's time. For a difference both are at the same time.
 pub struct Pair {
     first: Painter,
     second: Painter,
@@ -172,7 +172,7 @@ pub enum PairError {
     Fields,
     /// There are times at which only one of them has a step.
     #[error(
-        "the difference of two runs is that at one time, and Δt = {second:?} of the second is no whole part of Δt = {first:?} of the first; choose time.step = {step:?} for the second, or \"auto\""
+        "the difference of two runs is that at one time, and Δt = {second:?} of the second is not a whole part of Δt = {first:?} of the first; choose time.step = {step:?} for the second, or \"auto\""
     )]
     Steps {
         /// Of the first run.
@@ -223,7 +223,7 @@ fn halves(scenario: &Arc<Scenario>, look: &Look, time_step: f64) -> Result<(bool
     }
 }
 
-/// The painter of the difference: in colours with two sides, where the quantity has a sign or not.
+/// The painter of the difference, with a diverging map; of phases, whose difference is shown by its size, a sequential one.
 fn of_difference(first: &Painter, other: Arc<Scenario>, look: &Look, time_step: f64) -> Result<Painter, PairError> {
     if first.space.is_some() {
         return Err(PairError::Volume);

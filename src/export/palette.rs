@@ -21,7 +21,7 @@ impl Palette {
         &self.colors
     }
 
-    /// Every pixel's place in a palette of at most `most` colours, 256 or less.
+    /// Every pixel's index in a palette of at most `most` colours, 256 or less.
     pub(super) fn index(&mut self, picture: &Picture, most: usize) -> Vec<u8> {
         if let Some(pixels) = self.exact(picture, most) {
             return pixels;
@@ -93,7 +93,7 @@ impl Palette {
         }
     }
 
-    /// Every pixel's place in a palette of the picture's own colours, if there are at most so many.
+    /// Every pixel's index in a palette of the picture's own colours, if there are at most this many.
     fn exact(&mut self, picture: &Picture, most: usize) -> Option<Vec<u8>> {
         self.colors.clear();
         self.slots.clear();

@@ -29,18 +29,18 @@ pub struct Curve {
     pub points: Vec<[f64; 2]>,
     /// How it is shown.
     pub shown: Shown,
-    /// Its colour's number; theory has that of the points that it is about.
+    /// The index of its colour; theory has that of its points.
     pub color: usize,
 }
 
 /// Values in cells of equal size, drawn in colours below the curves.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ground {
-    /// One a cell, rows from below, each from the left.
+    /// One per cell, rows from below, each from the left.
     pub values: Vec<f64>,
     /// Cells of a row, and rows.
     pub size: [usize; 2],
-    /// Where the first and the last cell of a row end.
+    /// The outer ends of the first and the last cell of a row.
     pub x: [f64; 2],
     /// The same of the rows.
     pub y: [f64; 2],
@@ -57,17 +57,17 @@ pub struct Plot {
     pub title: String,
     /// What x is.
     pub along: String,
-    /// Whether even ratios of x are equally far apart, rather than even differences; x is above 0 then.
+    /// Whether the x axis is logarithmic; x is above 0 then.
     pub has_ratios: bool,
     /// What y is.
     pub up: String,
-    /// What lies below the curves, which the axes then fit.
+    /// Cells below the curves; the axes then fit them.
     pub ground: Option<Ground>,
     /// What is drawn, from below.
     pub curves: Vec<Curve>,
 }
 
-/// The smallest range that holds all values, with some air; `None` where there is none.
+/// The smallest range that contains all values, with some margin; `None` if there is none.
 pub fn range(values: impl Iterator<Item = f64>, air: f64) -> Option<[f64; 2]> {
     let finite = values.filter(|value| value.is_finite());
     let (low, high) = finite.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| {
@@ -82,7 +82,7 @@ pub fn range(values: impl Iterator<Item = f64>, air: f64) -> Option<[f64; 2]> {
 }
 
 impl Plot {
-    /// The plot, dark on light; nothing but its frame where there is no point.
+    /// The plot, dark on light; only its frame if there is no point.
     pub fn draw(&self, width: usize, height: usize) -> Picture {
         let theme = Theme::light();
         let mut picture = Picture::filled(width, height, theme.ground);

@@ -19,7 +19,7 @@ pub fn save(path: &Path, picture: &Picture, about: &About) -> Result<(), ExportE
     super::complete(file)
 }
 
-/// Writes a small picture with at most so many colours, 64 to 256.
+/// Writes a small picture with at most this many colours, 64 to 256.
 ///
 /// # Errors
 /// If the file cannot be written.
@@ -42,7 +42,7 @@ pub fn save_in_colors(path: &Path, picture: &Picture, about: &About, colors: usi
     super::complete(file)
 }
 
-/// Whether a picture says that this program wrote it.
+/// Whether a picture is marked as written by this program.
 pub(super) fn is_own(path: &Path) -> bool {
     let Ok((file, _)) = crate::input_file::open(path) else {
         return false;
@@ -71,7 +71,7 @@ pub(super) fn failure(path: &Path) -> impl Fn(png::EncodingError) -> ExportError
     }
 }
 
-/// A picture as the bytes of a PNG, for what holds it in itself.
+/// A picture as the bytes of a PNG, to be embedded.
 ///
 /// # Errors
 /// If it cannot be encoded.
@@ -91,7 +91,7 @@ pub(super) fn write(file: impl Write, picture: &Picture, about: &About) -> Resul
     writer.finish()
 }
 
-/// An encoder for RGB pictures of `size` that carry what there is to say about them.
+/// An encoder for RGB pictures of `size`, with their metadata.
 pub(super) fn encoder<'a, W: Write>(
     file: W,
     size: [usize; 2],

@@ -4,7 +4,7 @@ use super::ExportError;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// Counts parts done of a total; clones share the count.
+/// Counts the parts done of a total; clones share the count.
 #[derive(Clone, Debug, Default)]
 pub struct Progress {
     shared: Arc<Shared>,
@@ -29,14 +29,14 @@ impl Progress {
     /// Counts one more part.
     ///
     /// # Errors
-    /// [`ExportError::Cancelled`] if someone asked for it.
+    /// [`ExportError::Cancelled`] if it was requested.
     pub fn advance(&self) -> Result<(), ExportError> {
         self.shared.done.fetch_add(1, Ordering::Relaxed);
         self.check()
     }
 
     /// # Errors
-    /// [`ExportError::Cancelled`] if someone asked for it.
+    /// [`ExportError::Cancelled`] if it was requested.
     pub fn check(&self) -> Result<(), ExportError> {
         if self.is_cancelled() {
             Err(ExportError::Cancelled)

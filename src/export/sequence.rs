@@ -1,6 +1,6 @@
 //! Numbered PNGs in a directory: `frame_00000.png`, `frame_00001.png`, …
 //!
-//! They are written to a directory beside. At the end it becomes the target, in one move, or, where the target exists, the pictures move into it one by one,
+//! They are written to a temporary directory next to the target. At the end it becomes the target, in one move, or, where the target exists, the pictures move into it one by one,
 //! and frames of an earlier film that are left over behind the last one are removed, so that the directory holds one film. A directory that holds frames of
 //! other programs, or files and no frames, is left alone.
 

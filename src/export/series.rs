@@ -1,4 +1,4 @@
-//! Snapshots of a part of the field while a run goes on, in one file of HDF5.
+//! Snapshots of a part of the field during a run, in one HDF5 file.
 
 use super::ExportError;
 use super::openpmd::{Head, Mesh, Snapshots};
@@ -12,10 +12,10 @@ use crate::solver::Clock;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Most snapshots of a file: the time to add one grows with those that are there, to some milliseconds.
+/// The largest number of snapshots in a file: the time to add one grows with their number, to some milliseconds.
 pub const MOST_SNAPSHOTS: u64 = 10_000;
 
-/// Which sites a snapshot holds: every so many of a box.
+/// The sites of a snapshot: every n-th of a box.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Selection {
     first: [usize; 3],
@@ -27,7 +27,7 @@ impl Selection {
     /// Every `stride`-th site along each axis, from the first site of `region` on: its least and greatest coordinate along each axis, lengths; `None` = the whole grid.
     ///
     /// # Errors
-    /// With what is wrong and what to write instead.
+    /// What is wrong, and what to write instead.
     pub fn new(grid: &Grid, region: Option<&[[f64; 2]]>, stride: &[usize]) -> Result<Self, String> {
         let rank = grid.rank();
         let mut own = Self {
@@ -69,7 +69,7 @@ impl Selection {
         self.count.iter().product()
     }
 
-    /// What a field of `grid` has there, x fastest.
+    /// The values of a field of `grid` at these sites, x fastest.
     pub fn of(&self, grid: &Grid, field: &FieldData) -> FieldData {
         match field {
             FieldData::Complex64(values) => FieldData::Complex64(self.pick(grid, values)),
@@ -130,12 +130,12 @@ fn inside(grid: &Grid, axis: usize, [from, to]: [f64; 2]) -> Result<(usize, usiz
     Ok((first, end - first + 1))
 }
 
-/// A file of snapshots on its way to its place.
+/// A file of snapshots that is being written.
 #[expect(missing_debug_implementations, reason = "the library's file has none")]
 pub struct SeriesWriter {
     path: PathBuf,
     selection: Selection,
-    /// The file, the name by which HDF5 writes it, and the library's own view of it; `None` where this process writes no files.
+    /// The file, the name by which HDF5 writes it, and the library's own view of it; `None` if this process writes no files.
     open: Option<(AtomicFile, PathBuf, Snapshots)>,
 }
 
@@ -293,7 +293,7 @@ mod tests {
         }
     }
 
-    /// Where the folder goes while snapshots are written, the next one says so.
+    /// If the folder is removed while snapshots are written, the next one reports it.
     #[test]
     #[cfg(unix)]
     fn a_folder_that_is_removed_is_missed() {

@@ -1,5 +1,5 @@
-//! The medium over a picture: walls solid, the potential (of sound: speed and density less the background) as a faint tint with contour lines, so that
-//! slits, barriers and interfaces can be seen and the wave still shows through.
+//! The medium over a picture: walls solid, the potential (for sound: speed and density minus the background) as a faint
+//! tint with contour lines, so that slits, barriers and interfaces can be seen and the wave still shows through.
 
 use super::picture::{Picture, Rect};
 use super::theme::Theme;
@@ -13,7 +13,7 @@ use rayon::prelude::*;
 
 /// Contour lines between the least and the greatest level.
 const CONTOURS: f32 = 6.0;
-/// Where more of the picture than this would be contour, as for a random potential, there is only the tint.
+/// If more than this share of the picture would be contour, as for a random potential, there is only the tint.
 const MOST_CONTOUR: f32 = 0.12;
 
 /// The medium of a scene, sampled for a picture.
@@ -22,17 +22,17 @@ pub struct Shade {
     /// Samples along x and y.
     size: [usize; 2],
     walls: Vec<bool>,
-    /// The static potential, then what each drive multiplies; or speed or density less the background, or parts of both.
+    /// The static potential, then what each drive multiplies; or speed or density minus the background, or parts of both.
     parts: Vec<Vec<f32>>,
     /// Whether it varies smoothly from site to site.
     smooth: bool,
-    /// What the tint stands for, e.g. `sound speed 1500 … 3000 m/s`; empty where there is none, or it moves.
+    /// What the tint stands for, e.g. `sound speed 1500 … 3000 m/s`; empty if there is none, or it moves.
     meaning: String,
     /// What was drawn last: a film's pictures share it while no drive moves.
     drawn: Option<Drawn>,
 }
 
-/// What lies over a rectangle, ready to be laid on a picture.
+/// An overlay of a rectangle, ready to be drawn on a picture.
 #[derive(Clone, Debug)]
 struct Drawn {
     rect: Rect,
@@ -97,7 +97,7 @@ const RIM: f32 = 2.0;
 const INSIDE: f32 = 3.0;
 
 impl Shade {
-    /// Samples what `request` shows for a picture of `pixels`; `None` where there is nothing to see.
+    /// Samples what `request` shows for a picture of `pixels`; `None` if there is nothing to see.
     #[must_use]
     pub fn new(scenario: &Scenario, request: &ImageRequest, pixels: [usize; 2]) -> Option<Self> {
         let medium = scenario.medium();
@@ -107,7 +107,7 @@ impl Shade {
             return None;
         }
         let stepped = SteppedMedium::new(scenario);
-        // Whole sites a sample, so that thin slits in a large grid are not missed.
+        // Whole sites per sample, so that thin slits in a large grid are not missed.
         let step = (request.x.len() / pixels[0].max(1))
             .min(request.y.len() / pixels[1].max(1))
             .max(1);
@@ -165,7 +165,7 @@ impl Shade {
         })
     }
 
-    /// What the tint stands for; empty where there is none, or it moves.
+    /// What the tint stands for; empty if there is none, or it moves.
     pub fn meaning(&self) -> &str {
         &self.meaning
     }
@@ -237,7 +237,7 @@ impl Shade {
         i + self.size[0] * j
     }
 
-    /// The potential over its largest size, −1…1, per pixel; `None` where it is nowhere different from 0.
+    /// The potential over its largest size, −1…1, per pixel; `None` if it is nowhere different from 0.
     fn levels(&self, rect: Rect, drives: &[f64]) -> Option<Vec<f32>> {
         let mut sum = self.parts.first()?.clone();
         let mut largest: Vec<f32> = sum.iter().map(|u| u.abs()).collect();
@@ -288,7 +288,7 @@ fn sampled(line: usize, step: usize, request: &ImageRequest) -> impl Iterator<It
     (first..last).step_by(step.div_ceil(4))
 }
 
-/// What the levels of a subject are, from the least to the greatest; empty where they are all the same.
+/// What the levels of a subject are, from the least to the greatest; empty if they are all the same.
 fn meaning(subject: &Subject, levels: &[f32]) -> String {
     let (low, high) = levels
         .iter()
@@ -322,7 +322,7 @@ fn together(mut parts: Vec<Vec<f32>>) -> Vec<Vec<f32>> {
     vec![pairs.map(|(speed, density)| combined([*speed, *density])).collect()]
 }
 
-/// Values of a row less the background, sampled: of each sample's sites the one that is furthest from 0.
+/// Values of a row minus the background, sampled: of each sample's sites the one that is furthest from 0.
 fn levels(request: &ImageRequest, step: usize, size: [usize; 2], fill: impl Fn(usize, &mut [f64]) + Sync) -> Vec<f32> {
     let mut values = vec![0.0f32; size[0] * size[1]];
     values.par_chunks_mut(size[0]).enumerate().for_each_init(

@@ -1,4 +1,4 @@
-//! A scene of three dimensions in its box: what [`super::march`] gives, with edges, scales and what the surfaces are.
+//! A scene of three dimensions in its box: the result of [`super::march`], with edges, scales and the names of the surfaces.
 
 use super::look::Look;
 use super::march::{Marcher, Numbers};
@@ -34,7 +34,7 @@ pub struct Space {
 }
 
 impl Space {
-    /// The picture of a scene as `look` shows it; `None` where it is shown as a plane or has fewer dimensions. `longer` is the longer side of the
+    /// The picture of a scene as `look` shows it; `None` if it is shown as a plane or has fewer dimensions. `longer` is the longer side of the
     /// picture in pixels.
     #[must_use]
     pub fn new(scenario: &Scenario, look: &Look, longer: usize, length: Unit) -> Option<Self> {

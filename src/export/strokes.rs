@@ -1,4 +1,4 @@
-//! What charts, plots and pictures draw with: lines, dashes, scales from values to pixels.
+//! Drawing for charts, plots and pictures: lines, dashes, scales from values to pixels.
 
 use super::picture::Picture;
 
@@ -22,7 +22,7 @@ pub(super) struct Scale {
     /// Pixels at the ends.
     pub from: f32,
     pub to: f32,
-    /// Even ratios instead of even differences.
+    /// Logarithmic instead of linear.
     pub is_logarithmic: bool,
 }
 
@@ -61,7 +61,7 @@ pub(super) fn line(picture: &mut Picture, from: (f32, f32), to: (f32, f32), colo
     }
 }
 
-/// What of a straight line lies within a rectangle: x, y, width, height; `None` where it passes beside it.
+/// The part of a straight line within a rectangle (x, y, width, height); `None` if it lies outside.
 pub(super) fn clipped([x, y, width, height]: [f32; 4], [from, to]: [[f32; 2]; 2]) -> Option<[[f32; 2]; 2]> {
     let (mut enters, mut leaves) = (0.0f32, 1.0f32);
     for (axis, [low, size]) in [[x, width], [y, height]].into_iter().enumerate() {

@@ -1,5 +1,5 @@
-//! Letters that no font of the program has, such as Chinese ones, from the fonts of this machine. Those that it lacks too are remembered, so that
-//! whoever makes a picture can say so.
+//! Letters that no font of the program has, such as Chinese ones, from the fonts of this machine. Those that are
+//! missing there too are remembered, so that whoever makes a picture can say so.
 
 use crate::input_file;
 use ab_glyph::{Font, FontRef};
@@ -8,16 +8,16 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-/// Bytes of a file beyond which it is left alone: fonts of all Chinese letters have 20 MB, of many scripts and weights 80 MB.
+/// Files larger than this are not read: fonts of all Chinese letters have 20 MB, of many scripts and weights 80 MB.
 pub const MOST_BYTES: u64 = 128 << 20;
 
-/// Files that are looked into for a letter.
+/// The number of files that are searched for a letter.
 const MOST_FILES: usize = 400;
 
 /// How deep folders of fonts are nested.
 const DEPTH: u8 = 4;
 
-/// Letters that no file has for which all files are read at most; others are taken for missing then.
+/// The number of missing letters for which all files are searched; beyond, letters count as missing.
 pub const FRUITLESS: u8 = 4;
 
 /// Parts of the names of fonts with many scripts, the best first.
@@ -36,14 +36,14 @@ const KNOWN: [&str; 12] = [
     "heiti",
 ];
 
-/// Parts of the names of fonts that are not upright ones of usual weight.
+/// Parts of the names of fonts that are not upright or not of regular weight.
 const ODD: [&str; 6] = ["bold", "black", "heavy", "thin", "light", "italic"];
 
 /// A font of the machine that is kept as long as the program runs.
 type Kept = &'static FontRef<'static>;
 
 struct Fonts {
-    /// The machine's files, the likeliest first, once they were asked for.
+    /// The machine's files, the likeliest first, once they have been requested.
     files: Option<Vec<PathBuf>>,
     open: Vec<Kept>,
     /// The letters so far.

@@ -3,7 +3,7 @@
 use super::text::{Style, Weight};
 use crate::colormap::Colormap;
 
-/// Dark or light, as the colour map wants it.
+/// Dark or light, as the colour map requires.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Theme {
     /// Behind everything.

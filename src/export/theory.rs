@@ -1,4 +1,4 @@
-//! What a scene says while it runs, in pictures and films: theory as dashed lines, notes on a band at the lower edge of the field.
+//! The annotations of a scene in pictures and films: theory as dashed lines, notes on a band at the lower edge of the field.
 
 use super::overlay::pixel;
 use super::picture::{Picture, Rect};
@@ -29,8 +29,8 @@ fn dashed(picture: &mut Picture, field: Rect, points: &[[f32; 2]], (unit, theme)
     }
 }
 
-/// Where a label may stand beside a dashed line, the best place first: at its end and back from there; of a circle or another line of more points at
-/// the highest and down from there.
+/// Where a label can be placed beside a dashed line, the best place first: at its end and back from there; of a circle
+/// or another line of more points at the highest and down from there.
 pub fn label_places(points: &[[f32; 2]]) -> Vec<[f32; 2]> {
     /// Places along a line.
     const PLACES: u8 = 12;
@@ -93,7 +93,7 @@ pub fn lines(
     }
 }
 
-/// Where words of a width may begin within the field, beside places of a line that are seen: above it, then below; `None` where the field is too narrow for them.
+/// Where words of a width may begin within the field, beside places of a line that are seen: above it, then below; `None` if the field is too narrow for them.
 fn spots(field: Rect, points: &[[f32; 2]], width: f32, unit: f32) -> Option<Vec<[f32; 2]>> {
     /// Places along a line.
     const PLACES: usize = 64;
@@ -157,7 +157,7 @@ pub fn interval(picture: &mut Picture, field: Rect, ends: [f32; 2], (unit, theme
     picture.fill(band, theme.text, 0.08);
     let (top, bottom) = (pixel(field.y), pixel(field.y + field.height));
     for (x, own) in [from, to].into_iter().zip(ends) {
-        // An end that lies outside of the field is not seen.
+        // An end that lies outside the field is not seen.
         if (x - own).abs() < 0.5 {
             super::strokes::line(picture, (x, top), (x, bottom), theme.text, (unit / 10.0).max(1.2), 0.8);
         }
@@ -181,7 +181,7 @@ pub fn across_below(picture: &Picture, field: Rect, unit: f32) -> f32 {
     2.0 * middle.min(pixel(picture.width) - middle) - 2.0 * unit
 }
 
-/// A note on a band in the field, in as many lines as it needs; nothing where it would hide more than half of the field.
+/// A note on a band in the field, in as many lines as it needs; nothing if it would hide more than half of the field.
 pub fn note(picture: &mut Picture, field: Rect, (words, stand): (&str, Stand), (unit, theme): (f32, &Theme)) {
     let style = theme.title(unit);
     let middle = pixel(field.x) + pixel(field.width) / 2.0;

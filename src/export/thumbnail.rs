@@ -16,10 +16,10 @@ use std::sync::Arc;
 /// Pixels of a picture in the gallery.
 pub const SIZE: [usize; 2] = [200, 112];
 
-/// Colours of a file that holds one: more are not told apart at this size.
+/// The number of colours in its file: more cannot be distinguished at this size.
 pub const COLORS: usize = 64;
 
-/// It is drawn so many times as large, then averaged: lines and edges are smooth.
+/// It is drawn this many times as large, then averaged, so that lines and edges are smooth.
 const FINE: usize = 2;
 
 /// A graph is drawn at this size, and then shown without its axes.
@@ -31,7 +31,7 @@ const STEPS: f64 = 100.0;
 /// Why there is no picture.
 #[derive(Debug, thiserror::Error)]
 pub enum ThumbnailError {
-    /// The scene is wrong, or nothing for the processor.
+    /// The scene has faults, or cannot run on the processor.
     #[error(transparent)]
     Scene(#[from] Faults),
     /// The run failed.
@@ -43,10 +43,10 @@ pub enum ThumbnailError {
 }
 
 /// Draws the picture of a scene; `origin` is its file. Where `most` is given, the run ends after so many steps times sites, at an earlier time.
-/// `goes_on` is asked about twenty times a second; `None` once it says no.
+/// `goes_on` is called about twenty times per second; `None` once it returns `false`.
 ///
 /// # Errors
-/// If the scene is wrong, cannot run on the processor, or fails.
+/// If the scene has faults, cannot run on the processor, or fails.
 pub fn thumbnail(
     file: &SceneFile,
     origin: Option<&Path>,
@@ -93,7 +93,7 @@ pub fn thumbnail(
     Ok(reduced(&picture, if line { inside } else { all }))
 }
 
-/// Another moment on the same picture: what stands out more from the ground is seen.
+/// Adds another moment to the same picture: of each pixel, what differs more from the background is kept.
 fn expose(picture: &mut Picture, painter: &Painter) {
     let light = painter.theme.ground[0] > 127;
     for (own, new) in picture.rgb.iter_mut().zip(&painter.picture().rgb) {
@@ -111,7 +111,7 @@ fn times_shown(scenario: &Scenario, time_step: f64) -> Vec<f64> {
     times
 }
 
-/// The scene on the processor: what it says for a device is left to the method.
+/// The scene on the processor: settings for a device are left to the method.
 fn on_processor(file: &SceneFile) -> SceneFile {
     let mut file = file.clone();
     file.solver.backend = BackendChoice::Cpu;
@@ -134,7 +134,7 @@ fn count(sites: usize) -> f64 {
     sites as f64
 }
 
-/// A part of a picture at [`SIZE`]; `None` where the picture holds no pixels.
+/// A part of a picture at [`SIZE`]; `None` if the picture holds no pixels.
 fn reduced(picture: &Picture, part: Rect) -> Option<Picture> {
     let pixels = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
     let whole = image::RgbImage::from_raw(pixels(picture.width), pixels(picture.height), picture.rgb.clone())?;

@@ -5,7 +5,7 @@
 pub struct Ticks {
     /// Value and label, rising.
     pub marks: Vec<(f64, String)>,
-    /// Labels are in units of 10 to this power; 0 where plain numbers serve.
+    /// Labels are in units of 10 to this power; 0 if plain numbers are enough.
     pub exponent: i32,
 }
 
@@ -65,7 +65,7 @@ pub fn ticks(low: f64, high: f64, count: usize) -> Ticks {
     }
 }
 
-/// The same along an axis of even ratios, `low` above 0: powers of ten, with 2 and 5 times them where there is room; even differences where the ends are close.
+/// The same along a logarithmic axis, `low` above 0: powers of ten, with 2 and 5 times them if there is room; even differences if the ends are close.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
@@ -133,14 +133,14 @@ pub fn power_of_ten(exponent: i32) -> String {
     format!("×10{}", raised.collect::<String>())
 }
 
-/// A number of the command line as it stands in print: −1.5 × 10⁻⁵ instead of -1.5e-5.
+/// A number of the command line as it is printed: −1.5 × 10⁻⁵ instead of -1.5e-5.
 pub fn typeset(number: &str) -> String {
     let (digits, power) = number.split_once('e').unwrap_or((number, ""));
     let power = power_of_ten(power.parse().unwrap_or(0)).replace('×', " × ");
     format!("{digits}{power}").replace('-', "−")
 }
 
-/// Three significant digits, as a power of ten where plain digits would be many.
+/// Three significant digits, with a power of ten if there would be many digits.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,

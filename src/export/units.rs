@@ -7,9 +7,9 @@ use crate::scene::Scenario;
 /// One unit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Unit {
-    /// Its name; empty where there is none.
+    /// Its name; empty if there is none.
     pub name: &'static str,
-    /// How many of it are one of the scene file's.
+    /// How many of it make one unit of the scene file.
     pub per: f64,
 }
 

@@ -1,4 +1,4 @@
-//! Pictures that are higher than wide, for phones: the field over the whole width, title and clock above it, colours and note below.
+//! Pictures that are taller than wide, for phones: the field over the whole width, title and clock above it, colours and note below.
 
 use super::cards::fitted;
 use super::overlay::{Legend, ceil, floor, pixel};
@@ -21,7 +21,7 @@ const CAPTION: f32 = 0.75;
 /// Pixels across in which words have room.
 pub(super) const LEAST: usize = 160;
 
-/// Whether a picture of this size is laid out so.
+/// Whether a picture of this size has this layout.
 pub fn is_upright([width, height]: [usize; 2]) -> bool {
     4 * height >= 5 * width
 }
@@ -144,7 +144,7 @@ impl Legend<'_> {
     }
 }
 
-/// A line between field and colours, smaller where it is wider than the picture; nothing where it were too small to be read.
+/// A line between field and colours, smaller where it is wider than the picture; nothing if it were too small to be read.
 pub(super) fn caption(picture: &mut Picture, field: Rect, words: &str, (unit, theme): (f32, &Theme)) {
     let room = pixel(picture.width) - 2.0 * unit;
     let size = (room / theme.label(unit).width(words).max(1.0)).min(0.7);

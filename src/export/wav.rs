@@ -1,9 +1,11 @@
-//! What a detector recorded, as sound: WAV with PCM of 16, 24 or 32 bits or floats of 32 bits.
+//! A detector's record as sound: WAV with PCM of 16, 24 or 32 bits or 32-bit floats.
 //!
-//! A record of one value every Δt is a sound of 1/Δt samples a second. It is played `speed` times as fast (below 1: slower, which brings ultrasound into the range
-//! of ears), and brought to the file's rate by a sum over a sinc under a Kaiser window: y(t) = Σ xₙ h(t − nΔt)Δt, flat up to 90 % of the lower of the two Nyquist
-//! frequencies and 90 dB down at that frequency. The ratio of the two rates is any number, and often in the hundreds; the sum is taken
-//! directly, since the windows of resampling libraries are counted in samples of the record and are too short for such ratios.
+//! A record of one value every Δt is a sound of 1/Δt samples per second. It is played `speed` times as fast (below 1:
+//! slower, which brings ultrasound into the audible range), and converted to the file's rate by a sum over a sinc with
+//! a Kaiser window: y(t) = Σ xₙ h(t − nΔt)Δt, flat up to 90 % of the lower of the two Nyquist frequencies and 90 dB
+//! down at that frequency. The ratio of the two rates can be any number, and is often in the hundreds; the sum is taken
+//! directly, since the windows of resampling libraries are counted in samples of the record and are too short for such
+//! ratios.
 //!
 //! Reference: Kaiser 1974, Nonrecursive digital filter design using the I₀-sinh window function; Smith & Gossett 1984,
 //! doi:10.1109/ICASSP.1984.1172555 (resampling by any ratio).
@@ -22,7 +24,7 @@ use rayon::prelude::*;
 use std::f64::consts::PI;
 use std::path::Path;
 
-/// Highest value written, of 1: a little less than full scale.
+/// The highest value written, where 1 is full scale.
 const PEAK: f64 = 0.9;
 
 /// Longest sound, s.
@@ -69,9 +71,9 @@ impl Encoding {
 /// How a record becomes a sound.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct WavOptions {
-    /// Samples a second of the file.
+    /// Samples per second of the file.
     pub rate: u32,
-    /// How many times as fast as in the scene it is played.
+    /// How many times faster than in the scene it is played.
     pub speed: f64,
     /// How a sample is written.
     pub encoding: Encoding,
@@ -92,9 +94,9 @@ impl Default for WavOptions {
 pub struct Written {
     /// How long it plays, s.
     pub seconds: f64,
-    /// What every value was multiplied by, so that the highest is [`PEAK`]; 1 for silence.
+    /// The factor of every value, chosen so that the highest is [`PEAK`]; 1 for silence.
     pub gain: f64,
-    /// The highest frequency of the scene that the file holds, Hz.
+    /// The highest frequency of the scene in the file, Hz.
     pub highest: f64,
 }
 
@@ -111,8 +113,8 @@ impl Written {
     }
 }
 
-/// Writes a record, aside, then in place. `times` and `values` are as long as each other; what was recorded before time was last turned round is left
-/// out, and a record that was thinned on the way is joined by straight lines.
+/// Writes a record, aside, then in place. `times` and `values` have the same length; what was recorded before time was
+/// last reversed is left out, and a thinned record is interpolated linearly.
 ///
 /// # Errors
 /// If there are not two records, the sound would last longer than an hour, or the file cannot be written.
@@ -215,7 +217,7 @@ fn even(times: &[f64], values: &[f64]) -> Option<(f64, Vec<f64>)> {
     Some((step, record.collect()))
 }
 
-/// A record of `from` samples a second at `to` samples a second.
+/// A record of `from` samples per second at `to` samples per second.
 pub fn resample(record: &[f64], from: f64, to: f64) -> Vec<f64> {
     let slower = from.min(to);
     let half = HALF_WINDOW / slower;

@@ -19,7 +19,7 @@ use std::f64::consts::PI;
 const LEMNISCATE: f64 = 2.622_057_554_292_119;
 /// κ.
 const SLOWEST: f64 = 4.0;
-/// Of waves up to this many times as long as the layer is wide at most 1e-4 comes back.
+/// For waves up to this many times as long as the layer is wide, at most 1e-4 is reflected.
 pub const LONGEST_WAVE: f64 = 0.7;
 
 /// W/J of site `n` of a layer of `width` sites, counted from 1 at its inner side.
@@ -33,7 +33,8 @@ pub fn strength(n: usize, width: usize) -> f64 {
     (SLOWEST / whole).powi(2) * y
 }
 
-/// |r|² of a wave of momentum `k` a site (0 < k < π) that meets a layer of `width` sites at a right angle, exactly on the lattice and in continuous time.
+/// |r|² of a wave of momentum `k` per site (0 < k < π) at normal incidence on a layer of `width` sites, exactly on the
+/// lattice and in continuous time.
 ///
 /// ψ = 0 on the wall behind the layer; carried back through it by εψₙ = −J(ψₙ₊₁ + ψₙ₋₁) − iWₙψₙ it is Ae^{ikn} + Be^{−ikn} in front, and r = B/A.
 pub fn reflection(width: usize, k: f64) -> f64 {
@@ -50,8 +51,8 @@ pub fn reflection(width: usize, k: f64) -> f64 {
     (outgoing.norm() / incoming.norm()).powi(2)
 }
 
-/// The share of a packet that comes back from the absorbing edges it runs into: the mean of [`reflection`] over its momenta along an axis, the largest of all
-/// axes and packets. Only axes count along which a packet moves faster than it spreads; `None` where there is none.
+/// The share of a packet that the absorbing edges reflect: the mean of [`reflection`] over its momenta along an axis, the largest of all
+/// axes and packets. Only axes count along which a packet moves faster than it spreads; `None` if there is none.
 pub fn returned(grid: &Grid, packets: &[Packet]) -> Option<f64> {
     let a = grid.spacing();
     (0..grid.rank())

@@ -15,13 +15,13 @@ pub const DB_PER_NEPER: f64 = 8.685_889_638_065_036;
 
 /// Frequencies at which the curve is fitted.
 const FITTED: u32 = 60;
-/// How far beyond the band the first and the last relaxation stand.
+/// How far beyond the band the first and the last relaxation are.
 const BEYOND: f64 = 2.5;
-/// The steepest law: that of heat and viscosity.
+/// The steepest law: that of heat conduction and viscosity.
 pub const STEEPEST: f64 = 2.0;
-/// Laws above this ask for relaxations far above the band, [`BEYOND_STEEP`] times, which slow all waves in it.
+/// Laws above this need relaxations far above the band, [`BEYOND_STEEP`] times, which slow all waves in it.
 const STEEP: f64 = 1.5;
-/// How far beyond the band the last relaxation of a steep law stands: ω²τ²/(1 + ω²τ²) is within 1 % of a square.
+/// How far beyond the band the last relaxation of a steep law is: ω²τ²/(1 + ω²τ²) is within 1 % of a square.
 const BEYOND_STEEP: f64 = 10.0;
 
 /// The law of a scene.
@@ -93,7 +93,7 @@ impl Attenuation {
 }
 
 impl Attenuation {
-    /// By how much, of 1, a medium of speed c∞ with `value` dB/m at f₁ misses the law within the band at most: relaxations are fitted to weak losses.
+    /// The largest relative error of the law within the band for a medium of speed c∞ with `value` dB/m at f₁: relaxations are fitted to weak losses.
     pub fn missed(&self, relaxations: &[Relaxation], speed: f64, value: f64) -> f64 {
         if value == 0.0 {
             return 0.0;

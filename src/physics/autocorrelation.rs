@@ -2,9 +2,9 @@
 //!
 //! S(E) = (1/T) ∫_{−T}^{T} w(t) ⟨ψ(0)|ψ(t)⟩ e^{iEt} dt with Hann's window w = ½(1 + cos πt/T), the sum over the steps, and ⟨ψ(0)|ψ(−t)⟩ = ⟨ψ(0)|ψ(t)⟩*. With ψ(0) = Σ c_k φ_k it is
 //! Σ |c_k|² W(E − E_k), where W, the window's transform, is known: W = [½D(θ) + ¼D(θ − π/N) + ¼D(θ + π/N)]/N, θ = EΔt, D = sin Nθ cot θ/2. Lines are taken away one after the other, the
-//! strongest first, and after each all are fitted anew to what the others leave, so that neither the window's side lobes (3 % of a line beside it) are taken for lines nor neighbours shift each other.
+//! strongest first, and after each all are fitted again to what the others leave, so that neither the window's side lobes (3 % of a line next to it) are taken for lines nor neighbours shift each other.
 //!
-//! Limits: energies nearer than 2π/T, the width of W at half its height, are not told apart; what lies beside a line nearer than a few of those is told if its weight is above 1 % of it over the square of
+//! Limits: energies nearer than 2π/T, the width of W at half its height, are not resolved; what lies next to a line nearer than a few of those is told if its weight is above 1 % of it over the square of
 //! their distance in widths, and if it is twice what all lines together leave of the spectrum: rounding, or a continuum. A record tells energies apart modulo 2π/Δt: those of a known
 //! [range](Autocorrelation::within) that is no wider stand where they are, of others those beyond ±π/Δt at others.
 //!
@@ -15,13 +15,13 @@ use num_complex::Complex64;
 use rustfft::FftPlanner;
 use std::f64::consts::{PI, TAU};
 
-/// How many times more energies are looked at than the recorded time tells apart.
+/// How many times finer the grid of energies is than the resolution of the record.
 const FINER: usize = 8;
 
-/// Lines weaker than this share of the strongest are not told from rounding.
+/// Lines weaker than this share of the strongest cannot be distinguished from rounding.
 const WEAKEST: f64 = 1e-4;
 
-/// Beside a line, a weaker one needs this share of it, over the square of their distance in widths.
+/// Next to a line, a weaker one needs this share of it, over the square of their distance in widths.
 const BESIDE: f64 = 1e-2;
 
 /// How many times what all lines leave a line needs: noise has no sign, and what of it stands up may be somewhat more than what hangs down and is left.
@@ -38,7 +38,7 @@ const MOST: usize = 500;
 pub struct SpectralLine {
     /// Its energy.
     pub energy: f64,
-    /// |c|², the share of the first state in the eigenstates of this energy.
+    /// |c|², the share of the initial state in the eigenstates of this energy.
     pub weight: f64,
 }
 
@@ -51,7 +51,7 @@ pub struct Autocorrelation {
     pub time_step: f64,
     /// The lines, by rising energy.
     pub lines: Vec<SpectralLine>,
-    /// The energies that H can have, where they are known: [`Autocorrelation::within`].
+    /// The energies that H can have, if they are known: [`Autocorrelation::within`].
     pub range: Option<[f64; 2]>,
 }
 
@@ -107,7 +107,7 @@ impl Autocorrelation {
         TAU / self.time()
     }
 
-    /// The energies that are told apart: from the least that H can have, or −π/Δt, over 2π/Δt. Others appear at these.
+    /// The range of energies that is resolved: from the lowest that H can have, or −π/Δt, over 2π/Δt. Others are aliased into it.
     pub fn shown(&self) -> [f64; 2] {
         let least = self
             .range
@@ -115,7 +115,7 @@ impl Autocorrelation {
         [least, least + TAU / self.time_step]
     }
 
-    /// Whether H can have energies that the steps do not tell apart.
+    /// Whether H can have energies that the steps cannot distinguish.
     pub fn folds(&self) -> bool {
         self.range.is_some_and(|[_, high]| high > self.shown()[1])
     }
@@ -126,7 +126,7 @@ impl Autocorrelation {
         self.lines.iter().filter(move |line| line.energy > high)
     }
 
-    /// The same where H has energies from the first to the second of `range` alone: lines stand at those of them that they may be.
+    /// The same if H only has energies within `range`: lines are placed at the energies in it.
     #[must_use]
     pub fn within(mut self, range: [f64; 2]) -> Self {
         self.range = Some(range);
@@ -259,7 +259,7 @@ impl Lines {
         TAU / self.steps
     }
 
-    /// What line `k` leaves where it is alone: S less the others.
+    /// What line `k` leaves where it is alone: S minus the others.
     fn without(&self, k: usize, theta: f64, value: f64) -> f64 {
         let others = self.all.iter().enumerate().filter(|(j, _)| *j != k);
         let near = others.filter_map(|(_, other)| {
@@ -325,7 +325,7 @@ impl Lines {
         }
     }
 
-    /// Those that are told, by rising energy.
+    /// The resolved lines, by rising energy.
     fn tell(&self, weakest: f64, time_step: f64) -> Vec<SpectralLine> {
         let stands = |line: &Line| {
             line.weight > weakest

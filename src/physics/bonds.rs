@@ -21,7 +21,8 @@ pub struct Bonds {
 }
 
 impl Bonds {
-    /// The bonds of a medium over a whole grid, the uniform flux of `quantum` included; `None` where no layer sets any, so that all are alike but for that flux.
+    /// The bonds of a medium over a whole grid, the uniform flux of `quantum` included; `None` if no layer sets any, so
+    /// that all are alike except for that flux.
     #[must_use]
     pub fn of(quantum: &Quantum, medium: &Medium) -> Option<Self> {
         if !medium.sets_bonds() {
@@ -123,9 +124,10 @@ impl Bonds {
         self.largest
     }
 
-    /// What the diagonal of sites of a row is beside U: J Σ |f_b| over the two bonds of each axis where the scene gives a mass, and 0 where it gives the hopping. A bond
-    /// that leaves the grid counts as the one on the other side of its site, so that a plane wave at rest has energy 0 wherever the mass does not change
-    /// (D. J. BenDaniel, C. B. Duke, Phys. Rev. 152 (1966) 683, doi 10.1103/PhysRev.152.683).
+    /// The diagonal of the sites of a row without U: J Σ |f_b| over the two bonds of each axis if the scene gives a
+    /// mass, and 0 if it gives the hopping. A bond that leaves the grid counts as the one on the other side of its
+    /// site, so that a plane wave at rest has energy 0 wherever the mass does not change (D. J. BenDaniel, C. B. Duke,
+    /// Phys. Rev. 152 (1966) 683, doi 10.1103/PhysRev.152.683).
     pub fn diagonal_row(&self, quantum: &Quantum, row: usize, out: &mut [f64]) {
         out.fill(quantum.diagonal);
         if quantum.mass.is_none() {

@@ -22,7 +22,7 @@ impl Psi for FieldData {
     }
 }
 
-/// ψ in a box of sites; nothing else is asked of it.
+/// ψ in a box of sites.
 #[derive(Clone, Copy, Debug)]
 pub struct PsiInBox<'a> {
     /// Its sites.
@@ -32,7 +32,7 @@ pub struct PsiInBox<'a> {
 }
 
 impl Psi for PsiInBox<'_> {
-    /// 0 outside of the box.
+    /// 0 outside the box.
     fn value(&self, grid: &Grid, site: [usize; 3]) -> Complex64 {
         let inside = self.sites.index(grid, site);
         debug_assert!(inside.is_some(), "site {site:?} of {:?}", self.sites);
@@ -40,7 +40,7 @@ impl Psi for PsiInBox<'_> {
     }
 }
 
-/// What currents are read with: the bonds of a scene.
+/// The bonds of a scene, from which currents are computed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Currents {
     grid: Grid,
@@ -92,7 +92,7 @@ impl Currents {
         &self.grid
     }
 
-    /// The site after one along an axis; `None` where the grid ends.
+    /// The site after one along an axis; `None` if the grid ends.
     fn next(&self, site: [usize; 3], axis: usize) -> Option<[usize; 3]> {
         let sites = self.grid.size()[axis];
         let mut next = site;
@@ -106,7 +106,7 @@ impl Currents {
         Some(next)
     }
 
-    /// j through the bond from a site to the next along an axis; 0 where there is no bond.
+    /// j through the bond from a site to the next along an axis; 0 if there is no bond.
     #[expect(clippy::cast_precision_loss, reason = "site numbers are far below 2^52")]
     pub fn through(&self, psi: &impl Psi, site: [usize; 3], axis: usize) -> f64 {
         let Some(next) = self.next(site, axis) else { return 0.0 };
@@ -141,8 +141,8 @@ impl Currents {
         f64::midpoint(below, self.through(psi, site, axis))
     }
 
-    /// |ψ|² and j at a place in sites, linear between sites and between the middles of bonds; site n stands at n. Places beyond the ends count as the ends, those of a ring as
-    /// what they are.
+    /// |ψ|² and j at a position in sites, linear between sites and between the middles of bonds; site n is at n. Places
+    /// beyond the ends count as the ends, those of a ring as what they are.
     pub fn between(&self, psi: &impl Psi, at: [f64; 3]) -> (f64, [f64; 3]) {
         let rank = self.grid.rank();
         let density = self.linear(at, [0.0; 3], |site| psi.value(&self.grid, site).norm_sqr());
@@ -151,7 +151,7 @@ impl Currents {
             let mut shift = [0.0; 3];
             shift[axis] = 0.5;
             *current = self.linear(at, shift, |site| self.through(psi, site, axis));
-            // Half a site outside of the first site nothing flows, as behind the last, whose bond leads nowhere.
+            // Half a site outside the first site nothing flows, as behind the last, whose bond leads nowhere.
             if !self.grid.is_periodic(axis) {
                 *current *= (at[axis] + 0.5).clamp(0.0, 1.0);
             }
@@ -159,7 +159,7 @@ impl Currents {
         (density, current)
     }
 
-    /// A value of sites that stand `shift` behind their numbers, linear in between.
+    /// A value of sites that are shifted by `shift` from their indices, linear in between.
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_precision_loss,

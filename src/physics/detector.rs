@@ -25,7 +25,7 @@ worded! {
 }
 
 impl Measure {
-    /// The unit of what a detector of sound records on a grid of `rank` axes; those of ψ have none.
+    /// The unit of a sound detector's record on a grid of `rank` axes; detectors of ψ have none.
     #[must_use]
     pub fn unit(self, equation: Equation, rank: usize) -> &'static str {
         let of_rank = |units: [&'static str; 3]| units[rank.clamp(1, 3) - 1];
@@ -47,7 +47,7 @@ pub const REFERENCE_PRESSURE: f64 = 2e-5;
 const SILENCE: f64 = -400.0;
 
 worded! {
-    /// What a detector makes of what it measures.
+    /// How a detector converts its measure into its record.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
     pub enum Reading {
         /// Nothing else.
@@ -57,7 +57,7 @@ worded! {
         Mean = "mean",
         /// The root of its mean square.
         Rms = "rms",
-        /// The level of that, 20 lg(p/20 µPa) in dB.
+        /// The level of the rms, 20 lg(p/20 µPa) in dB.
         Level = "level",
     }
 }
@@ -72,7 +72,7 @@ impl Reading {
         }
     }
 
-    /// What is averaged, of a reading that was taken.
+    /// The quantity that is averaged, for a reading.
     fn average_of(self, reading: f64) -> f64 {
         match self {
             Self::Itself | Self::Mean => reading,
@@ -90,8 +90,9 @@ impl Reading {
         }
     }
 
-    /// The reading after a `value` that was measured `passed` seconds after the reading `before`, `since` seconds after the first: the mean over all of the time, or with the time constant `over` one in which
-    /// the past fades as e^(−t/over) (the time weighting of sound level meters, IEC 61672-1, there 0.125 s and 1 s).
+    /// The reading after a `value` that was measured `passed` seconds after the reading `before`, `since` seconds after
+    /// the first: the mean over the whole time, or with the time constant `over` a mean in which the past fades as
+    /// e^(−t/over) (the time weighting of sound level meters, IEC 61672-1, there 0.125 s and 1 s).
     #[must_use]
     pub fn after(self, before: Option<f64>, value: f64, [passed, since]: [f64; 2], over: Option<f64>) -> f64 {
         let new = self.averaged(value);
@@ -131,7 +132,7 @@ pub enum Region {
     Everywhere,
 }
 
-/// The axis that a line, or a plane between two corners, stands across: the one along which it extends least, the first of several.
+/// The axis normal to a line, or to a plane between two corners: the one along which it extends least, the first of several.
 pub fn axis_across(from: &[f64], to: &[f64]) -> usize {
     let extents = || from.iter().zip(to).map(|(from, to)| (to - from).abs());
     let most = extents().fold(f64::MIN_POSITIVE, f64::max);
@@ -156,12 +157,12 @@ pub struct Detector {
     pub over: Option<f64>,
     /// It records at steps whose number is a multiple of this; 1 or more.
     pub every: u64,
-    /// Of a velocity: along what, of length 1.
+    /// The direction of a velocity, of length 1.
     pub direction: [f64; 3],
 }
 
 impl Detector {
-    /// The unit of what it records on a grid of `rank` axes; those of ψ have none.
+    /// The unit of its record on a grid of `rank` axes; detectors of ψ have none.
     #[must_use]
     pub fn unit(&self, equation: Equation, rank: usize) -> &'static str {
         match self.reading {
@@ -170,7 +171,7 @@ impl Detector {
         }
     }
 
-    /// Whether it records the pressure of sound as it is, so that a room can be listened to there.
+    /// Whether it records the pressure itself, so that it can be used for room acoustics.
     pub fn hears(&self) -> bool {
         let point = matches!(self.region, Region::Point(_));
         self.reading == Reading::Itself

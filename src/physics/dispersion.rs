@@ -13,10 +13,10 @@ use rayon::prelude::*;
 use rustfft::FftPlanner;
 use std::f64::consts::{PI, TAU};
 
-/// cΔt/a below which steps of pairs are taken for exact in time, which they are to 1e-9: ω has no digits left of so short a turn.
+/// cΔt/a below which steps of pairs count as exact in time, which they are to 1e-9: ω has no digits left for such a short step.
 const LEAST_TURN: f64 = 1e-4;
 
-/// What a record holds of each wave number and frequency.
+/// The power of a record at each wave number and frequency.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Dispersion {
     /// k, rising, radians per length.
@@ -172,7 +172,7 @@ impl Dispersion {
     }
 }
 
-/// What a uniform medium says: ω of a wave along one axis, on the lattice and in the continuum.
+/// The dispersion relation of a uniform medium: ω of a wave along one axis, on the lattice and in the continuum.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Law {
     /// ψ: ω = E₀ + 2J(1 − cos ka) or what steps make of it, and E₀ + J a²k².
@@ -186,8 +186,9 @@ pub enum Law {
         /// How it is stepped.
         steps: Steps,
     },
-    /// Sound: sin(ωΔt/2) = (cΔt/2a) √S(ka), and ck. S is the symbol of −a²∂²/∂x² by central differences of an order, Σ 2((m − 1)!)²/(2m)! (2 sin(ka/2))^{2m} over m up to half of it. By pair
-    /// partitioning instead what a product of sweeps makes of it.
+    /// Sound: sin(ωΔt/2) = (cΔt/2a) √S(ka), and ck. S is the symbol of −a²∂²/∂x² by central differences of an order, Σ
+    /// 2((m − 1)!)²/(2m)! (2 sin(ka/2))^{2m} over m up to half of it. For pair partitioning, the frequency of the
+    /// product of sweeps instead.
     Sound {
         /// c.
         speed: f64,
@@ -203,7 +204,7 @@ pub enum Law {
 }
 
 impl Law {
-    /// ω(k) as the lattice has it; `None` beyond what can run.
+    /// ω(k) of the lattice; `None` if no such wave exists.
     pub fn lattice(&self, k: f64) -> Option<f64> {
         match *self {
             Self::Quantum {
@@ -372,7 +373,7 @@ mod tests {
         assert!((band.lattice(TAU).unwrap() - 9.0).abs() < 1e-12 && (band.continuum(2.0) - 3.0).abs() < 1e-12);
     }
 
-    /// Steps of pairs of order 1 and 2 in closed form, all at the band's ends, where bonds commute; order 4 is off by less than (JΔt)⁴ of J; none where a step is too long to tell.
+    /// Steps of pairs of order 1 and 2 in closed form, all at the band's ends, where bonds commute; order 4 is off by less than (JΔt)⁴ of J; none if a step is too long to tell.
     #[test]
     fn steps_change_the_band() {
         let (hopping, spacing, step) = (2.0, 0.5, 0.3);

@@ -2,9 +2,9 @@
 
 use super::Expression;
 
-/// What steps may be off by where they are chosen for a scene.
+/// The allowed error of steps that are chosen for a scene.
 const FOLLOWED: f64 = 0.02;
-/// Steps that are looked at, evenly spaced where there are more.
+/// The number of steps that are examined, evenly spaced if there are more.
 const MOST: usize = 8192;
 /// Points of a step at which a drive is compared with the middle.
 const POINTS: u32 = 8;
@@ -42,7 +42,7 @@ fn missed_by(drives: &[Expression], end: f64, step: f64) -> f64 {
     drives.iter().map(of).fold(0.0, f64::max)
 }
 
-/// `step`, halved until steps follow the drives to within 2 %; as it is where that does not help, as with a factor that is noise.
+/// `step`, halved until steps follow the drives to within 2 %; unchanged if that does not help, as for a factor that is noise.
 pub fn followed(drives: &[Expression], end: f64, step: f64) -> f64 {
     let halved = |n: u32| step / f64::from(1_u32 << n);
     let fine = (0..=HALVINGS).find(|n| missed(drives, end, halved(*n)) <= FOLLOWED);

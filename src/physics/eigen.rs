@@ -6,7 +6,7 @@
 //! spectrum above them and grows fast below it; then it is made orthonormal twice over and turned to the Ritz vectors of H. The degree follows from the distance of the highest
 //! wanted level to the filter's edge. The block has a random part in every eigenvector, so that no level is left out, and degenerate ones appear as often as they are.
 //! Error: the residual r = ‖Hφ − Eφ‖ bounds that of the energy, |E − E_exact| ≤ r; where the next level is δ away it is r²/δ.
-//! Cost: a few hundred to some ten thousand applications of H a vector, more where levels lie close in a wide spectrum. Memory: four blocks of (levels + a half more, at least 6) vectors, 16 bytes a site.
+//! Cost: a few hundred to some ten thousand applications of H a vector, more where levels lie close in a wide spectrum. Memory: four blocks of (levels + a half more, at least 6) vectors, 16 bytes per site.
 //!
 //! References: Y. Zhou, Y. Saad, M. L. Tiago, J. R. Chelikowsky 2006, Self-consistent-field calculations using Chebyshev-filtered subspace iteration, doi:10.1016/j.jcp.2006.03.017; Y. Saad 2011, Numerical
 //! Methods for Large Eigenvalue Problems, chapter 5.
@@ -61,7 +61,7 @@ pub enum EigenError {
         wanted: usize,
     },
     /// Whoever watched it broke it off.
-    #[error("broken off")]
+    #[error("cancelled")]
     Cancelled,
 }
 

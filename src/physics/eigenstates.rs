@@ -7,19 +7,20 @@ use num_complex::Complex64;
 use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-/// Levels beyond this many bytes are not kept for the next run of the same scene.
+/// Levels of more than this many bytes are not kept for the next run of the same scene.
 const MOST_KEPT: usize = 128 << 20;
 
-/// The levels found last, with what they are of.
+/// The levels found last, with their Hamiltonian.
 static KEPT: Mutex<Option<(Hamiltonian, Arc<Levels>)>> = Mutex::new(None);
 
-/// What a sum is of, once the scene is whole.
+/// The Hamiltonian of a sum, once the scene is complete.
 type Of = (Grid, Quantum, Arc<Medium>);
 
-/// A sum of eigenstates Σ wₙφₙ, found when it is first asked for: that takes seconds on large grids.
+/// A sum of eigenstates Σ wₙφₙ, computed when it is first needed, which takes seconds on large grids.
 ///
-/// The Hamiltonian is the linear part that is constant in time: interaction, drives and absorption are left out. Two sums are equal where levels and weights are, whatever the
-/// medium: a run goes on when its potential is edited, and begins with the new one's eigenstates when it is reset.
+/// The Hamiltonian is the linear part that is constant in time: interaction, drives and absorption are left out. Two
+/// sums are equal if levels and weights are, whatever the medium: a run continues when its potential is edited, and
+/// starts with the new eigenstates when it is reset.
 #[derive(Clone, Debug)]
 pub struct Eigenstates {
     terms: Vec<(usize, Complex64)>,
@@ -34,7 +35,7 @@ impl PartialEq for Eigenstates {
 }
 
 impl Eigenstates {
-    /// Levels, counted from 0 by rising energy, with their weights.
+    /// Levels, counted from 0 in order of increasing energy, with their weights.
     #[must_use]
     pub fn new(terms: Vec<(usize, Complex64)>) -> Self {
         Self {
@@ -83,7 +84,7 @@ impl Eigenstates {
     }
 }
 
-/// The lowest levels, from those found last where they are the same.
+/// The lowest levels; those found last are used if they are the same.
 fn levels(hamiltonian: Hamiltonian, wanted: usize) -> Result<Arc<Levels>, EigenError> {
     let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some((of, levels)) = &*kept

@@ -6,7 +6,7 @@ use crate::words::worded;
 use num_complex::Complex;
 
 worded! {
-    /// What exchanging the two particles does to ψ(x, y).
+    /// The effect of exchanging the two particles on ψ(x, y).
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
     pub enum Exchange {
         /// ψ(y, x) = ψ(x, y): bosons, or fermions in a singlet.
@@ -30,7 +30,7 @@ impl Exchange {
         packets.iter().copied().chain(exchanged).collect()
     }
 
-    /// What exchanging the particles multiplies ψ by.
+    /// The factor of ψ when the particles are exchanged.
     #[must_use]
     pub fn sign(self) -> f64 {
         match self {

@@ -23,7 +23,7 @@ pub const SPACE_AND_TIME: &[&str] = &["x", "y", "z", "r", "t"];
 /// Variables of a formula over time.
 pub const TIME: &[&str] = &["t"];
 
-/// Most values that a programme keeps at a time.
+/// The largest number of values that a programme keeps at a time.
 const STACK: usize = 32;
 
 /// A function of one number.
@@ -73,7 +73,7 @@ enum Binary {
     Mod,
     Atan2,
     Hypot,
-    /// Joins two arguments of `random` to one.
+    /// Combines two arguments of `random`.
     Mix,
 }
 
@@ -226,7 +226,7 @@ pub struct Expression {
 pub enum Argument<'a> {
     /// The same at every site.
     Same(f64),
-    /// One value a site.
+    /// One value per site.
     Row(&'a [f64]),
 }
 
@@ -257,7 +257,7 @@ impl Expression {
     }
 
     /// The value where the variables have `values`, in the order given to [`Expression::parse`]. Not finite where the
-    /// formula is not; NaN where a value is missing.
+    /// formula is not; NaN if a value is missing.
     pub fn eval(&self, values: &[f64]) -> f64 {
         let mut stack = [0.0; STACK];
         let mut height = 0;
@@ -364,7 +364,7 @@ impl Scratch {
             (Held::Same(a), Held::Same(b)) => return Held::Same(binary.apply(a, b)),
             (Held::Row, Held::Same(b)) => {
                 let row = self.row(top, sites);
-                // The operator is chosen outside of the loop, so that the loop is one instruction or call a site.
+                // The operator is chosen outside the loop, so that the loop is one instruction or call a site.
                 match binary {
                     Binary::Add => row.iter_mut().for_each(|a| *a += b),
                     Binary::Subtract => row.iter_mut().for_each(|a| *a -= b),

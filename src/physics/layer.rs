@@ -19,11 +19,11 @@ worded! {
         Wall = "wall",
         /// Quantum: W of E − iW. Acoustic: damping rate.
         Absorption = "absorption",
-        /// Z/ρc of the rigid faces of walls and edges: they take energy (see `solver::acoustic::impedance`).
+        /// Z/ρc of the rigid faces of walls and edges, which then absorb energy (see `solver::acoustic::impedance`).
         Impedance = "impedance",
         /// Attenuation of sound in the medium at the frequency of `acoustic.attenuation`, dB/m.
         Attenuation = "attenuation",
-        /// What the hopping J of bonds is multiplied by (see [`super::bonds`]).
+        /// The factor of the hopping J of bonds (see [`super::bonds`]).
         Hopping = "hopping",
         /// Magnetic flux through plaquettes of the x–y plane, in flux quanta.
         Flux = "flux",
@@ -45,7 +45,7 @@ impl Sets {
 }
 
 worded! {
-    /// How a layer combines with what the layers before it left.
+    /// How a layer combines with the layers before it.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
     pub enum Mode {
         /// Replaces it.
@@ -60,7 +60,7 @@ worded! {
 pub enum Value {
     /// The same everywhere.
     Number(f64),
-    /// A formula of x, y, z and r (distance from the shape's centre; from the grid's centre where it has none).
+    /// A formula of x, y, z and r (distance from the shape's centre; from the grid's centre if it has none).
     Expression(Expression),
 }
 
@@ -70,7 +70,7 @@ pub enum Value {
 pub struct Samples {
     /// Sites along x, y, z.
     pub size: [usize; 3],
-    /// One value a site, x fastest.
+    /// One value per site, x fastest.
     pub values: Vec<f64>,
     /// The file, as the scene names it.
     pub file: PathBuf,
@@ -109,7 +109,7 @@ pub enum Shape {
         /// Its corners, in order.
         points: Vec<[f64; 2]>,
     },
-    /// Within `radius` of a line through points in the x–y plane: what a brush leaves. One point is a dot.
+    /// Within `radius` of a line through points in the x–y plane, as drawn by a brush. One point is a dot.
     Stroke {
         /// The line's points, in order; at least one.
         points: Vec<[f64; 2]>,
@@ -163,7 +163,7 @@ pub struct Layer {
 }
 
 impl Layer {
-    /// One that replaces what was there, of all axes, the same at all times.
+    /// A layer that replaces earlier values, for all axes, constant in time.
     pub fn new(sets: Sets, shape: Shape, value: Value) -> Self {
         Self {
             sets,

@@ -23,14 +23,14 @@ pub struct Measurement {
 /// What it says.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Outcome {
-    /// The particle was found there, 0 along axes that a place has not; the place read may lie a little outside of the region.
+    /// The particle was found there (0 along axes that a position does not have); the position read may lie a little outside the region.
     At([f64; 3]),
     /// It is not in the region.
     Elsewhere,
 }
 
 impl Outcome {
-    /// For people, of a place of so many axes ([`Grid::place_axes`]).
+    /// As text for the user; a position has this number of axes ([`Grid::place_axes`]).
     pub fn words(&self, axes: usize) -> String {
         match self {
             Self::Elsewhere => "nothing was found in the region".to_owned(),
@@ -100,7 +100,7 @@ impl Measurement {
         }
     }
 
-    /// The density of the places that are read along x: |ψ|²/Σ|ψ|² of the region, summed over the other axes and smeared with σ, at the sites of x.
+    /// The density of the positions read along x: |ψ|²/Σ|ψ|² of the region, summed over the other axes and smeared with σ, at the sites of x.
     #[expect(clippy::cast_precision_loss, reason = "site numbers are far below 2^52")]
     pub fn density_along_x(&self, grid: &Grid, field: &FieldData) -> Vec<f64> {
         let (nx, a) = (grid.size()[0], grid.spacing());
@@ -128,7 +128,7 @@ impl Measurement {
         (0..nx).map(|n| smeared(n) * by).collect()
     }
 
-    /// What is left of a field after an outcome, with the norm that it had.
+    /// A field after a measurement with this outcome, with its previous norm.
     pub fn collapse(&self, grid: &Grid, field: &mut FieldData, outcome: &Outcome) {
         let before: f64 = (0..field.len()).map(|n| field.at(n).norm_sqr()).sum();
         let mut values: Vec<Complex64> = (0..field.len())
@@ -149,7 +149,7 @@ impl Measurement {
         }
     }
 
-    /// What multiplies ψ at a site, up to a number that is the same for all.
+    /// The factor of ψ at a site, up to a constant that is the same for all.
     #[expect(clippy::cast_precision_loss, reason = "site numbers are far below 2^52")]
     fn factor(&self, grid: &Grid, site: [usize; 3], outcome: &Outcome) -> f64 {
         let inside = self.holds(grid, site);
@@ -172,7 +172,7 @@ impl Measurement {
 }
 
 impl Born<'_> {
-    /// P, the probability to find the particle in the region.
+    /// P, the probability of finding the particle in the region.
     pub fn probability(&self) -> f64 {
         self.rows.last().map_or(0.0, |inside| inside / self.norm)
     }

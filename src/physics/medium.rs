@@ -17,13 +17,13 @@ use std::ops::Range;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Medium {
     grid: Grid,
-    /// The grid over which the layers lie, where `grid` is a window of it.
+    /// The grid of the layers, if `grid` is a window of it.
     whole: Grid,
     layers: Vec<Layer>,
     drives: Vec<Expression>,
     /// Group of each layer that has a drive.
     groups: Vec<Option<usize>>,
-    /// Whether fluxes and the rotation count with the opposite sign, as on the way back from a mirror.
+    /// Whether fluxes and the rotation have the opposite sign, as on the way back from a mirror.
     flux_turned: bool,
     /// Ω of the frame about z through the middle of the grid, radians per unit of time.
     rotation: f64,
@@ -59,7 +59,7 @@ impl Medium {
         }
     }
 
-    /// The same seen from a frame that rotates about z through the middle of the grid by Ω, in radians per unit of time: its bonds carry the phases of
+    /// The same in a frame that rotates about z through the middle of the grid by Ω, in radians per unit of time: its bonds carry the phases of
     /// [`Bonds`](super::Bonds), and its potential the centrifugal one in a last layer, see [`rotating_frame`](super::rotating_frame).
     #[must_use]
     pub fn rotating(mut self, rotation: f64, mass: f64) -> Self {
@@ -81,30 +81,31 @@ impl Medium {
         }
     }
 
-    /// The same where the two sites of the last axis are components that act on each other: each has the potential g₁₂|ψ|² of the other beside its own g|ψ|².
+    /// The same if the two sites of the last axis are components that interact: each has the potential g₁₂|ψ|² of the
+    /// other in addition to its own g|ψ|².
     #[must_use]
     pub fn with_cross_interaction(mut self, strength: f64) -> Self {
         self.cross_interaction = strength;
         self
     }
 
-    /// g₁₂ of two components; 0 where they leave each other alone.
+    /// g₁₂ of two components; 0 if they do not interact.
     pub fn cross_interaction(&self) -> f64 {
         self.cross_interaction
     }
 
-    /// Where the other component of a site stands: the same place in the other half of the field, x fastest.
+    /// The index of the other component of a site: the same place in the other half of the field, x fastest.
     pub fn other_component(&self, site: usize) -> usize {
         let half = self.grid.sites() / 2;
         if site < half { site + half } else { site - half }
     }
 
-    /// Whether ψ acts on itself: an interaction that layers set, or one of two components. (`quantum.interaction` stands elsewhere.)
+    /// Whether there is an interaction set by layers, or one between two components. (`quantum.interaction` is stored elsewhere.)
     pub fn sets_interaction(&self) -> bool {
         self.has(Sets::Interaction) || self.cross_interaction != 0.0
     }
 
-    /// The same with all fluxes of layers, and the rotation, turned round.
+    /// The same with all fluxes of layers, and the rotation, reversed.
     #[must_use]
     pub fn with_flux_turned(&self) -> Self {
         Self {
@@ -149,7 +150,7 @@ impl Medium {
         self.has(Sets::Hopping) || self.has(Sets::Flux) || self.rotation != 0.0
     }
 
-    /// Whether a layer takes energy: absorption, or an impedance of walls.
+    /// Whether a layer absorbs energy: absorption, or an impedance of walls.
     pub fn absorbs(&self) -> bool {
         self.has(Sets::Absorption) || self.has(Sets::Impedance)
     }
@@ -188,7 +189,7 @@ impl Medium {
         self.layers.iter().any(|layer| layer.pole.is_some())
     }
 
-    /// How the impedance of the wall at a site depends on the frequency: as that of the last layer which sets it there does.
+    /// How the impedance of the wall at a site depends on the frequency: that of the last layer which sets it there.
     pub fn wall_pole(&self, [i, j, k]: [usize; 3]) -> Option<WallPole> {
         let site = [(0, i), (1, j), (2, k)].map(|(axis, at)| self.grid.global(axis, at));
         let mut own = self.layers.iter().rev().filter(|layer| layer.sets == Sets::Impedance);
@@ -224,7 +225,7 @@ impl Medium {
     }
 
     /// Sites `x` of row (j, k) of the absorption W ≥ 0 (quantum: E − iW), absorbing edges included, whose
-    /// [`strength`] `scale` multiplies. Where two of them meet both absorb.
+    /// [`strength`] `scale` multiplies. Where two of them meet, both absorb.
     pub fn absorption_row(&self, scale: f64, j: usize, k: usize, x: Range<usize>, out: &mut [f64]) {
         self.fill(Sets::Absorption, None, j, k, x.clone(), out);
         let width = self.whole.absorb_width();
@@ -287,7 +288,7 @@ impl Medium {
         self.apply_where(rows, (what, &|_| true), group, row, x, out);
     }
 
-    /// Applies those layers of one quantity that are wanted to sites `x` of a row, each only where its shape reaches.
+    /// Applies the wanted layers of one quantity to sites `x` of a row, each only within its shape.
     fn apply_where(
         &self,
         rows: &mut Rows,
@@ -360,7 +361,7 @@ impl Layer {
         Some(value * self.shape.factor(site, grid).unwrap_or(1.0))
     }
 
-    /// The first site of the grid, x fastest, at which the layer's level is one that is looked for, with the level.
+    /// The first site of the grid, x fastest, at which the layer's level meets the condition, with the level.
     pub fn find_level(&self, grid: &Grid, wanted: impl Fn(f64) -> bool + Sync) -> Option<([usize; 3], f64)> {
         let ny = grid.size()[1];
         (0..grid.rows())

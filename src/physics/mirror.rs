@@ -1,4 +1,4 @@
-//! Time-reversal mirrors: where transducers stand, how time is turned round, and what is measured of it.
+//! Time-reversal mirrors: where transducers stand, how time is reversed, and what is measured of it.
 //!
 //! Sources: M. Fink 1992, Time reversal of ultrasonic fields, doi:10.1109/58.156174; H. M. Pastawski, E. P. Danieli, H. L. Calvo, L. E. F. Foa Torres 2007,
 //! Towards a time reversal mirror for quantum systems, doi:10.1209/0295-5075/77/40001 (perfect inverse filter).
@@ -8,7 +8,7 @@ use crate::words::worded;
 use std::sync::Arc;
 
 worded! {
-    /// How time is turned round.
+    /// How time is reversed.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
     pub enum MirrorMethod {
         /// The whole field is turned round.
@@ -64,7 +64,7 @@ pub enum Placement {
 /// `[mirror]` of a scene.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Mirror {
-    /// How time is turned round.
+    /// How time is reversed.
     pub method: MirrorMethod,
     /// When.
     pub at: f64,
@@ -109,7 +109,7 @@ pub struct Refocus {
     /// ‖ψ‖/‖ψ(0)‖ inside the mirror at the reversal; before it the present one.
     pub residual: f64,
     /// Full width of |ψ|² or p at half its value in the focus, mean over the axes of three sites and more along which it falls to a half on both sides; a
-    /// length, `None` where it falls along none. The focus is where the wave began.
+    /// length, `None` if it falls along none. The focus is where the wave began.
     pub width: Option<f64>,
     /// |ψ| or |p| in the focus over its root mean square on all sites that are no walls.
     pub contrast: f64,

@@ -54,7 +54,7 @@ pub use trajectory::Trajectory;
 use crate::words::worded;
 
 worded! {
-    /// The equation that a scene and a method stand for.
+    /// The equation of a scene or a method.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
     pub enum Equation {
         /// i ∂ψ/∂t = Hψ on a lattice (ħ = 1).
@@ -78,9 +78,9 @@ impl Equation {
 /// H = −J Σ(|i⟩⟨j| + h.c.) + `diagonal` + U + g|ψ|².
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Quantum {
-    /// Hopping J; 1/(2 m a²) where the scene gives a mass.
+    /// Hopping J; 1/(2 m a²) if the scene gives a mass.
     pub hopping: f64,
-    /// Constant on the diagonal: 2J per axis where the scene gives a mass, 0 where it gives the hopping.
+    /// Constant on the diagonal: 2J per axis if the scene gives a mass, 0 if it gives the hopping.
     pub diagonal: f64,
     /// The mass where the scene gives one.
     pub mass: Option<f64>,
@@ -96,7 +96,7 @@ impl Quantum {
         1.0 / (2.0 * self.hopping * spacing * spacing)
     }
 
-    /// What [`absorber::strength`] of absorbing edges is multiplied with, the same for every method: |J|.
+    /// The factor of [`absorber::strength`] of absorbing edges, the same for every method: |J|.
     pub fn absorption_scale(&self) -> f64 {
         self.hopping.abs()
     }

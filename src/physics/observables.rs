@@ -7,7 +7,7 @@ use super::{Equation, Measure};
 pub struct Observables {
     /// Quantum: Σ|ψ|² a^d. Acoustic: Σp² a^d.
     pub norm: f64,
-    /// Quantum: ⟨H⟩/⟨ψ|ψ⟩ (with the nonlinear term's g/2|ψ|⁴). Acoustic: ∫ p²/2ρc² + ρv²/2 in J (per metre in 2D, per square metre in 1D); NaN where the run does not keep the velocity.
+    /// Quantum: ⟨H⟩/⟨ψ|ψ⟩ (with the nonlinear term's g/2|ψ|⁴). Acoustic: ∫ p²/2ρc² + ρv²/2 in J (per metre in 2D, per square metre in 1D); NaN if the run does not keep the velocity.
     pub energy: f64,
     /// Acoustic: what a closed run without sources conserves and is known without the velocity, ½ Σ p_t²/ρc² + ½ Σ (∂p)²/ρ in J/s² (per metre …). Quantum: 0.
     pub invariant: f64,

@@ -33,7 +33,7 @@ impl Packet {
     }
 }
 
-/// A Gaussian pressure pulse, p = amplitude · exp(−|r−c|²/(2w²)), dp/dt = 0. Along a periodic axis r − c is the shorter way round.
+/// A Gaussian pressure pulse, p = amplitude · exp(−|r−c|²/(2w²)), dp/dt = 0. Along a periodic axis r − c is the shorter distance.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Pulse {
     /// Centre, m.
@@ -51,13 +51,13 @@ pub enum Initial {
     Packets(Vec<Packet>),
     /// Pulses, summed.
     Pulses(Vec<Pulse>),
-    /// An array of the grid's size, x fastest, taken as it is.
+    /// An array of the grid's size, x fastest, not normalised.
     Array(Arc<FieldData>),
     /// Eigenstates of the scene's own Hamiltonian, summed with weights, then normalised.
     Eigenstates(Eigenstates),
 }
 
-/// The rows of a state on a grid, or on a window of it; what all of them share is worked out once.
+/// The rows of a state on a grid, or on a window of it; what they have in common is computed once.
 pub struct InitialRows<'a> {
     initial: &'a Initial,
     grid: &'a Grid,
@@ -79,7 +79,8 @@ fn coordinate(grid: &Grid, axis: usize, n: usize) -> f64 {
 }
 
 impl InitialRows<'_> {
-    /// One row of the state before normalisation, a window's as the whole grid has it: sites (i, j, k) for i from 0, `out.len()` of them, at most the grid's columns.
+    /// One row of the state before normalisation, in a window the same as in the whole grid: sites (i, j, k) for i from
+    /// 0, `out.len()` of them, at most the grid's columns.
     pub fn fill(&self, j: usize, k: usize, out: &mut [Complex64]) {
         let Self { initial, grid, along } = self;
         let rank = grid.rank();
@@ -151,7 +152,7 @@ impl Initial {
         }
     }
 
-    /// Finds what the rows are made of, where that takes long; rows find it themselves otherwise.
+    /// Computes what the rows need if that takes long; otherwise rows compute it themselves.
     ///
     /// # Errors
     /// If the eigenstates could not be found.

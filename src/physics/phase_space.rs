@@ -1,6 +1,6 @@
 //! Wigner's and Husimi's functions of a wave on a line: where it is and how fast it goes, in one picture.
 //!
-//! With ħ = 1 and ψ between the sites by the sum of its Fourier modes (outside of the grid it is 0),
+//! With ħ = 1 and ψ between the sites by the sum of its Fourier modes (outside the grid it is 0),
 //!
 //! W(x, k) = (1/π) ∫ ψ*(x + s) ψ(x − s) e^{2iks} ds,   ∫W dk = |ψ(x)|²,   ∫W dx = |ψ(k)|²,   −1/π ≤ W ≤ 1/π,
 //!
@@ -33,7 +33,7 @@ pub struct PhaseSpace {
 }
 
 impl PhaseSpace {
-    /// Wigner's function of a field on a line, not normalised anew.
+    /// Wigner's function of a field on a line, not normalised again.
     ///
     /// # Panics
     /// If the field has another number of sites than the grid, or the grid is no line.

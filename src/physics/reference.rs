@@ -36,7 +36,7 @@ use super::Initial;
 use crate::grid::Grid;
 use num_complex::Complex64;
 
-/// The state at t = 0, x fastest, normalised to Σ|ψ|² a^d = 1 where the scene says so.
+/// The state at t = 0, x fastest, normalised to Σ|ψ|² a^d = 1 if the scene requires it.
 pub fn initial_state(grid: &Grid, initial: &Initial) -> Vec<Complex64> {
     let [nx, ny, _] = grid.size();
     let mut psi = vec![Complex64::ZERO; grid.sites()];

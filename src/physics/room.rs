@@ -29,7 +29,7 @@ pub use walls::{
 pub struct BandDecay {
     /// The octave; `None`: all that the response holds.
     pub octave: Option<Octave>,
-    /// Its decay; `None` where it is silent.
+    /// Its decay; `None` if it is silent.
     pub decay: Option<Decay>,
 }
 

@@ -184,7 +184,7 @@ impl Shape {
             }
         };
         let row = position([0, j, k], grid);
-        // Half the length of a sphere's chord along the row; 0 where the row passes outside.
+        // Half the length of a sphere's chord along the row; 0 if the row passes outside.
         let chord = |center: &[f64; 3], radius: f64| {
             let across: f64 = (1..grid.rank()).map(|n| (row[n] - center[n]).powi(2)).sum();
             (radius * radius - across).max(0.0).sqrt()

@@ -1,4 +1,4 @@
-//! What samples at even distances are between them: the weights of Kaiser's windowed sinc.
+//! Interpolation between evenly spaced samples: the weights of Kaiser's windowed sinc.
 //!
 //! w(d) = sinc(d) · I₀(b√(1 − d²/r²))/I₀(b) at the distance d from a sample, in distances of the samples; 0 from r on. With r = 4 and b = 6.31 a wave of 4 or more samples keeps its amplitude
 //! within 0.13 %, and samples themselves are kept.

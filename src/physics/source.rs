@@ -20,9 +20,9 @@ use std::sync::Arc;
 /// One element of a phased array.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Element {
-    /// Where it stands, m; the nearest site plays.
+    /// Its position, m.
     pub at: [f64; 3],
-    /// What it waits beyond the source's own delay, s.
+    /// Its delay in addition to the source's own, s.
     pub delay: f64,
 }
 
@@ -31,21 +31,22 @@ pub struct Element {
 pub enum Place {
     /// Points, each of the whole amplitude.
     Points(Vec<Element>),
-    /// A line of this amplitude a metre: what is heard does not depend on the spacing, and a line across a 2D grid sends
-    /// the plane wave of a point in 1D. Sites play with the length of the line's part in their cells; an end at the outermost sites reaches to the walls, half a spacing beyond.
+    /// A line of this amplitude per metre: the sound does not depend on the spacing, and a line across a 2D grid emits
+    /// the plane wave of a point in 1D. Each site counts with the length of the line in its cell; an end at the
+    /// outermost sites reaches to the walls, half a spacing beyond.
     Line {
         /// One end, m.
         from: [f64; 3],
         /// The other end, m.
         to: [f64; 3],
     },
-    /// A disk of this amplitude a square metre across an axis of three dimensions; the grid's edges cut it.
+    /// A disk of this amplitude per square metre, normal to an axis, in three dimensions; the grid's edges cut it.
     Disk {
-        /// Its centre, m; beside the grid, too.
+        /// Its centre, m; it may lie outside the grid.
         center: [f64; 3],
         /// Its radius, m.
         radius: f64,
-        /// The axis that it stands across, 0 to 2.
+        /// The axis normal to it, 0 to 2.
         normal: usize,
     },
 }
@@ -58,14 +59,14 @@ pub enum Pattern {
     Monopole,
     /// A force along this direction.
     Dipole([f64; 3]),
-    /// A force and a monopole that cancel behind it.
+    /// A force and a monopole whose waves cancel behind it.
     OneWay([f64; 3]),
 }
 
 /// A recorded sound.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Recording {
-    /// Samples a second.
+    /// Samples per second.
     pub rate: f64,
     /// The samples.
     pub values: Vec<f64>,
@@ -73,8 +74,9 @@ pub struct Recording {
     pub file: PathBuf,
 }
 
-/// s(t), 0 before t = 0. Every kind has a vanishing mean, whatever its phase, so that 1D and 2D keep no offset and the pressure of a closed room does not grow with time, except a recording
-/// that has one, and a burst of one period or of parts of periods.
+/// s(t), 0 before t = 0. Every kind has a vanishing mean, whatever its phase, so that 1D and 2D keep no offset and the
+/// pressure of a closed room does not grow with time, except a recording that has a mean, and a burst of one period or
+/// of a number of periods that is not whole.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Signal {
     /// (1 − 2u) exp(−u), u = (πf(t − 1.2/f))²: the spectrum peaks at f and has fallen by 20 dB at 2.2 f.
@@ -82,19 +84,20 @@ pub enum Signal {
         /// f, Hz.
         frequency: f64,
     },
-    /// sin 2πft; its integral −cos(2πft)/2πf is faded in over two periods, so that none of it stays.
+    /// sin 2πft; its integral −cos(2πft)/2πf is faded in over two periods, so that no offset remains.
     Sine {
         /// f, Hz.
         frequency: f64,
     },
-    /// `cycles` periods of sin 2πft under a Hann window. Of whole periods from two on it has no mean; half a period is a push.
+    /// `cycles` periods of sin 2πft under a Hann window. With two or more whole periods it has no mean; half a period is a push.
     Burst {
         /// f, Hz.
         frequency: f64,
         /// Periods.
         cycles: f64,
     },
-    /// From one frequency to another, linearly, under a Hann window, less the part of the window that takes its mean away; made by [`Signal::chirp`].
+    /// From one frequency to another, linearly, under a Hann window, minus the multiple of the window that removes the
+    /// mean; made by [`Signal::chirp`].
     Chirp {
         /// First frequency, Hz.
         frequency: f64,
@@ -105,7 +108,7 @@ pub enum Signal {
         /// The parts of the window that its sine and its cosine would leave.
         means: [f64; 2],
     },
-    /// Samples from a file, between them the wave that they sample.
+    /// Samples from a file, with band-limited interpolation.
     Recording(Arc<Recording>),
 }
 
@@ -124,7 +127,7 @@ pub struct Source {
     pub delay: f64,
     /// What the phase of sines is ahead, rad.
     pub phase: f64,
-    /// How it moves from t = 0 on, m/s; 0 = it stays.
+    /// Its velocity from t = 0 on, m/s; 0 = at rest.
     pub velocity: [f64; 3],
 }
 
@@ -165,7 +168,7 @@ impl Signal {
         }
     }
 
-    /// Whether it has a phase: sines under whatever window.
+    /// Whether it has a phase: sines with any window.
     pub fn has_phase(&self) -> bool {
         matches!(self, Self::Sine { .. } | Self::Burst { .. } | Self::Chirp { .. })
     }
@@ -175,7 +178,7 @@ impl Signal {
         self.with_phase(t, 0.0)
     }
 
-    /// s(t) whose sine is this phase ahead, rad.
+    /// s(t) with this phase lead of its sine, rad.
     fn with_phase(&self, t: f64, phase: f64) -> f64 {
         if t < 0.0 {
             return 0.0;
@@ -213,7 +216,7 @@ impl Signal {
         }
     }
 
-    /// When it is at its middle, after its start; 0 where it has none: its focus in a time-reversal mirror is as long before 2T.
+    /// The time of its middle, after its start; 0 if it has none: its focus in a time-reversal mirror is as long before 2T.
     pub fn middle(&self) -> f64 {
         match self {
             Self::Ricker { frequency } => 1.2 / frequency,
@@ -223,7 +226,7 @@ impl Signal {
         }
     }
 
-    /// How long it plays, s: what follows is silence, of a Ricker below 2e-5 of its peak; `None`: without end.
+    /// Its duration, s; after it there is silence (for a Ricker below 2e-5 of its peak); `None`: without end.
     pub fn duration(&self) -> Option<f64> {
         match self {
             Self::Sine { .. } => None,
@@ -237,7 +240,7 @@ impl Signal {
         }
     }
 
-    /// The highest frequency that it holds at more than a tenth of its strongest, Hz: what the spacing has to resolve.
+    /// The highest frequency with more than a tenth of its strongest amplitude, Hz: what the spacing has to resolve.
     pub fn highest_frequency(&self) -> f64 {
         match self {
             Self::Ricker { frequency } => 2.2 * frequency,

@@ -6,7 +6,7 @@
 use num_complex::Complex64;
 use rustfft::FftPlanner;
 
-/// Fewest records of which a spectrum says anything.
+/// The smallest number of records for a meaningful spectrum.
 const FEWEST: usize = 16;
 
 /// Power by frequency, evenly spaced from 0 on.
@@ -21,7 +21,7 @@ pub struct Spectrum {
 impl Spectrum {
     /// The spectrum of `values` at rising or falling `times`, of the last `most` at most. `None` for fewer than 16, or for numbers that are not finite.
     ///
-    /// Uneven records (older ones thinned out, Δt changed) are read at the widest spacing there is, between neighbours along a straight line.
+    /// Uneven records (older ones thinned out, Δt changed) are interpolated linearly at the widest spacing in them.
     #[must_use]
     pub fn of(times: &[f64], values: &[f64], most: usize) -> Option<Self> {
         let skip = times.len().min(values.len()).saturating_sub(most);
@@ -56,7 +56,7 @@ impl Spectrum {
         })
     }
 
-    /// Entries up to the last frequency whose power is above `share` of the largest one: where the record has something to say.
+    /// Entries up to the last frequency whose power is above `share` of the largest one.
     pub fn reach(&self, share: f64) -> usize {
         let largest = self.power.iter().copied().fold(0.0, f64::max);
         let last = self.power.iter().rposition(|power| *power > share * largest);

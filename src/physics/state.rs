@@ -1,4 +1,4 @@
-//! What a wave function tells beside its density: momenta, angular momentum, overlap with the start, participation.
+//! What a wave function tells in addition to its density: momenta, angular momentum, overlap with the start, participation.
 //!
 //! Everything is computed in double precision from the field on the host, a line of sites after the other on all threads; the lines' sums are added
 //! in their order, so that the result does not depend on the number of threads. Cost: a Fourier transform of every line along every axis.
@@ -18,7 +18,7 @@ use std::ops::Range;
 /// Measures of ψ that need its phases. Axes that the grid lacks are 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct StateMeasures {
-    /// ⟨p⟩ = Σ k|ψ(k)|² over −π/a ≤ k < π/a of each axis (ħ = 1), the field closed to a ring: canonical, with a flux in Landau's gauge along x.
+    /// ⟨p⟩ = Σ k|ψ(k)|² over −π/a ≤ k < π/a of each axis (ħ = 1), the field taken as periodic: canonical, with a flux in Landau's gauge along x.
     pub momentum: [f64; 3],
     /// Δp, the standard deviation of the same distribution.
     pub momentum_spread: [f64; 3],
@@ -28,7 +28,7 @@ pub struct StateMeasures {
     pub angular_momentum: f64,
     /// ⟨ψ(0)|ψ(t)⟩/⟨ψ(0)|ψ(0)⟩, the autocorrelation.
     pub overlap: Complex64,
-    /// (Σ|ψ|²)²/Σ|ψ|⁴: sites that the state covers.
+    /// (Σ|ψ|²)²/Σ|ψ|⁴: the number of sites that the state covers.
     pub participation: f64,
     /// Tr ρ² of the reduced density matrix ρ(x, x′) = Σ ψ(x, …)ψ*(x′, …) of the first axis, Tr ρ = 1: 1 where ψ is a product, 1/K where K terms of a Schmidt sum are equal. NaN where
     /// that takes more than 2³² products; 0 on a line.
@@ -112,7 +112,7 @@ impl StateMeasures {
         self.overlap.norm_sqr()
     }
 
-    /// The autocorrelation alone, ⟨start|field⟩/⟨start|start⟩; 0 where the start is empty.
+    /// The autocorrelation alone, ⟨start|field⟩/⟨start|start⟩; 0 if the start is empty.
     pub fn overlap_of(grid: &Grid, field: &FieldData, start: &FieldData) -> Complex64 {
         let rows = sums_of_rows(grid, field, start);
         let sums = rows.iter().fold(StateSums::default(), |all, row| StateSums {
@@ -123,7 +123,7 @@ impl StateMeasures {
         sums.overlap()
     }
 
-    /// The measures of a field of the grid's size against `start`, the field at t = 0; 0 where the field is empty. `spread`: Δx of each axis; `squares`: Σ|⟨a|b⟩|² over all pairs of
+    /// The measures of a field of the grid's size against `start`, the field at t = 0; 0 if the field is empty. `spread`: Δx of each axis; `squares`: Σ|⟨a|b⟩|² over all pairs of
     /// lines.
     #[must_use]
     pub fn of(
@@ -213,7 +213,7 @@ impl StateSums {
 }
 
 /// The lines of a grid of two or three axes whose products make the purity, how many and of how many numbers: the columns ψ(x, …) or, where they are fewer, the rows, which have the
-/// same. `None` where that takes more than 2³² products.
+/// same. `None` if that takes more than 2³² products.
 pub fn lines_of(grid: &Grid) -> Option<[usize; 2]> {
     let (nx, rows) = (grid.size()[0], grid.rows());
     let [count, length] = if rows <= nx { [rows, nx] } else { [nx, rows] };
@@ -266,7 +266,7 @@ fn read(field: &FieldData, sites: Range<usize>, re: &mut [f64], im: &mut [f64]) 
     }
 }
 
-/// The sums of a row, in eight sums beside each other.
+/// The sums of a row, in eight sums side by side.
 fn of_row([re, im]: [&[f64]; 2], [start_re, start_im]: [&[f64]; 2]) -> OfRow {
     const WIDE: usize = 8;
     let mut sums = [[0.0; WIDE]; 5];

@@ -9,10 +9,10 @@ use super::Currents;
 use super::current::Psi;
 use crate::grid::SiteBox;
 
-/// |ψ|² aᵈ, the probability of a site, below which a trajectory rests: single precision has no digits of phase there that mean anything.
+/// |ψ|² aᵈ, the probability of a site, below which a trajectory rests: in single precision the phase has no significant digits there.
 const LEAST: f64 = 1e-24;
 
-/// How many times as far as the fastest wave of the lattice a trajectory goes in a step, at most.
+/// The largest distance of a trajectory in a step, in units of that of the lattice's fastest wave.
 const TIMES_THE_FASTEST: f64 = 4.0;
 
 /// One trajectory's start.
@@ -24,7 +24,7 @@ pub struct Trajectory {
     pub from: [f64; 3],
     /// When.
     pub at: f64,
-    /// The number of the list that it belongs to; those of a list are drawn alike.
+    /// The index of the `[[trajectory]]` that it belongs to; those of one entry are drawn alike.
     pub group: usize,
 }
 
@@ -36,12 +36,12 @@ impl Trajectory {
     }
 }
 
-/// The furthest that a trajectory goes in a step along an axis, in sites: a site, and what four times the fastest wave of the lattice goes.
+/// The largest distance of a trajectory in a step along an axis, in sites: one site plus four times the distance of the lattice's fastest wave.
 pub fn reach(currents: &Currents, time_step: f64) -> f64 {
     1.0 + (TIMES_THE_FASTEST * currents.fastest() * time_step.abs() / currents.grid().spacing()).ceil()
 }
 
-/// The sites that `steps` calls of [`step`] look at for a trajectory that stands at `from`, a length. All of an axis where they look at as many.
+/// The sites that `steps` calls of [`step`] may read for a trajectory at `from`, a length. All sites of an axis if they may read as many.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_precision_loss,
@@ -73,7 +73,8 @@ pub fn around(currents: &Currents, time_step: f64, from: [f64; 3], steps: u64) -
     SiteBox { first, size }
 }
 
-/// Where a trajectory stands after a step of `time_step` (with its sign) between two fields. Places are lengths; along a ring they may leave 0..L, so that a path is not broken.
+/// The position of a trajectory after a step of `time_step` (with its sign) between two fields. Positions are lengths;
+/// along a ring they may leave 0..L, so that a path is not broken.
 pub fn step<P: Psi>(currents: &Currents, [before, after]: [&P; 2], time_step: f64, from: [f64; 3]) -> [f64; 3] {
     let grid = currents.grid();
     let (rank, a) = (grid.rank(), grid.spacing());

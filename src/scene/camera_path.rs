@@ -1,4 +1,4 @@
-//! `[[camera]]`: the path on which a relief or a box is looked at while a scene runs, a smooth curve through keys.
+//! `[[camera]]`: the path of the camera of a relief or a box while a scene runs, a smooth curve through keys.
 
 use super::look::Orbit;
 
@@ -20,8 +20,9 @@ impl CameraKey {
         [self.orbit.azimuth, self.orbit.elevation, self.orbit.zoom.ln(), x, y, z]
     }
 
-    /// From where is looked at time t: before the first key and after the last as there, between them on cubic curves with a common slope at each key
-    /// (Catmull and Rom 1974, for uneven times; at rest at both ends), of zooms by their logarithm. `keys` are in order of time; `None` where there are none.
+    /// The camera at time t: constant before the first key and after the last; between them on cubic curves with a
+    /// common slope at each key (Catmull and Rom 1974, for uneven times; at rest at both ends), for zooms of their
+    /// logarithm. `keys` are in order of time; `None` if there are none.
     pub fn orbit_at(keys: &[Self], t: f64) -> Option<Orbit> {
         let (first, last) = (keys.first()?, keys.last()?);
         if t <= first.at || keys.len() == 1 {

@@ -1,4 +1,4 @@
-//! Values and sections of a scene: what the declarations of sections ask of the types of their keys.
+//! Values and sections of a scene: what the declarations of sections require of the types of their keys.
 
 use super::decode::{Decode, Diagnostics, Reason, Section, word};
 use super::document::{Node, Value};
@@ -35,7 +35,7 @@ pub(super) trait Table: Fields {
     /// May know why a key does not belong.
     const UNKNOWN: Reason = |_, _| None;
 
-    /// Reads it; keys that it does not have are noted.
+    /// Reads it, and notes unknown keys.
     fn open(mut section: Section<'_>, found: &mut Diagnostics) -> Self {
         let table = Self::read(&mut section, found);
         section.close(found, Self::UNKNOWN);
@@ -212,7 +212,7 @@ pub(super) mod corners {
     }
 }
 
-/// The two ends of a line, as keys of the section that it stands in.
+/// The two ends of a line, as keys of its section.
 pub(super) mod ends {
     use super::{Diagnostics, Keys, Section};
 

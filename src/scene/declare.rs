@@ -6,32 +6,32 @@
 //!     /// `[grid]`.
 //!     #[derive(Clone, Debug, PartialEq)]
 //!     pub struct GridFile {
-//!         /// distance a of neighbouring sites
+//!         /// distance a between neighbouring sites
 //!         spacing: f64 = required "0.5", "> 0";
 //!     }
 //! }
 //! ```
 //!
-//! A key's comment is its meaning; behind its type stand how it is read and written, and after commas its limits and its
-//! unit. A field whose key has another name says so: `reading as "as": Reading`. How:
+//! A key's comment is its meaning; after its type follow how it is read and written, and after commas its limits and
+//! its unit. A field whose key has another name gives it: `reading as "as": Reading`. The forms:
 //!
 //! | word | missing in the file | written |
 //! | --- | --- | --- |
 //! | `required "example"` | a fault, whose remedy has the example | always |
 //! | `required ("example", stand_in)` | likewise, of a type without a default | always |
 //! | `block "remedy"` | a fault of a section | always |
-//! | `or [default]` | the default | where it is another |
+//! | `or [default]` | the default | if it differs |
 //! | `always [default]` | the default | always |
-//! | `empty "text"` | the type's default, which the text describes | where it is another |
-//! | `maybe "text"` | `None`, which the text describes | where there is one |
+//! | `empty "text"` | the type's default, which the text describes | if it differs |
+//! | `maybe "text"` | `None`, which the text describes | if there is one |
 //! | `tables []` | an empty list | an item for each |
 //! | `flat []` | what the type says: it reads several keys itself | likewise |
 //! | `with (module, "text")` | what the module says | likewise |
 //!
 //! `section! { for Type { … } }` is for a struct that is defined elsewhere, `pub struct Name: Default` makes a
-//! `Default` of the keys' own. `unknown = function` may know why a key does not belong.
+//! `Default` of the keys' own. `unknown = function` may explain why a key does not belong.
 //!
-//! `variants!` does the same for an enum whose word stands under a key of its own, e.g. the shapes of layers.
+//! `variants!` does the same for an enum whose word has its own key, e.g. the shapes of layers.
 
 macro_rules! section {
     (@key $field:ident) => { stringify!($field) };

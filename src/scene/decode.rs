@@ -1,4 +1,4 @@
-//! From the tree to typed values; every mismatch becomes a fault, and reading goes on.
+//! From the tree to typed values; every mismatch becomes a fault, and reading continues.
 
 use super::document::{Entry, Node, Value};
 use std::path::PathBuf;
@@ -9,7 +9,7 @@ pub(super) struct KeyFault {
     pub key: String,
     /// Whether the key itself is underlined, not its value.
     pub on_key: bool,
-    /// Characters of a text value that are meant, from 0.
+    /// The characters of a text value that are at fault, from 0.
     pub within: Option<(usize, usize)>,
     pub message: String,
     pub remedy: String,
@@ -135,7 +135,7 @@ impl Decode for PathBuf {
     }
 }
 
-/// A list; a single value that is not a list stands for a list of one.
+/// A list; a single value counts as a list of one.
 impl<T: Decode> Decode for Vec<T> {
     fn decode(node: &Node, path: &str, found: &mut Diagnostics) -> Option<Self> {
         let Value::Array(items) = &node.value else {
@@ -167,7 +167,7 @@ impl Decode for [f64; 2] {
     }
 }
 
-/// One of several words, with what each stands for.
+/// One of several words, with the value of each.
 pub(super) fn word<T: Copy>(node: &Node, path: &str, found: &mut Diagnostics, all: &[(&str, T)]) -> Option<T> {
     let allowed = || all.iter().map(|(word, _)| *word).collect::<Vec<_>>().join(", ");
     let Value::String(text) = &node.value else {
@@ -198,7 +198,7 @@ pub(crate) fn nearest<'a>(word: &str, all: impl Iterator<Item = &'a str>) -> Opt
     (distance <= 1 + near.len().min(lower.len()) / 3).then_some(near)
 }
 
-/// Levenshtein distance, with the exchange of neighbours as one step.
+/// Levenshtein distance, with a transposition of neighbours as one step.
 fn distance(left: &[char], right: &str) -> usize {
     let right: Vec<char> = right.chars().collect();
     let mut before: Vec<usize> = Vec::new();
@@ -217,10 +217,10 @@ fn distance(left: &[char], right: &str) -> usize {
     last[right.len()]
 }
 
-/// May know why a key does not belong into a section: what is wrong, and the remedy.
+/// May explain why a key does not belong in a section: what is wrong, and the remedy.
 pub(super) type Reason = fn(&Section<'_>, &str) -> Option<(String, String)>;
 
-/// A table whose keys are asked for one by one; what was not asked for is unknown.
+/// A table whose keys are read one by one; keys that are never read are unknown.
 pub(super) struct Section<'a> {
     pub path: String,
     entries: &'a [Entry],
@@ -267,12 +267,12 @@ impl<'a> Section<'a> {
             .map(|entry| &entry.node)
     }
 
-    /// Whether the key is there; does not count as asking.
+    /// Whether the key exists; does not count as reading it.
     pub fn has(&self, key: &str) -> bool {
         self.entries.iter().any(|entry| entry.key == key)
     }
 
-    /// A text or word as it is written; does not count as asking.
+    /// A text or word as it is written; does not count as reading it.
     pub fn written(&self, key: &str) -> Option<&'a str> {
         let entry = self.entries.iter().find(|entry| entry.key == key)?;
         match &entry.node.value {
@@ -287,7 +287,7 @@ impl<'a> Section<'a> {
         self.node(key).and_then(|node| T::decode(node, &path, found))
     }
 
-    /// The value of a key that must be there; its default stands in after a fault.
+    /// The value of a required key; its default after a fault.
     pub fn need<T: Decode + Default>(&mut self, key: &'static str, example: &str, found: &mut Diagnostics) -> T {
         self.need_or(key, example, T::default(), found)
     }
@@ -358,13 +358,13 @@ impl<'a> Section<'a> {
             .filter(|entry| !self.asked.iter().any(|asked| entry.key == *asked))
     }
 
-    /// Entries that nobody asked for; none of them is unknown.
+    /// All entries that have not been read; none of them counts as unknown.
     pub fn take_rest(&mut self) -> Vec<&'a Entry> {
         self.open = true;
         self.rest().collect()
     }
 
-    /// Notes every key that was not asked for; `reason` may know why it does not belong here.
+    /// Notes every key that was not read; `reason` may explain why it does not belong here.
     pub fn close(self, found: &mut Diagnostics, reason: Reason) {
         for entry in self.rest().filter(|_| !self.open) {
             let (message, remedy) = reason(&self, &entry.key).unwrap_or_else(|| {

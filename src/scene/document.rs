@@ -1,4 +1,4 @@
-//! A scene text as a tree in which every value knows its place, with `--set` overrides applied.
+//! A scene text as a tree in which every value has its place, with `--set` overrides applied.
 
 use std::ops::Range;
 use toml::Spanned;
@@ -91,7 +91,7 @@ pub(super) struct TextFault {
 }
 
 impl Document {
-    /// Parses a text. What follows a syntax error is not looked at.
+    /// Parses a text, up to the first syntax error.
     pub fn parse(text: &str) -> Result<Self, TextFault> {
         match DeTable::parse(text) {
             Ok(table) => Ok(Self {
@@ -103,7 +103,7 @@ impl Document {
             Err(error) => Err(TextFault {
                 place: Place::Text(error.span().unwrap_or(0..0)),
                 message: format!("this is not TOML: {}", error.message().trim().replace('\n', "; ")),
-                remedy: "a scene is lines of `key = value` under headings such as [grid]; texts stand in quotes"
+                remedy: "a scene is lines of `key = value` under headings such as [grid]; texts are in quotes"
                     .to_owned(),
             }),
         }
@@ -136,7 +136,7 @@ impl Document {
         insert(&mut self.root, &keys, node).map_err(|(message, remedy)| fault(message, &remedy))
     }
 
-    /// The place of a key, or of the deepest part of it that is there: (place, whether all of it is there).
+    /// The place of a key, or of the deepest part of it that exists: (place, whether all of it exists).
     pub fn locate(&self, path: &str, on_key: bool) -> (Place, bool) {
         let mut node = &self.root;
         let mut place = node.place.clone();

@@ -9,15 +9,15 @@ use std::path::Path;
 /// The keyword of the PNG's chunk.
 pub const KEYWORD: &str = "ripplon-scene";
 
-/// The name of the MP4's box: the UUID of version 5 of [`KEYWORD`] in the namespace of URLs.
+/// The name of the MP4's box: the version-5 UUID of [`KEYWORD`] in the namespace of URLs.
 const BOX: [u8; 16] = [
     0x20, 0xd5, 0xb9, 0x03, 0x16, 0xb5, 0x52, 0x9d, 0x97, 0xa9, 0x80, 0x69, 0x1b, 0x4c, 0xae, 0x11,
 ];
 
-/// A scene file is text that somebody wrote or drew: what claims to be longer is none.
+/// A scene file was written by hand or in the window: anything that claims to be longer is not one.
 pub(crate) const LONGEST: u64 = 4 << 20;
 
-/// Bytes that the chunks before a picture's pixels may take: the scene, and some more.
+/// The largest size of the chunks before a picture's pixels: the scene, and some more.
 const MOST_CHUNKS: usize = 16 << 20;
 
 /// Whether a file of this name may carry a scene.
@@ -25,7 +25,7 @@ pub fn may_carry(path: &Path) -> bool {
     format(path).is_some()
 }
 
-/// The scene file that a PNG or MP4, by the ending of its name, carries; `None` where it carries none.
+/// The scene file that a PNG or MP4 (by the extension of its name) carries; `None` if it carries none.
 ///
 /// # Errors
 /// If the file cannot be read or is neither.
@@ -92,7 +92,7 @@ fn scene_in_mp4(path: &Path) -> io::Result<Option<String>> {
         file.read_exact(&mut header)?;
         let [a, b, c, d, kind @ ..] = header;
         if at == 0 && kind != *b"ftyp" {
-            return Err(io::Error::new(io::ErrorKind::InvalidData, "this is no MP4 file"));
+            return Err(io::Error::new(io::ErrorKind::InvalidData, "this is not an MP4 file"));
         }
         let (mut size, mut head) = (u64::from(u32::from_be_bytes([a, b, c, d])), 8);
         if size == 1 {

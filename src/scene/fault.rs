@@ -88,10 +88,10 @@ pub struct Faults {
     pub list: Vec<Fault>,
 }
 
-/// Longest line that is shown whole; of longer ones a window around the fault is shown.
+/// The longest line that is shown whole; for longer lines the part around the fault is shown.
 const LINE_LIMIT: usize = 140;
 
-/// Faults that are shown as text; how many more there are is said.
+/// The largest number of faults that are shown; the text says how many more there are.
 const MOST_SHOWN: usize = 20;
 
 impl Faults {
@@ -110,7 +110,7 @@ impl Faults {
         }
     }
 
-    /// Says that another option than `--set` made these changes.
+    /// Records that an option other than `--set` made these changes.
     #[must_use]
     pub fn set_by(mut self, option: &'static str, changes: &[String]) -> Self {
         for setting in self.list.iter_mut().filter_map(|fault| fault.setting.as_mut()) {
@@ -178,14 +178,15 @@ impl Faults {
     }
 }
 
-/// Whether a character turns round the order in which a terminal shows those behind it, whatever they are (embeddings, overrides and isolates of the Unicode
-/// bidirectional algorithm). Texts that are written from right to left need none of them.
+/// Whether a character changes the order in which a terminal shows those after it, whatever they are (embeddings,
+/// overrides and isolates of the Unicode bidirectional algorithm). Texts that are written from right to left need none
+/// of them.
 fn reorders(c: char) -> bool {
     matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
-/// A text for a terminal: what could move its cursor, recolour it or show a line in another order than it is written in becomes `�`: control characters but line
-/// breaks and tabs, and those that turn the order of letters round.
+/// A text for a terminal: characters that could move its cursor, recolour it or reorder a line become `�`: control
+/// characters except line breaks and tabs, and those that change the order of letters.
 pub(crate) fn without_controls(text: &str) -> Cow<'_, str> {
     let harmful = |c: char| c.is_control() && c != '\n' && c != '\t' || reorders(c);
     if text.contains(harmful) {

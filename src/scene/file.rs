@@ -41,17 +41,17 @@ section! {
         tags: Vec<String> = empty "`[]`";
         /// the lattice on which the wave lives
         grid: GridFile = block "add a section [grid] with `size = [512, 512]` and `spacing = 0.5`";
-        /// Schrödinger's equation; exactly one of `[quantum]` and `[acoustic]` is there
+        /// Schrödinger's equation; a scene has exactly one of `[quantum]` and `[acoustic]`
         quantum: Option<QuantumFile> = maybe "none";
-        /// sound; exactly one of `[quantum]` and `[acoustic]` is there
+        /// sound; a scene has exactly one of `[quantum]` and `[acoustic]`
         acoustic: Option<AcousticFile> = maybe "none";
         /// steps and end
         time: TimeSpec = empty "all keys at their defaults";
-        /// method, back end, precision; the method's own parameters stand here by name
+        /// method, back end, precision; the method's own parameters are keys of this section
         solver: SolverFile = empty "all keys at their defaults";
         /// Gaussians, summed, then normalised (quantum)
         packets as "packet": Vec<PacketFile> = tables [];
-        /// standing states of the scene's own Hamiltonian, summed and normalised, instead of packets (quantum)
+        /// eigenstates of the scene's own Hamiltonian, summed and normalised, instead of packets (quantum)
         eigenstates as "eigenstate": Vec<EigenstateFile> = tables [];
         /// pressure amplitude · exp(−|r−c|²/(2w²)) at t = 0, with dp/dt = 0 (acoustic)
         pulses as "pulse": Vec<PulseFile> = tables [];
@@ -67,15 +67,15 @@ section! {
         mirror: Option<MirrorFile> = maybe "none";
         /// how the scene is shown
         view: ViewFile = empty "all keys at their defaults";
-        /// where a camera is at a time, with `mode = "relief"`, `"slices"` or `"volume"`
+        /// the camera at a time, with `mode = "relief"`, `"slices"` or `"volume"`
         cameras as "camera": Vec<CameraKey> = tables [];
-        /// words that appear while the scene runs, over the picture
+        /// text that is shown while the scene runs
         notes as "note": Vec<NoteFile> = tables [];
-        /// what theory says, drawn as a dashed line while the scene runs
+        /// a theoretical curve, drawn as a dashed line while the scene runs
         theories as "theory": Vec<TheoryFile> = tables [];
         /// Bohm's trajectories, dx/dt = j/|ψ|² (quantum)
         trajectories as "trajectory": Vec<TrajectoryFile> = tables [];
-        /// a prediction, which the program shows as right or wrong
+        /// a prediction, which the program compares with the run
         expectations as "expect": Vec<ExpectFile> = tables [];
         /// runs of the same scene with other values
         sweep: Option<SweepFile> = maybe "none";
@@ -84,7 +84,7 @@ section! {
     }
 }
 
-/// A section's name in the plural, or a key that belongs into a section.
+/// A section's name in the plural, or a key that belongs in a section.
 fn misplaced(_: &Section<'_>, key: &str) -> Option<(String, String)> {
     let rows = SceneFile::rows();
     let is_list = |kind: &Kind| matches!(kind, Kind::Tables(_));
@@ -128,7 +128,7 @@ fn one_of_ways(section: &Section<'_>, ways: &[bool], list: &str, example: Option
 }
 
 impl SceneFile {
-    /// The files that the scene names, relative to where it lies.
+    /// The files that the scene names, relative to its folder.
     pub fn files(&self, origin: Option<&Path>) -> Vec<PathBuf> {
         let base = origin.and_then(Path::parent).unwrap_or(Path::new(""));
         let behind = self.mirror.iter().flat_map(|mirror| &mirror.perturbation);

@@ -29,7 +29,7 @@ pub enum InputError {
         /// What does not fit.
         reason: String,
     },
-    /// Its numbers are of a type that does not serve.
+    /// Its numbers are of an unsupported type.
     #[error("{path} holds {found}, and {wanted} belong here")]
     Type {
         /// The file.
@@ -75,7 +75,9 @@ impl InputError {
     /// What to change.
     pub fn remedy(&self) -> &'static str {
         match self {
-            Self::Unreadable { .. } => "names of files are relative to the scene file; check the name and the rights",
+            Self::Unreadable { .. } => {
+                "names of files are relative to the scene file; check the name and the permissions"
+            }
             Self::Format { wanted: "NPY", .. } => "save it with numpy.save",
             Self::Format { wanted: "PNG", .. } => "save the picture as PNG",
             Self::Format { .. } => "save it as WAV with 16, 24 or 32 bits, or as a one-dimensional NPY",
@@ -92,7 +94,7 @@ impl InputError {
 /// Whether an NPY file holds complex numbers; reads its header only.
 ///
 /// # Errors
-/// If it cannot be read, or is no NPY file of numbers that scenes use.
+/// If it cannot be read, or is not an NPY file of numbers that scenes use.
 pub fn holds_complex(path: &Path) -> Result<bool, InputError> {
     Npy::open(path).map(|npy| npy.element.is_complex())
 }
@@ -146,7 +148,7 @@ fn open(path: &Path) -> Result<(BufReader<File>, u64), InputError> {
     Ok((BufReader::new(file), length))
 }
 
-/// Room for so many values, if there is memory for them.
+/// Allocates space for this many values, if there is memory for them.
 fn room<T>(path: &Path, count: usize) -> Result<Vec<T>, InputError> {
     let mut values = Vec::new();
     values.try_reserve_exact(count).map_err(|_| InputError::Unreadable {
@@ -184,7 +186,7 @@ impl Npy {
             .by_ref()
             .take(header_length)
             .read_to_string(&mut header)
-            .map_err(|_| format("its header is no text"))?;
+            .map_err(|_| format("its header is not text"))?;
         let field = |name: &str| {
             header
                 .split_once(&format!("'{name}':"))
@@ -228,7 +230,7 @@ impl Npy {
         let there = length.saturating_sub(8 + size_bytes as u64 + header_length);
         if needed != Some(there) {
             return Err(format(&format!(
-                "its header promises another length than the {there} bytes that are there"
+                "its header gives another length than the {there} bytes of the file"
             )));
         }
         Ok(Self {

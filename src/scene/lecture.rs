@@ -8,10 +8,10 @@ use std::path::Path;
 /// The version of the format.
 const FORMAT: i64 = 1;
 
-/// Bytes that a lecture may have: more than any that was written by hand.
+/// The largest size of a lecture in bytes: more than any written by hand.
 const MOST: u64 = 1 << 20;
 
-/// Scenes that a lecture may have, and minutes that one may take: more than any that is given.
+/// The largest number of scenes in a lecture, and of minutes for one: more than any real lecture has.
 const MOST_STOPS: usize = 1000;
 const MOST_MINUTES: f64 = 1440.0;
 
@@ -37,7 +37,7 @@ pub struct Stop {
     pub note: String,
     /// How long it is planned to stand.
     pub minutes: Option<f64>,
-    /// Whether the next one comes by itself once its time is over.
+    /// Whether the next one starts by itself when its time is over.
     pub goes_on: bool,
 }
 
@@ -63,11 +63,11 @@ impl Lecture {
         let name = path.display().to_string();
         let cannot = |reason: String| Faults::one(&name, format!("it cannot be read: {reason}"), "check the name");
         let bytes = crate::input_file::read(path, MOST).map_err(|error| cannot(error.to_string()))?;
-        let text = String::from_utf8(bytes).map_err(|_| cannot("it is no text".to_owned()))?;
+        let text = String::from_utf8(bytes).map_err(|_| cannot("it is not text".to_owned()))?;
         Self::read_text(&text, &name, path.parent())
     }
 
-    /// The same from a text; `folder` is where scenes that are files lie.
+    /// The same from a text; scene files are relative to `folder`.
     ///
     /// # Errors
     /// As [`Lecture::read`].
@@ -128,7 +128,7 @@ impl Lecture {
                 .minutes
                 .filter(|minutes| !(*minutes > 0.0 && *minutes <= MOST_MINUTES))
             {
-                let message = format!("{minutes:?} is no time that a lecture takes");
+                let message = format!("{minutes:?} is not a time that a lecture takes");
                 let remedy = format!("write minutes above 0 and up to {MOST_MINUTES}, e.g. 2.5");
                 found.value(format!("scene.{n}.minutes"), message, remedy);
             }
@@ -193,8 +193,8 @@ mod tests {
         for (text, words) in [
             ("title = \"a\"", "scene: is missing"),
             ("[[scene]]\nminutes = 2", "scene.0.scene: is missing"),
-            ("[[scene]]\nscene = \"pond\"\nminutes = 0", "0.0 is no time"),
-            ("[[scene]]\nscene = \"pond\"\nminutes = 1e300", "1e300 is no time"),
+            ("[[scene]]\nscene = \"pond\"\nminutes = 0", "0.0 is not a time"),
+            ("[[scene]]\nscene = \"pond\"\nminutes = 1e300", "1e300 is not a time"),
             (&"[[scene]]\nscene = \"pond\"\n".repeat(1001), "1001 scenes"),
             (
                 "[[scene]]\nscene = \"pond\"\ngoes_on = true",

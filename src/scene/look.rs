@@ -1,17 +1,17 @@
-//! How a scene of two or three dimensions is looked at: the words and numbers of `[view]` for it.
+//! How a scene of two or three dimensions is shown: the words and numbers of `[view]` for it.
 
 use crate::colormap::Kind;
 use crate::physics::Equation;
 use crate::words::worded;
 
 worded! {
-    /// How brightness grows with a value that is not negative.
+    /// How brightness depends on a value that is not negative.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
     pub enum Brightness {
         /// In proportion to it.
         #[default]
         Linear = "linear",
-        /// As its square root: faint waves show beside strong ones.
+        /// As its square root: faint waves are visible next to strong ones.
         Root = "root",
     }
 }
@@ -28,13 +28,13 @@ impl Brightness {
 }
 
 worded! {
-    /// What is drawn over a plane of what flows: the probability current of ψ, the mean intensity of sound.
+    /// The flow that is drawn over a plane: the probability current of ψ, the mean intensity of sound.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
     pub enum Flow {
         /// Nothing.
         #[default]
         None = "none",
-        /// Arrows, as long as the flow is strong.
+        /// Arrows, whose length grows with the flow.
         Arrows = "arrows",
         /// Lines along it.
         Streamlines = "streamlines",
@@ -63,7 +63,7 @@ worded! {
         Momentum = "momentum",
         /// √⟨p²⟩.
         Rms = "rms",
-        /// 20 lg(√⟨p²⟩/20 µPa), dB; 0 where it is less.
+        /// 20 lg(√⟨p²⟩/20 µPa), dB; at least 0.
         Level = "level",
         /// |v| of the medium.
         Velocity = "velocity",
@@ -73,7 +73,7 @@ worded! {
 }
 
 impl Quantity {
-    /// Whether it can be shown of a field of this equation.
+    /// Whether it exists for a field of this equation.
     #[must_use]
     pub fn fits(self, equation: Equation) -> bool {
         match self {
@@ -87,13 +87,13 @@ impl Quantity {
         }
     }
 
-    /// Whether it is made beside the steps, from means over time or from the velocity of the medium.
+    /// Whether it is updated with every step: means over time, and the velocity of the medium.
     #[must_use]
     pub fn is_beside_steps(self) -> bool {
         matches!(self, Self::Rms | Self::Level | Self::Velocity | Self::Intensity)
     }
 
-    /// What a graph shows of it: |ψ|² where a picture shows |ψ| and phase.
+    /// What a graph shows for it: |ψ|² if a picture shows |ψ| and phase.
     #[must_use]
     pub fn graphed(self) -> Self {
         if self == Self::Phase { Self::Density } else { self }
@@ -116,7 +116,7 @@ impl Quantity {
         }
     }
 
-    /// The kind of the map that `auto` takes: for an energy of ψ, which deep potentials make negative, one with two sides.
+    /// The kind of map that `auto` takes: for an energy of ψ, which deep potentials make negative, a diverging one.
     #[must_use]
     pub fn auto_kind(self, equation: Equation) -> Kind {
         match (self, equation) {
@@ -153,7 +153,7 @@ impl ViewMode {
         }
     }
 
-    /// Whether scenes of so many dimensions can be shown so.
+    /// Whether scenes with this number of dimensions can be shown in this way.
     #[must_use]
     pub fn fits(self, rank: usize) -> bool {
         self.rank().is_none_or(|wanted| wanted == rank)
@@ -193,7 +193,7 @@ pub enum Plot {
     Overlap,
     /// Sites that the state covers.
     Participation,
-    /// How pure the state of one of two particles is.
+    /// The purity of the state of one of two particles.
     Purity,
     /// |ψ|² summed along each axis.
     Marginals,
@@ -216,7 +216,7 @@ pub enum Plot {
 }
 
 impl Plot {
-    /// Those that a scene file may name, with their words.
+    /// The plots that a scene file may name, with their words.
     pub const WORDS: [(&'static str, Self); 18] = [
         ("cut", Self::Cut),
         ("carpet", Self::Carpet),
@@ -238,7 +238,7 @@ impl Plot {
         ("focus", Self::Focus),
     ];
 
-    /// The word in a scene file; `None` where no file names it.
+    /// The word in a scene file; `None` if no file names it.
     #[must_use]
     pub fn word(self) -> Option<&'static str> {
         let known = Self::WORDS.iter().find(|(_, plot)| *plot == self);
@@ -249,18 +249,18 @@ impl Plot {
 /// From where a box is looked at.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Orbit {
-    /// Degrees round the z axis; 0 looks along y, with x to the right.
+    /// Degrees about the z axis; 0 looks along y, with x to the right.
     pub azimuth: f64,
     /// Degrees above the plane of x and y; 90 looks down the z axis.
     pub elevation: f64,
     /// 1 shows the whole box.
     pub zoom: f64,
-    /// What is looked at, as lengths; `None` = the middle of the grid.
+    /// The target, as coordinates; `None` = the middle of the grid.
     pub target: Option<[f64; 3]>,
 }
 
 impl Orbit {
-    /// The least elevation over a relief: lower, its front hides the rest.
+    /// The smallest elevation of a relief: below it, the front hides the rest.
     pub const LOWEST_OVER_RELIEF: f64 = 5.0;
 }
 
@@ -275,19 +275,19 @@ impl Default for Orbit {
     }
 }
 
-/// How opaque a value is in a volume, against its size as a part of the colour range.
+/// The opacity of a value in a volume, against its size as a fraction of the colour range.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub enum Opacity {
     /// In proportion to the size.
     #[default]
     Soft,
-    /// Weak waves show beside strong ones.
+    /// Weak waves are visible next to strong ones.
     Faint,
     /// Only the strong parts, nearly opaque.
     Solid,
     /// Two thin shells of equal size.
     Shells,
-    /// Straight lines through points: part of the range and opacity, both 0…1, parts rising.
+    /// Straight lines through points: fraction of the range and opacity, both 0…1, fractions rising.
     Points(Vec<[f64; 2]>),
 }
 

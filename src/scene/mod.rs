@@ -1,8 +1,8 @@
-//! Scene files: read, checked, written back, overridden.
+//! Reading, checking, overriding and writing scene files.
 //!
 //! [`SceneFile`] is the file as written (public fields: what the app edits and saves); [`Scenario`] is the same
-//! after validation, with files read, formulas parsed and lengths checked, and private fields. Only the functions
-//! here make a [`Scenario`]. What a solver table says about a scene comes in through [`SolverTable`]; callers above it use
+//! after validation, with files read, formulas parsed and lengths checked, and private fields. Only the functions here
+//! make a [`Scenario`]. The objections of the solver table come in through [`SolverTable`]; callers above it use
 //! `solver::read_scene` and its neighbours.
 
 mod build;
@@ -92,12 +92,15 @@ pub fn read_file(scene: &str, overrides: &[String], table: &dyn SolverTable) -> 
                     return Err(Faults::one(scene, format!("this is {what}, not a scene"), remedy));
                 }
                 let at = error.utf8_error().valid_up_to();
-                let message = format!("this is not UTF-8 text; the first byte that does not fit is byte {at}");
+                let message = format!("this is not UTF-8 text; the first invalid byte is byte {at}");
                 Err(Faults::one(scene, message, "save the file as UTF-8"))
             }
         },
         Err(error) => {
-            let remedy = meant(scene);
+            let remedy = match error.kind() {
+                std::io::ErrorKind::PermissionDenied => "change its permissions, or read a copy of it".to_owned(),
+                _ => meant(scene),
+            };
             let message = match error.kind() {
                 std::io::ErrorKind::NotFound => "there is no preset and no file of this name".to_owned(),
                 std::io::ErrorKind::InvalidInput | std::io::ErrorKind::FileTooLarge => error.to_string(),
@@ -108,7 +111,7 @@ pub fn read_file(scene: &str, overrides: &[String], table: &dyn SolverTable) -> 
     }
 }
 
-/// What may have been meant by a name that no file has which can be read.
+/// A remedy for a name that no readable file has: what may have been meant.
 fn meant(scene: &str) -> String {
     let path = Path::new(scene);
     if path.extension().is_some() || path.components().count() > 1 {
@@ -126,7 +129,7 @@ fn meant(scene: &str) -> String {
     }
 }
 
-/// What a file of bytes is that was given as a scene, by its first ones, and what to do.
+/// What kind of file was given as a scene, by its first bytes, and the remedy.
 fn kind_of(bytes: &[u8]) -> Option<(&'static str, &'static str)> {
     const CARRIER: &str =
         "name it with the ending .png or .mp4; pictures and films that Ripplon wrote carry their scene";
@@ -158,7 +161,7 @@ fn kind_of(bytes: &[u8]) -> Option<(&'static str, &'static str)> {
         .or(film.then_some(("an MP4 film", CARRIER)))
 }
 
-/// The scene as written in a text; nothing that it names is looked at.
+/// The scene as written in a text; files that it names are not read.
 ///
 /// # Errors
 /// If it is no scene file.
@@ -264,7 +267,7 @@ fn read_named(
     }
 }
 
-/// Whether a fault of one key makes one of the other (the key itself, a part of it, or what contains it) meaningless.
+/// Whether a fault of one key makes a fault of the other (the key itself, a part of it, or what contains it) meaningless.
 fn covers(key: &str, other: &str) -> bool {
     let within = |inner: &str, outer: &str| {
         inner

@@ -3,7 +3,7 @@
 /// A scene that comes with the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Preset {
-    /// The name on the command line: the file's name without its ending.
+    /// The name on the command line: the file's name without its extension.
     pub name: &'static str,
     /// The scene file.
     pub text: &'static str,

@@ -1,11 +1,11 @@
-//! From the tree to [`SceneFile`]: types, words and unknown keys. Ranges are the business of [`super::build`].
+//! From the tree to [`SceneFile`]: types, words and unknown keys. Ranges are checked in [`super::build`].
 
 use super::codec::{Fields, Table};
 use super::decode::{Diagnostics, Section};
 use super::document::{Document, Value};
 use super::file::{FORMAT, SceneFile};
 
-/// Reads the whole document; what is wrong is noted, and a stand-in takes its place.
+/// Reads the whole document; faults are noted, and a placeholder takes the place of a faulty value.
 pub(super) fn scene(document: &Document, found: &mut Diagnostics) -> SceneFile {
     let Some(mut root) = Section::open(&document.root, "", found) else {
         return SceneFile::default();

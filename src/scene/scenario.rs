@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// |ψ|² below this is 0 in single precision, whatever is done to it.
+/// |ψ|² below this is 0 in single precision.
 const LEAST_DENSITY: f64 = 1e-60;
 
 /// A method parameter as a scene gives it.
@@ -32,7 +32,7 @@ pub enum Parameter {
 }
 
 worded! {
-    /// Which back end a scene asks for.
+    /// The back end that a scene names.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
     pub enum BackendChoice {
         /// The fastest that is there.
@@ -57,12 +57,12 @@ pub struct SolverChoice {
     pub precision: Precision,
     /// A variant's id, or `auto`.
     pub variant: String,
-    /// Parameters that the scene sets; what is missing has the table's default.
+    /// Parameters that the scene sets; others have the table's default.
     pub parameters: BTreeMap<String, Parameter>,
 }
 
 impl SolverChoice {
-    /// A whole-number parameter, or `default` where the scene says nothing or `auto`.
+    /// A whole-number parameter, or `default` if the scene does not set it or sets `auto`.
     pub fn integer(&self, key: &str, default: i64) -> i64 {
         match self.parameters.get(key) {
             Some(Parameter::Integer(value)) => *value,
@@ -70,7 +70,7 @@ impl SolverChoice {
         }
     }
 
-    /// Whole numbers of a parameter, one an axis; none where the scene says nothing or `auto`.
+    /// Whole numbers of a parameter, one per axis; none if the scene does not set it or sets `auto`.
     pub fn sizes(&self, key: &str) -> Vec<usize> {
         let whole = |value: &i64| usize::try_from(*value).ok();
         match self.parameters.get(key) {
@@ -112,7 +112,7 @@ pub struct View {
     pub colormap: String,
     /// The range.
     pub range: ColorRange,
-    /// How brightness grows with a value that is not negative.
+    /// How brightness depends on a value that is not negative.
     pub brightness: Brightness,
     /// How a scene of three dimensions is shown.
     pub mode: ViewMode,
@@ -346,7 +346,7 @@ impl Scenario {
     pub fn listens(&self) -> bool {
         self.mirror.as_ref().is_some_and(|mirror| mirror.listens())
     }
-    /// The scene on the way back from its mirror: the perturbed medium, no sources, and the magnetic field turned round.
+    /// The scene on the way back from its mirror: the perturbed medium, no sources, and the magnetic field reversed.
     #[must_use]
     pub fn returning(&self) -> Self {
         let mut back = self.clone();
@@ -407,7 +407,7 @@ impl Scenario {
     pub fn notes(&self) -> &[Note] {
         &self.notes
     }
-    /// What theory says, drawn over picture and plots.
+    /// Theoretical curves, drawn over pictures and plots.
     pub fn theories(&self) -> &[Theory] {
         &self.theories
     }
@@ -415,7 +415,8 @@ impl Scenario {
     pub fn trajectories(&self) -> &[Trajectory] {
         &self.trajectories
     }
-    /// What of the view is made by one more pass over the grid after every step, in words, so that `fdtd` on the processor makes it: means over time, the velocity, the flow of sound.
+    /// What of the view needs one more pass over the grid after every step and therefore `fdtd` on the processor, in
+    /// words: means over time, the velocity, the flow of sound.
     pub fn shown_beside_steps(&self) -> Option<&'static str> {
         if self.view.quantity.is_beside_steps() {
             return Some(self.view.quantity.as_str());
@@ -440,7 +441,7 @@ impl Scenario {
     pub fn room(&self) -> Option<&Room> {
         self.room.as_ref()
     }
-    /// The scene as it was written, with everything that was overridden; what checkpoints and pictures carry.
+    /// The scene as it was written, with all overrides; checkpoints and pictures carry it.
     pub fn file(&self) -> &Arc<SceneFile> {
         &self.file
     }

@@ -1,4 +1,4 @@
-//! The scene format as rows: what the reference's tables and the JSON schema for editors are made of.
+//! The scene format as rows: the source of the reference's tables and of the JSON schema for editors.
 
 use super::codec::{Codec, Fields, Kinded};
 use super::file::{FORMAT, SceneFile, ShapeFile, SignalFile, TransducersFile};
@@ -16,7 +16,7 @@ pub(super) struct Row {
     pub meaning: &'static str,
 }
 
-/// What may stand behind a key.
+/// What may follow a key.
 pub(super) enum Kind {
     Number,
     Whole,
@@ -139,7 +139,7 @@ impl Row {
     }
 }
 
-/// The bound that limits begin with, e.g. `> 0`.
+/// The bound at the beginning of the limits, e.g. `> 0`.
 fn bound(limits: &str) -> Option<(String, Value)> {
     let mut words = limits.split([' ', ';', ',']);
     let key = match words.next()? {
@@ -156,7 +156,7 @@ fn from_toml(text: &str) -> Option<Value> {
     serde_json::to_value(table.get("value")?).ok()
 }
 
-/// Adds rows of keys that are not there yet. Of variants that share a key the first describes it, without limits where
+/// Adds rows for keys that are not yet present. Of variants that share a key the first describes it, without limits where
 /// they differ.
 pub(super) fn add_new(rows: &mut Vec<Row>, more: Vec<Row>) {
     for row in more {

@@ -3,7 +3,7 @@
 use super::scenario::{Scenario, Subject};
 use crate::physics::{Equation, Expression, Observables, Refocus, StateMeasures};
 
-/// Names that a formula of theory may use: the values of the first and the second key that vary.
+/// Names that a formula of theory may use: the values of the first and the second varying key.
 pub const VARIED: &[&str] = &["x", "y"];
 
 /// The word for the lattice's transmission instead of a formula.
@@ -38,7 +38,7 @@ pub struct Axis {
     pub key: String,
     /// Its values, in order.
     pub values: Vec<f64>,
-    /// Keys that go with it, each a formula of its value, x.
+    /// Keys that depend on it, each a formula of its value, x.
     pub followers: Vec<(String, Expression)>,
 }
 
@@ -54,7 +54,8 @@ impl PartialEq for Axis {
 }
 
 impl Axis {
-    /// Reads `key=low..high/count` (evenly, both ends included), the same with `log` behind it (even ratios), or `key=a,b,c`; behind it keys that follow, ` & key=formula of x`.
+    /// Reads `key=low..high/count` (even spacing, both ends included), the same followed by `log` (even ratios), or
+    /// `key=a,b,c`; after it, dependent keys, ` & key=formula of x`.
     ///
     /// # Errors
     /// What is wrong with it.
@@ -93,7 +94,7 @@ impl Axis {
         let number = |text: &str| {
             let text = text.trim();
             (text.parse::<f64>().ok().filter(|number| number.is_finite()))
-                .ok_or_else(|| SweepFault::new(format!("`{text}` is no number"), example))
+                .ok_or_else(|| SweepFault::new(format!("`{text}` is not a number"), example))
         };
         let values = match list.split_once("..") {
             None => list.split(',').map(number).collect::<Result<Vec<f64>, _>>()?,
@@ -111,7 +112,7 @@ impl Axis {
                 let count = count.trim();
                 let count: usize =
                     (count.parse().ok().filter(|count| (1..=MOST).contains(count))).ok_or_else(|| {
-                        SweepFault::new(format!("`{count}` is no number of values from 1 to {MOST}"), example)
+                        SweepFault::new(format!("`{count}` is not a number of values from 1 to {MOST}"), example)
                     })?;
                 spaced(number(low)?, number(high)?, count, log)?
             }
@@ -123,7 +124,7 @@ impl Axis {
         })
     }
 
-    /// Whether its values, three or more, go in even ratios, as with `log`; over a decade or more nearly even ones, as 1, 2, 5, 10, do.
+    /// Whether its values, three or more, have even ratios, as with `log`; over a decade or more nearly even ratios, like 1, 2, 5, 10, count.
     pub fn is_logarithmic(&self) -> bool {
         let steps: Vec<f64> = self.values.windows(2).map(|pair| (pair[1] / pair[0]).ln()).collect();
         let all: f64 = steps.iter().sum();
@@ -139,7 +140,7 @@ impl Axis {
         steps.len() > 1 && self.values.iter().all(|value| *value > 0.0) && least > 0.0 && most <= evenness * least
     }
 
-    /// A value as `--set` takes it, and those of the keys that follow.
+    /// A value as `--set` takes it, and those of the dependent keys.
     pub fn settings(&self, value: f64) -> Vec<String> {
         let own = std::iter::once(setting(&self.key, value));
         let followers = self.followers.iter();
@@ -153,7 +154,7 @@ fn is_key(key: &str) -> bool {
     !key.is_empty() && key.split('.').all(|part| !part.trim().is_empty())
 }
 
-/// A value as `--set` takes it: whole numbers without a point, so that keys of whole numbers take them too.
+/// A value as `--set` takes it: whole numbers without a decimal point, so that integer keys accept them.
 fn setting(key: &str, value: f64) -> String {
     if value.fract() == 0.0 && value.abs() < 1e15 {
         format!("{key}={value:.0}")
@@ -238,7 +239,7 @@ impl Quantity {
     /// What is measured of a scene, and when.
     ///
     /// # Errors
-    /// If the scene has nothing of that name, or no end where no time is given.
+    /// If the scene has nothing of that name, or no time is given and the scene has no end.
     pub fn resolve(&self, scenario: &Scenario) -> Result<Wanted, SweepFault> {
         let find = |name: &str| {
             subject(scenario, name).ok_or_else(|| {
@@ -259,7 +260,7 @@ impl Quantity {
             Ok(Wanted { subject, beside, at })
         } else {
             Err(SweepFault::new(
-                format!("{at} is no time"),
+                format!("{at} is not a time"),
                 "write 0 or a positive number",
             ))
         }
@@ -296,7 +297,7 @@ pub(super) fn observables(equation: Option<Equation>, rank: usize, mirror: bool)
     names
 }
 
-/// What a scene has beside its detectors: its observables, and the coordinates of its trajectories.
+/// What a scene has in addition to its detectors: its observables, and the coordinates of its trajectories.
 fn own_observables(scenario: &Scenario) -> impl Iterator<Item = String> {
     let (equation, rank) = (Some(scenario.model().equation()), scenario.grid().rank());
     let known = observables(equation, rank, scenario.mirror().is_some());
@@ -372,7 +373,7 @@ impl Theory {
 pub struct Sweep {
     /// The keys that vary; the first varies fastest.
     pub axes: Vec<Axis>,
-    /// What is measured; theory is about the first.
+    /// What is measured; theory is for the first.
     pub measures: Vec<Quantity>,
     /// What it is held against.
     pub theory: Option<Theory>,
@@ -430,7 +431,7 @@ impl Sweep {
     }
 }
 
-/// Names that may hold blanks, one after the other.
+/// Names that may contain blanks, one after the other.
 fn quoted(names: &[String]) -> String {
     let names: Vec<String> = names.iter().map(|name| format!("{name:?}")).collect();
     names.join(", ")
@@ -440,7 +441,7 @@ fn quoted(names: &[String]) -> String {
 mod tests {
     use super::*;
 
-    /// What is wrong with a formula is said with what belongs there.
+    /// A fault of a formula is reported with what belongs there.
     #[test]
     fn faults_of_formulas_have_their_remedies() {
         for (text, part) in [("log(x)", "log10"), ("min(x)", "min takes two arguments or more")] {
@@ -494,11 +495,11 @@ mod tests {
             ("a", "no `=`"),
             (".b=1", "not a key"),
             ("a=1..2", "how many"),
-            ("a=1..2/0", "no number of values"),
-            ("a=1..2/x", "no number of values"),
+            ("a=1..2/0", "not a number of values"),
+            ("a=1..2/x", "not a number of values"),
             ("a=0..2/3log", "even ratios"),
-            ("a=1,b", "`b` is no number"),
-            ("a=1..inf/3", "no number"),
+            ("a=1,b", "`b` is not a number"),
+            ("a=1..inf/3", "not a number"),
             ("a=1..2/3 & b", "`b` has no `=`"),
             ("a=1..2/3 & =x", "not a key"),
             ("a=1..2/3 & b=y", "y"),

@@ -1,4 +1,4 @@
-//! `[[note]]` and `[[theory]]`: words that appear while a scene runs, and what theory says, drawn over picture and plots.
+//! `[[note]]` and `[[theory]]`: texts that appear while a scene runs, and theoretical curves, drawn over pictures and plots.
 
 use super::look::Quantity;
 use crate::physics::Expression;
@@ -16,7 +16,7 @@ pub struct Note {
     pub mark: Option<Mark>,
 }
 
-/// What a note points at: a circle in a plane, an interval of a line. All are formulas of t.
+/// What a note points at: a circle in a plane, an interval on a line. All numbers are formulas of t.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Mark {
     /// Its middle; of a line x alone.
@@ -26,7 +26,7 @@ pub struct Mark {
 }
 
 impl Mark {
-    /// Middle and radius at time t; nothing where a formula has no value, or the radius is not positive.
+    /// Middle and radius at time t; `None` if a formula has no value or the radius is not positive.
     pub fn at(&self, t: f64) -> Option<(Vec<f64>, f64)> {
         let center: Vec<f64> = self.center.iter().map(|length| length.eval(&[t])).collect();
         let radius = self.radius.eval(&[t]);
@@ -36,7 +36,7 @@ impl Mark {
 }
 
 impl Note {
-    /// The note of time t: the one that appeared last, if it has not gone.
+    /// The note at time t: the one that appeared last, if it is still shown.
     #[must_use]
     pub fn of_time(notes: &[Self], t: f64) -> Option<&Self> {
         // The first of two that begin at once gives way to the second, as in a file that is read from above.
@@ -86,7 +86,8 @@ impl Theory {
         (self.at..self.until).contains(&t)
     }
 
-    /// What is drawn in the picture at time t: points as lengths, joined in order. Nothing where it belongs to a plot, is not shown, or a formula has no value.
+    /// What is drawn in the picture at time t: points as lengths, joined in order. Empty if it belongs to a plot, is
+    /// not shown, or a formula has no value.
     pub fn outline(&self, t: f64) -> Option<Vec<[f64; 2]>> {
         if !self.is_shown(t) {
             return None;
@@ -113,7 +114,7 @@ impl Theory {
             .then_some(points)
     }
 
-    /// The prediction over a line cut through `along`-coordinates at time t, with the other coordinate `across`; nothing where it is about something else.
+    /// The prediction over a line cut through `along`-coordinates at time t, with the other coordinate `across`; `None` if it is for something else.
     pub fn over_cut(&self, axis: usize, quantity: Quantity, across: f64, t: f64) -> Option<impl Fn(f64) -> f64 + '_> {
         match &self.drawn {
             Drawn::Cut(own, of, value) if *own == axis && *of == quantity && self.is_shown(t) => {
@@ -126,7 +127,7 @@ impl Theory {
         }
     }
 
-    /// The prediction for a detector as a function of t; nothing where it is about something else.
+    /// The prediction for a detector as a function of t; `None` if it is for something else.
     pub fn of_detector(&self, detector: usize) -> Option<impl Fn(f64) -> f64 + '_> {
         match &self.drawn {
             Drawn::Detector(own, value) if *own == detector => {
@@ -181,7 +182,7 @@ mod tests {
             radius: parse("1/t"),
         };
         assert_eq!(mark.at(0.5), Some((vec![1.0, 5.0], 2.0)));
-        assert_eq!(mark.at(0.0), None, "1/0 is no radius");
+        assert_eq!(mark.at(0.0), None, "1/0 is not a radius");
         assert_eq!(mark.at(-1.0), None, "and −1 is none");
     }
 

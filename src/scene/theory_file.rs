@@ -13,7 +13,7 @@ use super::write::{Item, Keys, float, text};
 pub enum ValueFile {
     /// A number.
     Number(f64),
-    /// A formula; of what is said where it stands.
+    /// A formula; its variables depend on the key.
     Formula(String),
 }
 
@@ -85,7 +85,7 @@ pub enum DrawnFile {
     Cut {
         /// Along x (0) or y (1).
         axis: usize,
-        /// What of the field it predicts; `None` = density, or pressure of sound.
+        /// The predicted quantity; `None` = density, or pressure of sound.
         quantity: Option<Quantity>,
         /// A formula of x, y and t.
         value: ValueFile,
@@ -185,7 +185,7 @@ impl Fields for DrawnFile {
             },
             _ => {
                 if !ways[1] || ways != [false, true, false, false] {
-                    let message = "it does not say what one thing it draws";
+                    let message = "it must draw exactly one thing";
                     let remedy = "write one of `detector` and `value`, `cut` and `value`, `from` and `to`, `center` and `radius`";
                     found.key(section.path.clone(), message, remedy);
                     // One fault is enough: no key of it is unknown.

@@ -12,14 +12,14 @@ section! {
         from: Vec<f64> = required "[20.0, 40.0]", "on the grid";
         /// the other end of a line, on which several begin, named `name 1`, `name 2`, … and drawn in one colour
         to: Option<Vec<f64>> = maybe "one begins";
-        /// how many begin on it, at even distances
+        /// how many begin on it, evenly spaced
         count: Option<usize> = maybe "1; 8 with `to`", "at most 1000 in all";
         /// when it begins
         at: f64 = or [0.0], "≥ 0";
     }
 }
 
-/// Trajectories of a list where nothing is said.
+/// The default number of trajectories on a line.
 const COUNT: usize = 8;
 
 impl TrajectoryFile {
@@ -28,7 +28,7 @@ impl TrajectoryFile {
         self.count.unwrap_or(if self.to.is_some() { COUNT } else { 1 })
     }
 
-    /// The name of each: its own, or with several the number behind it, from 1.
+    /// The name of each: its own, or for several followed by the number, from 1.
     pub fn names(&self) -> Vec<String> {
         match self.number() {
             1 => vec![self.name.clone()],

@@ -5,7 +5,7 @@ use super::file::{FORMAT, SceneFile};
 use std::fmt::Write;
 use std::path::Path;
 
-/// A number as short as it can be read back exactly.
+/// The shortest text of a number that reads back exactly.
 pub(super) fn float(number: f64) -> String {
     let size = number.abs();
     if !number.is_finite() || size == 0.0 || (1e-4..1e15).contains(&size) {
@@ -67,7 +67,7 @@ pub(super) fn path(path: &Path) -> String {
     text(&path.to_string_lossy().replace('\\', "/"))
 }
 
-/// What stands behind a key.
+/// What follows a key.
 #[derive(Clone, Debug)]
 pub(super) enum Item {
     /// A value as TOML.

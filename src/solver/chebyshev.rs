@@ -36,8 +36,7 @@ use rayon::prelude::*;
 pub static METHOD: Method = Method {
     id: "chebyshev",
     title: "Chebyshev propagation",
-    about: "The exponential of the Hamiltonian as a sum of Chebyshev polynomials, as many as rounding asks for: no error in Δt, however long the step. The standard \
-            for long times of a potential that does not change.",
+    about: "The exponential of the Hamiltonian as a sum of Chebyshev polynomials, as many as rounding requires: no error in Δt, however long the step. The standard for long times in a constant potential.",
     equation: Equation::Schrodinger,
     orders: &[EXACT],
     ranks: &[1, 2, 3],

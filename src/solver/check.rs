@@ -343,7 +343,7 @@ fn parameters(method: &Method, choice: &SolverChoice, rank: Option<usize>, objec
             continue;
         };
         if choice.variant != "auto" && !spec.variants.is_empty() && !spec.variants.contains(&choice.variant.as_str()) {
-            let message = format!("it means nothing to variant \"{}\"", choice.variant);
+            let message = format!("it has no effect with variant \"{}\"", choice.variant);
             objections.push(objection(
                 key,
                 message,
@@ -352,6 +352,12 @@ fn parameters(method: &Method, choice: &SolverChoice, rank: Option<usize>, objec
         }
         if let Some((message, remedy)) = parameter(spec, value, rank) {
             objections.push(objection(key, message, remedy));
+        } else if key == super::DEVICES
+            && choice.backend.named().is_none()
+            && let Err(reason) = Backend::Cuda.offer()
+        {
+            let message = format!("no NVIDIA device can be used: {reason}");
+            objections.push(objection(key, message, "remove it, and the processor takes the steps"));
         }
     }
 }

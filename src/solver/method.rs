@@ -214,7 +214,7 @@ pub(super) const DEVICES_PARAMETER: ParameterSpec = ParameterSpec {
     key: DEVICES,
     title: "NVIDIA devices",
     about: "How many NVIDIA devices share the grid, their numbers ([0, 1]), or \"all\": as many as the grid fills. Each steps a part, and neighbours copy ghost rows from device \
-            to device. A number may stand there twice. The field is the same to the bit.",
+            to device. A number may occur twice. The field is the same bit for bit.",
     kind: Kind::Devices { max: 16 },
     variants: &[],
 };

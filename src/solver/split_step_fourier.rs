@@ -41,7 +41,7 @@ use rustfft::FftPlanner;
 pub static METHOD: Method = Method {
     id: "split-step-fourier",
     title: "Split-step Fourier",
-    about: "Half a step of the potential, a whole step of the kinetic energy where it is diagonal, in Fourier space, and the other half. \
+    about: "Half a step of the potential, a whole step of the kinetic energy in Fourier space, where it is diagonal, and the other half. \
             Spectral in space: with a mass it has the continuum's dispersion, with a hopping exactly the lattice's, which makes it the \
             cross-check of everything else.",
     equation: Equation::Schrodinger,
@@ -59,8 +59,7 @@ pub static METHOD: Method = Method {
     parameters: &[ParameterSpec {
         key: "order",
         title: "Order",
-        about: "Error per unit of time ∝ Δt^order. 4 takes five substeps, one of them backwards (Suzuki 1990); where something absorbs 2 all the \
-                same; no imaginary time.",
+        about: "Error per unit of time ∝ Δt^order. 4 takes five substeps, one of them backwards (Suzuki 1990); still of order 2 where something absorbs; no imaginary time.",
         kind: Kind::OneOf {
             values: &[2, 4],
             default: 2,

@@ -127,7 +127,7 @@ fn what_cannot_be_averaged_is_said() {
     let text =
         |more: &str| header(&[30, 20], "\"wall\"", 0.5, 2) + "[[pulse]]\ncenter = [0.3, 0.3]\nwidth = 0.1\n" + more;
     let said = |more: &str| try_scene(&text(more)).err().unwrap_or_default();
-    assert!(said("[view]\nquantity = \"pressure\"\nover = 1.0\n").contains("no mean over time"));
+    assert!(said("[view]\nquantity = \"pressure\"\nover = 1.0\n").contains("not a mean over time"));
     assert!(said("[[detector]]\nname = \"a\"\nmeasure = \"energy\"\nas = \"level\"\n").contains("one of a pressure"));
     assert!(said("[[detector]]\nname = \"a\"\nat = [0.1, 0.1]\nover = 1.0\n").contains("nothing is averaged"));
     assert!(

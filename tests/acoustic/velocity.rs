@@ -127,7 +127,7 @@ fn what_has_no_velocity_says_so() {
     );
     refused(
         &format!("{good}[mirror]\nmethod = \"echo\"\nat = 0.005\n"),
-        "turns time round",
+        "reverses time",
     );
     refused(&good.replace("direction = [2.0]", "as = \"level\""), "of a pressure");
     // Written and read again.

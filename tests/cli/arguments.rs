@@ -76,6 +76,69 @@ fn misplaced_words_are_told_with_what_to_write() {
     }
 }
 
+/// What cannot be used is refused with its place, the limit and what to do.
+#[test]
+fn values_that_cannot_be_used_are_refused_with_what_to_write() {
+    let place = Place::new();
+    for (line, words) in [
+        (
+            "eigen small.toml --levels 0",
+            "'0' for '--levels <N>': write a whole number from 1 to 500",
+        ),
+        (
+            "measure small.toml --runs 10000001",
+            "'10000001' for '--runs <N>': write a whole number from 1 to 10000000",
+        ),
+        (
+            "run small.toml --parts 0",
+            "'0' for '--parts <N>': write a whole number from 1\n",
+        ),
+        (
+            "run small.toml --steps 1 --resume none",
+            "none: the checkpoint cannot be read: ",
+        ),
+        ("serve small.toml --token-file none", "--token-file none: "),
+        (
+            "selftest --method unknown",
+            "--method unknown: there are no such cases; `ripplon list methods` lists",
+        ),
+    ] {
+        place.ripplon(line).expect(2, &[words]);
+    }
+    place
+        .ripplon("serve small.toml --token-file none")
+        .expect(2, &["name a file that holds a token"]);
+    place
+        .ripplon("run small.toml --steps 1 --resume none")
+        .expect(2, &["name a file that --checkpoint wrote"]);
+    for line in [
+        "run small.toml --devices all",
+        "check small.toml --set solver.devices=2",
+    ] {
+        place.without_devices(line).expect(
+            2,
+            &[
+                "solver.devices: no NVIDIA device can be used",
+                "the processor takes the steps",
+            ],
+        );
+    }
+}
+
+/// A scene that its reader may not open is there: its name and folder are not at fault. An administrator may open every file.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_scene_without_permission_is_said_to_lack_it() {
+    use std::os::unix::fs::PermissionsExt;
+    let place = Place::new();
+    std::fs::set_permissions(place.path("small.toml"), std::fs::Permissions::from_mode(0o000)).unwrap();
+    if std::fs::read(place.path("small.toml")).is_err() {
+        place
+            .ripplon("check small.toml")
+            .expect(2, &["it cannot be read", "help: change its permissions"]);
+    }
+}
+
 /// A table is no array, whatever its name says; names that say nothing are taken.
 #[test]
 fn names_that_end_as_another_format_are_refused() {
@@ -89,6 +152,7 @@ fn names_that_end_as_another_format_are_refused() {
         ),
         ("measure small.toml --runs 3 --plot places.JPG", "a PNG picture"),
         ("eigen small.toml --levels 2 --save states.csv", "an NPY array"),
+        ("room damped-tube --wav answer.mp3", "a WAV file"),
     ] {
         place.ripplon(line).expect(2, &["it writes", ending, "let it end in ."]);
     }
@@ -119,7 +183,7 @@ fn one_picture_has_no_cards_and_is_one() {
     let place = Place::new();
     place
         .ripplon("render small.toml a.png --frames 3")
-        .expect(2, &["--frames 3 are no single picture", "leave --frames out"]);
+        .expect(2, &["--frames 3 is more than one picture", "leave --frames out"]);
     place
         .ripplon("render small.toml a.png --frames 1 --view plane --plane 0")
         .expect(0, &["40 steps"]);

@@ -67,7 +67,7 @@ fn a_packet_shows_the_band() {
         .ripplon("dispersion ring.toml --set time.end=30 --set quantum.interaction=1.0")
         .expect(0, &["note: the scene has an interaction: the curves"]);
     let run = place.ripplon("dispersion ring.toml --csv d.csv --plot d.png");
-    run.expect(0, &["lattice", "continuum", "wave numbers run"]);
+    run.expect(0, &["lattice", "continuum", "wave numbers have power"]);
     assert!(place.text("d.csv").starts_with("k,omega,power,lattice,continuum"));
     assert!(fs::read(place.path("d.png")).unwrap().starts_with(b"\x89PNG"));
     let rows = table(&place.text("d.csv"));
@@ -107,7 +107,7 @@ fn the_band_is_that_of_the_steps() {
         let steps = format!("--set solver.method={method} --set time.step=0.3 --set time.end=80.1 {more}");
         place
             .ripplon(&format!("dispersion ring.toml {steps} --csv d.csv"))
-            .expect(0, &["wave numbers run"]);
+            .expect(0, &["wave numbers have power"]);
         let rows = table(&place.text("d.csv"));
         let mut furthest: f64 = 0.0;
         for row in &rows {
@@ -203,7 +203,7 @@ fn a_scene_that_tells_no_frequency_is_refused() {
     let place = Place::new();
     fs::write(place.path("ring.toml"), RING).unwrap();
     for (set, part) in [
-        ("time.end=0.5", "tell no frequency"),
+        ("time.end=0.5", "are too few for a frequency"),
         ("time.imaginary=true", "imaginary time has no frequencies"),
     ] {
         let order = if set.contains("imaginary") {

@@ -325,7 +325,7 @@ fn wrong_input_exits_with_2_and_says_what_to_change() {
         .expect(2, &["1e300", "at most 4.5e15"]);
     place
         .ripplon("run small.toml --steps 18446744073709551615")
-        .expect(2, &["4.5e15 steps apart"]);
+        .expect(2, &["can count 4.5e15 steps"]);
     place
         .ripplon("sweep small.toml --vary packet.0.width.0=1,2 --measure norm@1e300")
         .expect(2, &["packet.0.width.0=", "at most 4.5e15"]);

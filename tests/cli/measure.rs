@@ -94,7 +94,7 @@ fn what_cannot_be_measured_is_refused() {
         .expect(2, &["sound is not found at one place"]);
     place
         .ripplon("measure small.toml --at 0 --region 1:2")
-        .expect(2, &["write 2 lengths a corner"]);
+        .expect(2, &["write 2 lengths for each corner"]);
     place
         .ripplon("measure small.toml --at 0 --region 5,5:2,2")
         .expect(2, &["the lower one first"]);
@@ -107,5 +107,7 @@ fn what_cannot_be_measured_is_refused() {
     place
         .ripplon("measure small.toml --at 0.5 --then 0.1 --save f.npy")
         .expect(2, &["before the measurement"]);
-    place.ripplon("measure small.toml --at=-1").expect(2, &["is no time"]);
+    place
+        .ripplon("measure small.toml --at=-1")
+        .expect(2, &["is not a time"]);
 }

@@ -155,7 +155,7 @@ fn what_is_wrong_with_trajectories_is_said() {
     };
     for (rest, words) in [
         ("[[trajectory]]\nname = \"p\"\nfrom = 90.0\n", "outside the grid"),
-        ("[[trajectory]]\nname = \"a,b\"\nfrom = 9.0\n", "no name"),
+        ("[[trajectory]]\nname = \"a,b\"\nfrom = 9.0\n", "not a name"),
         ("[[trajectory]]\nname = \"p\"\nfrom = 9.0\ncount = 3\n", "add `to`"),
         (
             "[[trajectory]]\nname = \"p\"\nfrom = 9.0\nto = 10.0\ncount = 100000000000\n",

@@ -187,7 +187,7 @@ fn layers_and_formulas() {
         &layer("value = \"0.1*(x + q)\""),
         "29:19",
         &[
-            "`q` is no variable",
+            "`q` is not a variable",
             "x, y, z, r, pi, e",
             "| value = \"0.1*(x + q)\"\n   |                   ^\n",
         ],
@@ -197,7 +197,7 @@ fn layers_and_formulas() {
     fault(
         &layer("value = \"0.1*sin(t)\""),
         "29:18",
-        &["`t` is no variable", asked, "x, y, z, r, pi, e"],
+        &["`t` is not a variable", asked, "x, y, z, r, pi, e"],
     );
     fault(&layer("value = \"0.1*(x + \""), "29:19", &["ends too early"]);
     fault(&layer("value = \"1/(x - 20)\""), "29:9", &["it is inf at site [40, 0]"]);
@@ -211,7 +211,7 @@ fn layers_and_formulas() {
     fault(
         &layer("value = 0.1\ndrive = \"sin(x)\""),
         "30:14",
-        &["`x` is no variable", "t, pi, e"],
+        &["`x` is not a variable", "t, pi, e"],
     );
     fault(
         &with(FREE, "sets = \"potential\"", "sets = \"speed\""),
@@ -267,13 +267,10 @@ fn theory_and_notes() {
     ] {
         says(&format!("[[note]]\nat = 1\ntext = \"a\"\nmark = {mark}"), &[words]);
     }
-    says(
-        "[[theory]]\nlabel = \"a\"",
-        &["it does not say what one thing it draws"],
-    );
+    says("[[theory]]\nlabel = \"a\"", &["it must draw exactly one thing"]);
     says(
         "[[theory]]\ncut = \"x\"\nfrom = [1, 2]\nvalue = 1",
-        &["it does not say what one thing it draws"],
+        &["it must draw exactly one thing"],
     );
     says(
         "[[theory]]\ndetector = \"nowhere\"\nvalue = 1",

@@ -108,9 +108,9 @@ fn initial_arrays() {
     npy(&path, "<i4", false, "(2, 3)", &floats(&values[..6]));
     fails("type <i4");
     npy(&path, "<c8", false, "(2, 3)", &floats(&values[..11]));
-    fails("promises another length");
+    fails("gives another length");
     npy(&path, "<c8", false, "(9999999999, 9999999999)", &floats(&values));
-    fails("promises another length");
+    fails("gives another length");
     std::fs::write(&path, b"\x93NUMPY\x01").unwrap();
     fails("no NPY file");
     std::fs::write(&path, b"hello, world").unwrap();

@@ -139,9 +139,13 @@ fn views_of_three_dimensions() {
             "9.0 is outside the grid, which reaches from 0 to 3.5",
         ),
         ("opacity = \"soft2\"", "10:11", "did you mean \"soft\"?"),
-        ("opacity = [[0, 0], [1, 2]]", "10:11", "no curve of 2 to 8 points"),
-        ("opacity = [[0.5, 0], [0.4, 1]]", "10:11", "no curve of 2 to 8 points"),
-        ("opacity = [[0, 0]]", "10:11", "no curve of 2 to 8 points"),
+        ("opacity = [[0, 0], [1, 2]]", "10:11", "not a curve of 2 to 8 points"),
+        (
+            "opacity = [[0.5, 0], [0.4, 1]]",
+            "10:11",
+            "not a curve of 2 to 8 points",
+        ),
+        ("opacity = [[0, 0]]", "10:11", "not a curve of 2 to 8 points"),
         ("shading = 1", "10:11", "not true or false"),
     ] {
         fault(&in_space(view), place, &[part]);
@@ -158,7 +162,7 @@ fn views_of_three_dimensions() {
     let (file, scenario) = read(&in_space("cover = 1.5")).unwrap();
     assert_eq!(scenario.view().cover, [1.5]);
     assert!(file.to_toml().contains("cover = 1.5"), "{}", file.to_toml());
-    fault(&in_space("cover = -1"), "10:9", &["no time from 0 on"]);
+    fault(&in_space("cover = -1"), "10:9", &["not a time from 0 on"]);
     for (camera, place, part) in [
         ("elevation = 3", "42:24", "3.0 is not between 5 and 90"),
         ("target = [1, 1, 1]", "42:21", "looked at as a whole"),
@@ -261,7 +265,7 @@ fn plots_and_the_part_that_is_shown() {
     assert_eq!(read(&file.to_toml()).unwrap().0, file);
     for (view, place, part) in [
         ("plots = [\"detector\"]", "42:10", "did you mean \"detectors\"?"),
-        ("plots = \"detectors\"", "42:9", "no list of plots"),
+        ("plots = \"detectors\"", "42:9", "not a list of plots"),
         ("region = { min = [2, 1] }", "42:1", "is missing"),
         ("region = { min = [2, 1], max = [2, 7] }", "42:33", "less than a site"),
         (
@@ -311,7 +315,7 @@ fn a_camera_goes_along_its_keys() {
         ("mode = \"volume\"\n[[camera]]\nat = -1", "camera.0.at"),
         (
             "mode = \"volume\"\n[[camera]]\nat = 1\n[[camera]]\nat = 1",
-            "two keys of the camera stand at one time",
+            "two keys of the camera have the same time",
         ),
         (
             "mode = \"volume\"\n[[camera]]\nat = 1\nelevation = 91",

@@ -1,4 +1,4 @@
-//! `ripplon bench --blocks-plot`: the time of a step of the N-shaped partition against the number of blocks, the figure by which its authors show the optimum.
+//! `ripplon bench --blocks-plot`: the time per step of the N-shaped partition against the number of blocks, as in its authors' figure of the optimum.
 
 use super::{BenchArgs, Bounds, Chart, InputError, Series, Size, bench, keep};
 use crate::backend::machine::processor_name;

@@ -1,11 +1,11 @@
-//! What of the table is measured, at which sizes and with which settings.
+//! Which part of the table is measured, at which sizes and with which settings.
 
 use super::BenchArgs;
 use crate::cli::InputError;
 use crate::engine::bench::{self, Case};
 use crate::solver::Backend;
 
-/// The combinations that the arguments leave.
+/// The combinations selected by the arguments.
 pub(super) fn chosen(args: &BenchArgs) -> Result<Vec<Case>, InputError> {
     // Graphics drivers are loaded where nobody names another back end alone.
     let others = [Backend::Cpu, Backend::Cuda].map(|backend| Some(backend.as_str()));
@@ -45,7 +45,7 @@ pub(super) fn chosen(args: &BenchArgs) -> Result<Vec<Case>, InputError> {
     Ok(cases)
 }
 
-/// Keeps the cases whose `word` is the wanted one; an unknown one is answered with those there are.
+/// Keeps the cases whose `word` is the wanted one; an unknown word is an error that lists the known ones.
 pub(super) fn keep(
     cases: &mut Vec<Case>,
     option: &str,
@@ -60,7 +60,7 @@ pub(super) fn keep(
     there.dedup();
     if !there.contains(&wanted.as_str()) {
         return Err(InputError(format!(
-            "{option} {wanted}: there is no such thing here; there are {}",
+            "{option} {wanted}: it is unknown; there are {}",
             there.join(", ")
         )));
     }
@@ -68,7 +68,7 @@ pub(super) fn keep(
     Ok(())
 }
 
-/// The keys of `[solver]` that were asked for and that the method has.
+/// The requested keys of `[solver]` that the method has.
 pub(super) fn settings(case: &Case, args: &BenchArgs) -> String {
     let partition = [("blocks", args.blocks), ("levels", args.levels)]
         .into_iter()
@@ -80,7 +80,7 @@ pub(super) fn settings(case: &Case, args: &BenchArgs) -> String {
         .fold(String::new(), |text, (key, value)| text + &format!("{key} = {value}\n"))
 }
 
-/// The sizes asked for, or those that show where caches end.
+/// The requested sizes, or those that show where caches end.
 pub(super) fn sizes(args: &BenchArgs) -> Vec<Size> {
     if !args.size.is_empty() {
         return args.size.clone();

@@ -1,4 +1,4 @@
-//! `ripplon bench --reflection`: what the absorbing edges of finite differences send back.
+//! `ripplon bench --reflection`: the reflection of the absorbing edges of finite differences.
 
 use crate::cli::terminal::say;
 use crate::solver::acoustic::guides::Surroundings;
@@ -10,7 +10,7 @@ const WAVELENGTHS: [f64; 5] = [8.0, 12.0, 20.0, 40.0, 80.0];
 /// Degrees to the normal.
 const ANGLES: [f64; 6] = [0.0, 15.0, 30.0, 45.0, 60.0, 75.0];
 
-/// Prints a table an order and width, in dB, at the steps that `step = "auto"` takes.
+/// Prints a table for each order and width, in dB, at the Δt of `step = "auto"`.
 pub(super) fn run() -> anyhow::Result<()> {
     say!(
         "Absorbing edges of `fdtd` in two dimensions: reflected amplitude of plane waves, dB (a wave model of the discrete layer)"

@@ -1,4 +1,4 @@
-//! `ripplon bench --scaling`: one part of a grid and several, beside what is expected of them.
+//! `ripplon bench --scaling`: a grid in one part and in several, with the expected rates.
 
 use super::choice::{Size, settings};
 use super::{BenchArgs, named};
@@ -73,7 +73,7 @@ pub(super) fn run(args: &BenchArgs) -> anyhow::Result<()> {
 
 const TITLE: &str = "Parts of a grid against one";
 
-/// Methods that can be cut, each with the variant that it would take, in single precision, where nothing else is asked for.
+/// Methods that can be cut, each with the variant that it would take, in single precision unless another is requested.
 fn cases(args: &BenchArgs) -> Result<Vec<Case>, InputError> {
     let methods: Vec<_> = METHODS.iter().filter(|method| method.split.is_some()).collect();
     let ids: Vec<&str> = methods.iter().map(|method| method.id).collect();
@@ -150,7 +150,7 @@ fn preamble(costs: Costs) -> String {
         ),
     };
     format!(
-        "{between}; {copies}\nefficiency: over as many times the rate of one part as there are processes; expected: what ghost rows and copies leave of it\n"
+        "{between}; {copies}\nefficiency: the rate over the number of processes times the rate of one part; expected: the efficiency that ghost rows and copies leave\n"
     )
 }
 
@@ -191,7 +191,7 @@ fn line(entry: &Scaled) -> String {
     )
 }
 
-/// Efficiency against the number of parts: what was measured, and with gaps what was expected.
+/// Efficiency against the number of parts: measured (solid) and expected (dashed).
 #[expect(clippy::cast_precision_loss, reason = "numbers of parts")]
 fn chart(entries: &[Scaled]) -> Chart {
     let mut series: Vec<Series> = Vec::new();

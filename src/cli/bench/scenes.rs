@@ -18,11 +18,11 @@ use std::path::{Path, PathBuf};
 struct Named {
     name: String,
     file: SceneFile,
-    /// The scene file, if it is none of the presets.
+    /// The scene file, if it is not a preset.
     origin: Option<PathBuf>,
 }
 
-/// The scenes asked for, or every preset, with what other options say of `[solver]`.
+/// The requested scenes, or every preset, with the `[solver]` keys of other options.
 fn named(names: &[String], args: &BenchArgs) -> anyhow::Result<Vec<Named>> {
     let all: Vec<String> = if names.is_empty() {
         presets::all().iter().map(|preset| preset.name.to_owned()).collect()
@@ -43,7 +43,7 @@ fn named(names: &[String], args: &BenchArgs) -> anyhow::Result<Vec<Named>> {
     Ok(scenes)
 }
 
-/// What is taken instead of what scenes say.
+/// What overrides the scenes.
 struct Settings {
     method: Option<String>,
     backend: Option<BackendChoice>,
@@ -108,7 +108,7 @@ fn machine() -> String {
     format!("{}, {threads} threads", crate::backend::machine::processor_name())
 }
 
-/// Whether the file of `--json` can be written is found out before anything is measured.
+/// Checks that the file of `--json` can be written before anything is measured.
 fn check_output(args: &BenchArgs) -> anyhow::Result<()> {
     let outputs: Vec<_> = args.json.iter().map(|path| ("--json", path.as_path())).collect();
     crate::cli::named::check(&outputs, &[])?;
@@ -131,7 +131,7 @@ pub(super) fn run(args: &BenchArgs, names: &[String]) -> anyhow::Result<()> {
     check_output(args)?;
     say!("{}; scenes as written beside their bare grids, in turns", machine());
     say!(
-        "ratio: how many times as long a step takes as on the bare grid; each part: with it over without it; run: site-steps/s of `ripplon run` (`--run`)\n"
+        "ratio: time per step over that of the bare grid; each part: time per step with it over that without it; run: site-steps/s of `ripplon run` (`--run`)\n"
     );
     say!("{}", headings());
     let mut entries = Vec::new();

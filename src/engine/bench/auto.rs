@@ -9,7 +9,7 @@ use crate::scene::scenario::BackendChoice;
 use crate::solver::{self, Backend, METHODS, SolverError};
 use std::path::Path;
 
-/// Ratio up to which another variant may be faster: the scatter of a pair of measurements.
+/// The ratio by which another variant may be faster: the scatter of a pair of measurements.
 pub const ALLOWED: f64 = 1.05;
 
 /// A row of `ripplon bench --check-auto`; the fields are the keys of `--json`.
@@ -27,7 +27,7 @@ pub struct AutoEntry {
     pub auto: Taken,
     /// Site-steps per second of that.
     pub site_steps_per_s: f64,
-    /// The others, each beside `auto` in turns.
+    /// The others, each measured alternately with `auto`.
     pub others: Vec<Other>,
 }
 
@@ -40,7 +40,7 @@ pub struct Taken {
     pub variant: &'static str,
 }
 
-/// A variant measured beside `auto`.
+/// A variant measured alternately with `auto`.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
 pub struct Other {
     /// Which.
@@ -97,7 +97,7 @@ pub fn cases() -> Vec<Case> {
     .collect()
 }
 
-/// The scene of a case on a grid of `size`; `None` where the method does not take it.
+/// The scene of a case on a grid of `size`; `None` if the method does not take it.
 pub fn shape(case: &Case, size: &[usize]) -> Option<SceneFile> {
     if !case.method.ranks.contains(&size.len()) {
         return None;
@@ -107,10 +107,10 @@ pub fn shape(case: &Case, size: &[usize]) -> Option<SceneFile> {
     Some(file)
 }
 
-/// Measures every variant that steps a scene beside what `auto` takes, on the back ends that are there.
+/// Measures every variant that can run a scene, alternately with the one that `auto` takes, on the available back ends.
 ///
 /// # Errors
-/// What keeps the scene from running. A variant that does not take the scene is left out.
+/// What prevents the scene from running. A variant that refuses the scene is left out.
 pub fn check(what: &str, file: &SceneFile, origin: Option<&Path>, effort: Effort) -> Result<AutoEntry, EngineError> {
     let asked = scenario(file, origin)?;
     let method = build::method(&asked)?;

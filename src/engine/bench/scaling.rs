@@ -1,4 +1,5 @@
-//! `ripplon bench --scaling`: the rate of a grid in parts, on the threads of one process or among the processes of a launcher, beside the rate that a model expects.
+//! `ripplon bench --scaling`: the rate of a grid in parts, on the threads of one process or among the processes of a
+//! launcher, compared with the rate expected by a model.
 //!
 //! The model: between two copies of ghost rows a process takes n steps of its own rows and the ghosts of its parts at its own rate R, and then copies:
 //! T = n (own + ghosts) sites / R + bytes between its parts / C + L + bytes to one neighbour / B. The slowest process counts. R is measured of one part,
@@ -17,7 +18,7 @@ worded! {
     pub enum Growth {
         /// The same grid in more parts.
         Strong = "strong",
-        /// As many rows more as there are parts.
+        /// A grid whose rows grow with the number of parts.
         Weak = "weak",
     }
 }
@@ -43,7 +44,7 @@ pub struct Scaled {
     pub variant: &'static str,
     /// In which precision.
     pub precision: &'static str,
-    /// The order asked for.
+    /// The requested order.
     pub order: u32,
     /// Whether the grid grows.
     pub growth: Growth,
@@ -61,7 +62,7 @@ pub struct Scaled {
     pub every: u64,
     /// Site-steps per second of the grid's own sites, the median of the repetitions; absent for what is only predicted.
     pub site_steps_per_s: Option<f64>,
-    /// Over as many times the rate of one part as there are processes.
+    /// The rate over the number of processes times the rate of one part.
     pub efficiency: Option<f64>,
     /// The slowest and the fastest repetition.
     pub range: Option<[f64; 2]>,
@@ -76,7 +77,7 @@ pub struct Costs {
     pub latency: f64,
     /// Bytes per second to each of two neighbours; infinite in one process.
     pub bandwidth: f64,
-    /// Bytes per second that go from part to part of one process.
+    /// Bytes per second copied between parts of one process.
     pub copies: f64,
 }
 
@@ -127,7 +128,7 @@ impl Costs {
     }
 }
 
-/// The sites of a row of the axis that is cut, the bytes of one that travel, and the site-steps a second of one process.
+/// The sites of a row of the axis that is cut, the bytes of one that travel, and the site-steps per second of one process.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Load {
     /// Sites of a row.
@@ -174,7 +175,7 @@ pub fn expected(cutting: &Cutting, processes: usize, load: Load, costs: Costs) -
 pub struct Asked<'a> {
     /// The grid of one part.
     pub size: &'a [usize],
-    /// Lines in `[solver]` beside `parts`.
+    /// Lines in `[solver]` in addition to `parts`.
     pub extra: &'a str,
     /// Numbers of parts, those only expected as well.
     pub parts: &'a [usize],
@@ -184,7 +185,7 @@ pub struct Asked<'a> {
     pub uniform: bool,
 }
 
-/// Measures a case in one part and in several, each of them handed to `found`, beside what is expected. Among processes one number of parts is measured, one of each, and
+/// Measures a case in one part and in several, each of them passed to `found`, with the expected rate. Among processes one number of parts is measured, one of each, and
 /// the rate of one part is the mean of what all of them reach at the same time, each by itself.
 ///
 /// # Errors

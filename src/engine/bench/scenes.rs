@@ -1,7 +1,8 @@
-//! A scene as it is written beside its bare grid, and what each of its parts costs: `ripplon bench --scenes`.
+//! A scene as it is written compared with its bare grid, and what each of its parts costs: `ripplon bench --scenes`.
 //!
-//! The bare grid has the same sites, method, precision, order and Δt, and nothing in it but the initial state. Rates of two scenes are compared in pairs: one round steps
-//! the one, then the other, and the ratio is the median over the rounds, so that other work on the machine affects both.
+//! The bare grid has the same sites, method, precision, order and Δt, and nothing in it but the initial state. Rates of
+//! two scenes are compared in pairs: each round steps one, then the other, and the ratio is the median over the rounds,
+//! so that other work on the machine affects both.
 
 use super::super::{Engine, EngineError};
 use super::run_rate;
@@ -17,7 +18,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 worded! {
-    /// Something that a scene has beside its grid.
+    /// Something that a scene has in addition to its grid.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
     #[serde(rename_all = "snake_case")]
     pub enum Part {
@@ -51,7 +52,7 @@ impl Part {
         without != *file
     }
 
-    /// Takes it out of a scene.
+    /// Removes it from a scene.
     pub fn remove(self, file: &mut SceneFile) {
         match self {
             Self::Edges => {
@@ -130,9 +131,11 @@ pub fn bare(file: &SceneFile) -> SceneFile {
 
 /// The scene on a grid of `scale` times as many sites along each axis.
 ///
-/// The spacing becomes a/`scale`, so that everything that is given as a length or as a formula of lengths stays where it is and keeps its share of the sites. Δt follows the
-/// spacing, with it for sound and with its square for quantum waves (the hopping grows as much, the flux of a plaquette falls as much), so that a step is as far from
-/// the limits of stability and accuracy as before. What is counted in sites, the width of absorbing edges, stays: a layer is as wide as its reflection asks for, not as the grid.
+/// The spacing becomes a/`scale`, so that everything given as a length or as a formula of lengths stays where it is and
+/// keeps its share of the sites. Δt is scaled with the spacing for sound and with its square for quantum waves (the
+/// hopping grows as much, the flux of a plaquette falls as much), so that a step is as far from the limits of stability
+/// and accuracy as before. The width of absorbing edges, which is counted in sites, stays: the width of a layer depends
+/// on its reflection, not on the grid.
 #[expect(clippy::cast_precision_loss, reason = "a small number")]
 pub fn enlarged(file: &SceneFile, scale: usize) -> SceneFile {
     let mut file = file.clone();
@@ -207,7 +210,7 @@ impl Stepped {
         }
     }
 
-    /// The same scene on its way back: what the mirror recorded in the steps of a sample is played. `None` where it has no mirror.
+    /// The same scene on its way back: what the mirror recorded in the steps of a sample is played. `None` if it has no mirror.
     pub(super) fn way_back(&mut self) -> Result<bool, EngineError> {
         if self.engine.mirror().is_none() {
             return Ok(false);
@@ -250,7 +253,7 @@ pub(super) fn median(values: &mut [f64]) -> f64 {
     values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
 }
 
-/// Two rates that were measured in turns.
+/// Two rates that were measured alternately.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Pair {
     /// Median rate of the first.
@@ -261,7 +264,7 @@ pub(super) struct Pair {
     pub ratio: f64,
 }
 
-/// Measures two scenes in turns.
+/// Measures two scenes alternately.
 pub(super) fn paired(first: &mut Stepped, second: &mut Stepped, rounds: usize) -> Result<Pair, EngineError> {
     let (mut firsts, mut seconds, mut ratios) = (Vec::new(), Vec::new(), Vec::new());
     for _ in 0..rounds {
@@ -300,7 +303,7 @@ pub struct SceneEntry {
     pub variant: &'static str,
     /// Site-steps per second as written.
     pub site_steps_per_s: f64,
-    /// Site-steps per second of `ripplon run` from its first step on, where that was asked for.
+    /// Site-steps per second of `ripplon run` from its first step on, if that was requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub run_site_steps_per_s: Option<f64>,
     /// The variant that steps the bare grid.
@@ -321,7 +324,7 @@ pub struct SceneEntry {
 pub struct PartEntry {
     /// The part.
     pub part: Part,
-    /// How many times as long a step takes with it as without it, everything else being there.
+    /// The time per step with it over that without it, with everything else present.
     pub ratio: f64,
 }
 
@@ -336,10 +339,10 @@ pub struct Effort {
     pub run: bool,
 }
 
-/// Measures a scene beside its bare grid, and without each of its parts.
+/// Measures a scene and its bare grid, and the scene without each of its parts.
 ///
 /// # Errors
-/// What keeps the scene or its bare grid from running. A part without which the scene does not run is left out.
+/// What prevents the scene or its bare grid from running. A part without which the scene does not run is left out.
 #[expect(clippy::cast_precision_loss, reason = "a number of rounds")]
 pub fn measure(name: &str, file: &SceneFile, origin: Option<&Path>, effort: Effort) -> Result<SceneEntry, EngineError> {
     let Effort { seconds, rounds, run } = effort;

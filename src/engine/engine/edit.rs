@@ -100,7 +100,7 @@ impl Engine {
         Ok(change)
     }
 
-    /// Begins another scene at t = 0; the log goes on as it was kept.
+    /// Begins another scene at t = 0; the log continues to be kept.
     fn restart(&mut self, scenario: Arc<Scenario>) -> Result<Change, EngineError> {
         let log = self.log.take();
         let watch = self.watch.take();
@@ -124,7 +124,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Keeps from now on what another log was for.
+    /// From now on keeps what another log kept.
     fn keep_like(&mut self, log: Option<&ObservableLog>) -> Result<(), EngineError> {
         match log {
             Some(log) if log.with_state => self.keep_state_measures(log.every),
@@ -197,7 +197,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Reverses time: at the scene's mirror, if it has one, and else Δt → −Δt.
+    /// Reverses time: at the scene's mirror, if it has one, otherwise Δt → −Δt.
     ///
     /// # Errors
     /// If the method cannot run backwards; with a mirror as [`Engine::turn_now`].
@@ -209,7 +209,7 @@ impl Engine {
         Ok(self.solver.edit(&self.scenario, &Edit::TimeStep(step))?)
     }
 
-    /// Medium and Δt in the running solver.
+    /// Changes the medium and Δt in the running solver.
     fn edit(&mut self, scenario: &Scenario, medium: bool, step: Option<f64>) -> Result<(), EngineError> {
         if medium {
             let back = (self.phase() == Some(Phase::Replay)).then(|| scenario.returning());
@@ -254,7 +254,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Takes over field and clock of another run on the same grid. The size of Δt stays this one's, its sign becomes the other's.
+    /// Takes over field and clock of another run on the same grid. The size of Δt stays that of this run, its sign becomes that of the other.
     ///
     /// # Errors
     /// If a back end fails or memory runs out.
@@ -272,7 +272,7 @@ impl Engine {
     }
 }
 
-/// Whether two scenes are stepped in the same way, and at most their grids are cut into other parts.
+/// Whether two scenes are stepped in the same way, except that their grids may be cut into other parts.
 pub(in crate::engine) fn differ_in_parts_only(one: &Scenario, other: &Scenario) -> bool {
     let uncut = |scenario: &Scenario| {
         let mut solver = scenario.solver().clone();
@@ -282,7 +282,7 @@ pub(in crate::engine) fn differ_in_parts_only(one: &Scenario, other: &Scenario) 
     uncut(one) == uncut(other) && one.time() == other.time() && one.medium() == other.medium()
 }
 
-/// Gives a solver of `scenario` the field and the clock of another one, with a Δt of its own.
+/// Gives a solver of `scenario` the field and the clock of another one, with its own Δt.
 fn carry(from: &mut dyn Solver, next: &mut dyn Solver, scenario: &Scenario, step: f64) -> Result<(), EngineError> {
     // Sound is more than its pressure: how it moves is carried bit by bit within a method, and as ∂p/∂t to another.
     if from.report().method == next.report().method

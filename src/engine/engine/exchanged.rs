@@ -1,14 +1,15 @@
 //! Keeps the symmetry of two particles in imaginary time.
 //!
-//! H commutes with the exchange of the particles, rounding does not: what it adds of the other symmetry grows as e^{ΔE τ} beside the state where the other symmetry has the lower level, and relaxing
-//! fermions would end as bosons. So that part is taken away again after every few steps; it is then that of rounding, times e^{ΔE Δt} a step.
+//! H commutes with the exchange of the particles, but rounding does not: if the other symmetry has the lower level, its
+//! part added by rounding grows as e^{ΔE τ} relative to the state, and relaxing fermions would end as bosons. So that
+//! part is removed after every few steps; what remains is that of rounding, times e^{ΔE Δt} per step.
 
 use super::Engine;
 use crate::engine::EngineError;
 use crate::field::FieldData;
 use crate::physics::Exchange;
 
-/// Steps from one time to the next.
+/// Steps between two such corrections.
 const STEPS: u64 = 8;
 
 impl Engine {
@@ -18,12 +19,12 @@ impl Engine {
         quantum.exchange.filter(|_| self.scenario.time().imaginary)
     }
 
-    /// Steps until the state is next given its symmetry; `None` where it keeps it.
+    /// Steps until the symmetry of the state is next restored; `None` if steps conserve it.
     pub(super) fn until_exchanged(&self) -> Option<u64> {
         self.exchange_to_keep().map(|_| STEPS - self.clock().steps % STEPS)
     }
 
-    /// Gives the state its symmetry, if that is due at the present step.
+    /// Restores the symmetry of the state, if that is due at the present step.
     pub(super) fn keep_exchange(&mut self) -> Result<(), EngineError> {
         let due = self.clock().steps.is_multiple_of(STEPS);
         let Some(exchange) = self.exchange_to_keep().filter(|_| due) else {

@@ -1,4 +1,4 @@
-//! Sums over the field: now, the latest and the first, and the rows that are kept of them.
+//! Sums over the field: the present, the latest and the first ones, and the rows that are kept of them.
 
 use super::Engine;
 use super::undriven::Undriven;
@@ -27,12 +27,12 @@ impl Engine {
         Ok(())
     }
 
-    /// Whether the energy of sound is known, which takes the medium's velocity since t = 0 or since it was first asked for.
+    /// Whether the energy of sound is known, which needs the medium's velocity since t = 0 or since it was first requested.
     pub fn knows_velocity(&self) -> bool {
         !self.latest.1.energy.is_nan()
     }
 
-    /// What is said where the medium's velocity is asked for during a run.
+    /// The note if the medium's velocity is first requested during a run.
     pub fn velocity_counts_from_here(&self) -> String {
         format!(
             "the medium's velocity was not recorded up to t = {}, and counts from 0 there: energies and fluxes are those of what moves after it; ask for it from the start, e.g. by --observables",
@@ -40,7 +40,7 @@ impl Engine {
         )
     }
 
-    /// Forgets all kept observables but the last row; how many are left.
+    /// Drops all kept observables except the last row; returns how many are left.
     pub fn forget_rows(&mut self) -> usize {
         let Some(log) = &mut self.log else { return 0 };
         log.rows.drain(..log.rows.len().saturating_sub(1));
@@ -80,8 +80,8 @@ impl Engine {
         Ok(now)
     }
 
-    /// Whether the energy may grow: by sources and mirrors, and by a damping medium where time runs backwards.
-    /// Of ψ, whose potential may change in time, nothing is said.
+    /// Whether the energy may grow: by sources and mirrors, and by a damping medium if time runs backwards. It says
+    /// nothing about ψ, whose potential may change in time.
     fn is_driven(&self) -> bool {
         self.scenario.model().equation() != Equation::Acoustic
             || !self.scenario.sources().is_empty()
@@ -104,7 +104,8 @@ impl Engine {
         self.initial
     }
 
-    /// What a closed run conserves, over its value at t = 0, minus 1, as of the observables taken last: the norm of ψ, of sound [`Observables::invariant`].
+    /// The relative change since t = 0 of what a closed run conserves, as of the observables taken last: the norm of ψ,
+    /// of sound [`Observables::invariant`].
     pub fn drift(&self) -> f64 {
         let quantity = |observables: &Observables| match self.scenario.model().equation() {
             Equation::Schrodinger => observables.norm,

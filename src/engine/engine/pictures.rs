@@ -10,7 +10,7 @@ impl Engine {
     /// Reduces the field to a picture.
     ///
     /// # Errors
-    /// If the back end fails or the picture shows that the field is not finite; `image` is then of no use.
+    /// If the back end fails or the picture shows that the field is not finite; `image` is then undefined.
     pub fn image(&mut self, request: &ImageRequest, image: &mut FieldImage) -> Result<(), EngineError> {
         if self.has_map(request.quantity) {
             self.make_map(request.quantity)?;
@@ -26,7 +26,7 @@ impl Engine {
         maps::has(quantity, self.scenario.model().equation())
     }
 
-    /// Watches the largest |ψ|² from now on, where the scene shows it.
+    /// Watches the largest |ψ|² from now on, if the scene shows it.
     pub(in crate::engine) fn watch_shown_peak(&mut self) -> Result<(), EngineError> {
         self.maps.forget_peak();
         let quantity = self.scenario.view().quantity;

@@ -13,7 +13,8 @@ use crate::solver::{self, Clock, SolverError, Taps};
 use num_complex::Complex64;
 use std::sync::Arc;
 
-/// Steps from row to row of the kept observables from which on they are taken between steps: in double precision, and steps are hardly cut short.
+/// From this number of steps between rows of the kept observables on, they are taken between batches: in double
+/// precision, and batches are hardly shortened.
 const SELDOM: u64 = 16;
 
 impl Engine {
@@ -54,7 +55,8 @@ impl Engine {
         }))
     }
 
-    /// Measures the position of the particle and continues with the ψ that is left; returns the result and the probability that the particle is found at all.
+    /// Measures the position of the particle and continues with ψ after the measurement; returns the result and the
+    /// probability that the particle is found at all.
     ///
     /// # Errors
     /// For sound, if the back end fails, or memory runs out.
@@ -91,7 +93,7 @@ impl Engine {
         Ok(start)
     }
 
-    /// The value of a detector or an observable now, as `[[expect]]` would measure it; `None` where a detector has no record yet.
+    /// The value of a detector or an observable now, as `[[expect]]` would measure it; `None` if a detector has no record yet.
     ///
     /// # Errors
     /// If the back end fails or the field is not finite.
@@ -107,7 +109,7 @@ impl Engine {
         Ok(now.or_else(|| self.measured(subject, &observables, refocus.as_ref(), state.as_ref())))
     }
 
-    /// What a detector measures at a step at which it does not record; `None` where it does, and of an average, which is one of its records.
+    /// What a detector measures at a step at which it does not record; `None` if it does, and of an average, which is one of its records.
     fn between_records(&mut self, subject: &Subject) -> Result<Option<f64>, EngineError> {
         let Subject::Detector(place) = *subject else {
             return Ok(None);
@@ -136,7 +138,7 @@ impl Engine {
         expectations::measure(subject, &self.taps, observables, refocus, state, &self.paths)
     }
 
-    /// Sound: keeps from now on what its energy needs beside the pressure.
+    /// Sound: keeps from now on what its energy needs in addition to the pressure.
     ///
     /// # Errors
     /// If there is no memory for it.
@@ -159,7 +161,8 @@ impl Engine {
         self.measure()
     }
 
-    /// Whether the kept observables are taken within steps: where they are asked for so often that steps would be cut short, and nothing else is.
+    /// Whether the kept observables are taken within fused steps: if they are requested so often that batches would be
+    /// short, and nothing else is recorded.
     pub(super) fn rows_in_steps(&self) -> bool {
         let Some(log) = &self.log else { return false };
         let alone =
@@ -189,7 +192,8 @@ impl Engine {
         Ok(())
     }
 
-    /// The row of the present step where observables are kept and their last row is an earlier one. It is not kept: a run that goes on from a checkpoint has the rows of one that was not cut.
+    /// The row of the present step, if observables are kept and their last row is an earlier one. It is not kept: a run
+    /// that continues from a checkpoint has the rows of an uninterrupted one.
     ///
     /// # Errors
     /// If the back end fails or the field is not finite.

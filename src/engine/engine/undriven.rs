@@ -1,4 +1,4 @@
-//! Detects unstable runs: the energy of a field that nothing drives must not grow.
+//! Detects unstable runs: the energy of an undriven field must not grow.
 
 use crate::engine::resolution::figure;
 use crate::field::Precision;
@@ -6,11 +6,11 @@ use crate::physics::Observables;
 use crate::scene::Scenario;
 use crate::solver;
 
-/// Energy and largest pressure of an undriven field, over what they were, beyond which a run is unstable. Energy alone may be that of rounding, where the
-/// field was nearly at rest; pressure alone grows where waves meet.
+/// Factors by which energy and largest pressure of an undriven field may grow before the run counts as unstable. Energy
+/// alone may be that of rounding, if the field was nearly at rest; pressure alone grows where waves meet.
 const MOST_ENERGY: f64 = 2.0;
 const MOST_PEAK: f64 = 1.5;
-/// The same over what they were when the energy was least, as long as more than this part of the first energy is there: below may be what rounding leaves.
+/// The same relative to the time of least energy, as long as more than this fraction of the first energy is left: below it the field may be rounding.
 const MOST_ENERGY_AGAIN: f64 = 10.0;
 const MOST_PEAK_AGAIN: f64 = 3.0;
 const LEAST_ENERGY: f64 = 1e-4;
@@ -29,7 +29,7 @@ impl Undriven {
         Self { first: now, least: now }
     }
 
-    /// By how much the energy has grown, if by more than an unfed field's can.
+    /// The factor by which the energy has grown, if it is more than an undriven field allows.
     pub(super) fn growth(&self, now: &Observables) -> Option<f64> {
         let beyond = |of: &Observables, energy: f64, peak: f64| {
             now.invariant > energy * of.invariant && now.peak > peak * of.peak
@@ -53,10 +53,11 @@ impl Undriven {
     }
 }
 
-/// Part of the stability limit below which a growing energy does not come from the length of a step.
+/// Fraction of the stability limit below which a growing energy is not caused by the length of a step.
 const FAR_BELOW: f64 = 0.1;
 
-/// What to change where energy grows. Δt is held against its limit in the scene's medium: in single precision rounding of steps far below it feeds the field as well, and a smaller step would make that worse.
+/// What to change if energy grows. Δt is compared with its limit in the scene's medium: in single precision rounding of
+/// steps far below it feeds the field as well, and a smaller step would make that worse.
 pub(super) fn remedy(scenario: &Scenario, time_step: f64) -> String {
     const REPORT: &str = "if that does not help report the scene as a fault of the program";
     let (choice, step) = (scenario.solver(), time_step.abs());

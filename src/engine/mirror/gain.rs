@@ -11,7 +11,7 @@ pub struct Replay {
     pub method: MirrorMethod,
     /// Sites that played.
     pub playing: usize,
-    /// The part of the record that they played, from t = 0 on; a time.
+    /// The length of the record that they played, from t = 0 on; a time.
     pub record: f64,
     /// |ψ| or |p| in the focus over its root mean square, at the moment of the focus.
     pub contrast: f64,
@@ -27,7 +27,7 @@ impl Replay {
 }
 
 /// The factor a of the law contrast = a·√(M·T), least squares over these ways back: modes of a closed room add up in the focus, and at random beside it, until all of
-/// them are told apart. `None` where nothing played.
+/// them are told apart. `None` if nothing played.
 ///
 /// Source: Draeger & Fink 1997, doi:10.1103/PhysRevLett.79.407.
 #[expect(clippy::cast_precision_loss, reason = "numbers of transducers are far below 2^52")]
@@ -62,7 +62,7 @@ impl Engine {
         turn.checked_sub(before).map(|after| turn + after)
     }
 
-    /// Steps to the moment at which the focus is measured, if that lies ahead on the way back.
+    /// Steps to the time at which the focus is measured, if it is still ahead on the way back.
     pub(in crate::engine) fn until_focus(&self) -> u64 {
         let steps = self.clock().steps;
         match self.focal_step() {

@@ -13,7 +13,8 @@ pub(super) fn residual(inside: &[bool], reference: &[Complex64], field: &FieldDa
     if first > 0.0 { (left / first).sqrt() } else { 0.0 }
 }
 
-/// The present field against the one at t = 0, over the sites inside or all; `turned` takes the complex conjugate of the latter. Of the grid's sites `open` are no walls.
+/// The present field against the one at t = 0, over the sites inside or all; `turned` takes the complex conjugate of
+/// the latter. `open` of the grid's sites are not walls.
 pub(super) fn measure(
     grid: &Grid,
     inside: Option<&[bool]>,
@@ -60,7 +61,7 @@ fn brightness(field: &FieldData, focus: usize) -> impl Fn(usize) -> f64 + '_ {
     }
 }
 
-/// Full width at half the value in the focus, straight lines between sites, mean over the axes of three sites and more along which it falls to a half on both sides; `None` where there is no such axis.
+/// Full width at half the value in the focus, straight lines between sites, mean over the axes of three sites and more along which it falls to a half on both sides; `None` if there is no such axis.
 #[expect(clippy::cast_precision_loss, reason = "site numbers are far below 2^52")]
 fn width(grid: &Grid, field: &FieldData, focus: usize) -> Option<f64> {
     let value = brightness(field, focus);

@@ -23,7 +23,7 @@ pub struct Signals {
     pub size: [usize; 2],
     /// Steps that the columns stand for.
     pub steps: usize,
-    /// Steps that were recorded, or are played, in all.
+    /// The total number of steps that were recorded or are played.
     pub filled: usize,
     /// p or Re ψ where it is largest in its texel, by row; rows of the first transducers first.
     pub value: Vec<f32>,
@@ -62,7 +62,7 @@ impl Signals {
 pub struct Moment {
     /// The time.
     pub time: f64,
-    /// How good the focus was then: fidelity where the wave began as a state, contrast where a source made it.
+    /// The quality of the focus: fidelity if the wave began as a state, contrast if a source made it.
     pub score: f64,
     /// The picture.
     pub image: FieldImage,

@@ -4,7 +4,7 @@
 //! - *reversal*, quantum: r̄ is added to ψ. Sound: the additive response of a line is P = iS/(2ωc), so the source that sends p is s = 2c dp/dt (per a, for
 //!   the site stands for δ/a); central differences of r̄, which is 0 beyond its ends.
 //! - *one-bit*: the same with every value replaced by its sign (quantum: its phase) times the largest of all, and by 0 below a thousandth of it;
-//!   of sound less the straight line through it.
+//!   of sound minus the straight line through it.
 //! - *inverse filter*, hard: r̄ replaces the field. This is causal deconvolution without its arithmetic: with impulse responses `g[m]` between the sites
 //!   the soft signal X with `Σ g[n − m] X[m] = r̄[n]` is what the overwriting adds.
 //! - *inverse filter*, soft: X from G(ω)X(ω) = R̄(ω) at complex frequencies ω + iη, i.e. Fourier transforms of g and r̄ times e^(−ηn), padded to twice
@@ -37,7 +37,7 @@ use std::time::Duration;
 
 /// ηN of the complex frequencies.
 const DAMPING: f64 = 18.0;
-/// Below this part of the largest value a one-bit mirror plays nothing.
+/// Below this fraction of the largest value a one-bit mirror plays nothing.
 const SILENCE: f64 = 1e-3;
 
 /// Time between two calls of the progress callback.
@@ -188,14 +188,14 @@ fn balance(rows: &mut [Vec<Complex64>]) {
     }
 }
 
-/// What a transducer records and drives by itself.
+/// What a single transducer records and drives.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Part {
     /// ψ: responses are complex-linear.
     Whole,
     /// The pressure, and forces.
     Real,
-    /// The momentum beside it, and displacements.
+    /// The momentum next to it, and displacements.
     Imaginary,
 }
 
@@ -302,7 +302,7 @@ fn system(
         .collect()
 }
 
-/// Says how far a task is; an error where whoever watches wants it to end.
+/// Reports the progress of a task; an error if the watcher cancels it.
 fn look(watch: &mut Watch, task: &'static str, done: f64) -> Result<(), EngineError> {
     match watch(task, done) {
         ControlFlow::Continue(()) => Ok(()),

@@ -1,4 +1,4 @@
-//! The timeline of a mirror in a checkpoint: arrays and numbers beside the solver's own, named `mirror.…`.
+//! The timeline of a mirror in a checkpoint: arrays and numbers in addition to the solver's own, named `mirror.…`.
 
 use super::{Leg, Phase};
 use crate::engine::engine::Snapshot;
@@ -176,7 +176,7 @@ impl Engine {
         }
         Ok(())
     }
-    /// What the rows of observables say of the mirror.
+    /// The mirror's values in the rows of observables.
     fn restore_refocus(&mut self, own: &SolverState) {
         let log = own.arrays.iter().find(|(name, _)| name == "mirror.log");
         if let (Some(log), Some((_, FieldData::Float64(values)))) = (&mut self.log, log) {

@@ -178,7 +178,7 @@ impl Runner {
         }
     }
 
-    /// Another grid: the window asks anew.
+    /// Another grid: the window asks again.
     pub(super) fn forget_volume(&mut self) {
         self.volume_request = None;
         self.volume = None;
@@ -202,7 +202,7 @@ impl Runner {
         }
     }
 
-    /// A second run beside the first; one that is there goes on where only the medium was edited.
+    /// A second run along with the first; an existing one continues if only the medium was edited.
     fn compare(&mut self, scenario: Option<Arc<Scenario>>) {
         self.drawn = false;
         self.pacing.forget();

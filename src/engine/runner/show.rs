@@ -10,11 +10,11 @@ use crate::scene::scenario::Flow;
 use crate::solver::{Clock, FieldVolume, ImageRequest, VolumeRequest};
 use std::sync::Arc;
 
-/// Most texels of a picture before the window asked for a view.
+/// The largest number of texels of a picture before the window has requested a view.
 const FIRST_VIEW: [usize; 2] = [1024, 1024];
 
 impl Runner {
-    /// Has the solver draw the present state while it takes the next batch, where it can; the frame follows after that batch.
+    /// Makes the solver draw the present state while it takes the next batch, if it can; the frame follows after that batch.
     pub(super) fn begin(&mut self) -> bool {
         // A volume is drawn at once, and its plane with it.
         if self.stale
@@ -163,7 +163,7 @@ impl Runner {
         self.publish_at(None);
     }
 
-    /// Hands a frame to the window, with the clock of its picture where that is an earlier one.
+    /// Hands a frame to the window, with the clock of its picture if that is an earlier one.
     fn publish_at(&mut self, clock: Option<Clock>) {
         self.serial += 1;
         self.stale = false;
@@ -248,7 +248,7 @@ fn draw_volume(
     Ok(volume)
 }
 
-/// The whole plane through the middle, before the window asked for anything.
+/// The whole plane through the middle, before the window has requested anything.
 fn whole_view(scenario: &Scenario) -> ImageRequest {
     let [nx, ny, nz] = scenario.grid().size();
     ImageRequest::new(scenario.view().quantity, [0..nx, 0..ny], nz / 2, FIRST_VIEW)

@@ -1,4 +1,4 @@
-//! Every variant on grids so small that an interpreter steps them: for Miri (`tests/miri`), and for blocks of hardly a site.
+//! Every variant on grids so small that an interpreter can step them: for Miri (`tests/miri`), and for blocks of very few sites.
 
 use super::{Case, STEP, Trial, cases_among, distance, plainest, rounding};
 use crate::engine::{Engine, bench};
@@ -10,7 +10,9 @@ use std::sync::Arc;
 
 const STEPS: u32 = if cfg!(miri) { 1 } else { 5 };
 
-/// What is looked at: under an interpreter, which takes long for each, planes (whose loops are those of space but for the outermost), the trial with most loops of its own, and each method's lowest order, whose substeps are those of the others.
+/// What is tested: under an interpreter, which takes long for each, planes (whose loops are those of space but for the
+/// outermost), the trial with most loops of its own, and each method's lowest order, whose substeps are those of the
+/// others.
 fn chosen(case: &Case, rank: usize, trial: Trial) -> bool {
     if cfg!(miri) {
         if rank != 2 && case.method.ranks.contains(&2) {

@@ -7,8 +7,9 @@ use crate::solver::{self, SolverError};
 use num_complex::Complex64;
 use std::sync::Arc;
 
-/// When time is reversed, and how far transducers stand from the middle: waves that begin there have left by then. In space a shell of so many sites plays that a software adapter
-/// takes minutes for each case; a small shell, which most of the wave has not left, is compared with the plainest variant as well.
+/// When time is reversed, and the distance of the transducers from the middle: waves that begin there have left by
+/// then. In space a shell of so many sites plays that a software adapter takes minutes for each case; a small shell,
+/// which most of the wave has not left, is compared with the plainest variant as well.
 fn turn_and_radius(rank: usize) -> (f64, f64) {
     [(12.0, 7.0), (12.0, 7.0), (3.0, 3.0)][rank - 1]
 }
@@ -66,7 +67,7 @@ struct Returned {
     details: String,
 }
 
-/// Records, turns and plays a case's scene with Δt = `step`, in pieces.
+/// Records, reverses and plays a case's scene with Δt = `step`, in pieces.
 #[expect(clippy::cast_precision_loss, reason = "a few hundred steps")]
 fn there_and_back(case: &Case, rank: usize, trial: Trial, step: f64) -> Result<Returned, EngineError> {
     let text = trial.scene(case, rank, step);

@@ -12,10 +12,10 @@ use num_complex::Complex64;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Most steps that are taken together: in more steps a trajectory can move further, so that more sites are recorded.
+/// The largest number of steps taken together: in more steps a trajectory can move further, so that more sites are recorded.
 const TOGETHER: u64 = 8;
 
-/// Fewer sites than one in so many of the grid are recorded: recording costs some ten times what steps.
+/// At most one site in this many is recorded: recording a site costs some ten times as much as stepping it.
 const ONE_OF: usize = 8;
 
 /// ψ at the sites around trajectories, after each of some steps.
@@ -26,7 +26,7 @@ struct Heard {
     rows: Vec<Complex64>,
 }
 
-/// The columns of a box in a row of `nx` sites: along a ring it may go round the end.
+/// The columns of a box in a row of `nx` sites: along a ring it may go around the end.
 fn along(own: &SiteBox, nx: usize) -> impl Iterator<Item = Range<usize>> + use<> {
     let [first, size] = [own.first[0], own.size[0]];
     let until = (first + size).min(nx);
@@ -58,7 +58,7 @@ impl Heard {
 }
 
 impl Paths {
-    /// The sites that `steps` steps may look at, ascending; `None` where they are too many to be recorded.
+    /// The sites that `steps` steps may read, ascending; `None` if they are too many to be recorded.
     fn sites_of(&self, currents: &Currents, time_step: f64, steps: u64, until: f64) -> Option<Vec<usize>> {
         let grid = currents.grid();
         let around = |(at, start): (&[f64; 3], &trajectory::Trajectory)| match at[0].is_nan() {
@@ -89,7 +89,8 @@ impl Paths {
 }
 
 impl Engine {
-    /// Takes several steps at once, `most` at most, and follows the trajectories in them; how many. 0 where the method does not record single sites, or has others to record.
+    /// Takes several steps at once, at most `most`, and follows the trajectories in them; returns their number, 0 if
+    /// the method does not record single sites or has others to record.
     pub(in crate::engine) fn follow_together(&mut self, most: u64) -> Result<u64, EngineError> {
         let report = self.solver.report();
         let hears = solver::find(report.method).is_some_and(|method| method.transducers.contains(&report.backend));

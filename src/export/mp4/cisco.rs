@@ -1,4 +1,4 @@
-//! H.264 by OpenH264, which gives every picture back at once.
+//! H.264 by OpenH264, which returns every picture at once.
 
 use super::{Coded, Planes, Shape};
 use openh264::encoder::{

@@ -49,7 +49,7 @@ fn step(mut state: State, kappa: f64, axes: usize, order: u32, angle: f64) -> St
     state
 }
 
-/// ΩΔt of κ = ka, −π to π, for steps with cΔt/a = `angle` in so many axes; `None` where they are not stable.
+/// ΩΔt of κ = ka, −π to π, for steps with cΔt/a = `angle` in so many axes; `None` if they are not stable.
 pub(super) fn turn(kappa: f64, axes: usize, order: u32, angle: f64) -> Option<f64> {
     let columns = [0, 1, 2, 3].map(|n| {
         let mut unit = [Complex64::ZERO; 4];

@@ -32,7 +32,7 @@ pub enum Steps {
 }
 
 impl Steps {
-    /// ω of ka = `kappa` for the hopping J, where the wave at rest has the energy `rest`; `None` where a step turns neighbours by more than can be told apart.
+    /// ω of ka = `kappa` for the hopping J, where the wave at rest has the energy `rest`; `None` if a step turns neighbours by more than can be told apart.
     pub(super) fn omega(self, kappa: f64, hopping: f64, rest: f64) -> Option<f64> {
         let kappa = kappa - TAU * (kappa / TAU).round();
         let energy = 2.0 * hopping * (1.0 - kappa.cos());
@@ -45,7 +45,7 @@ impl Steps {
                 (2.0 * angle.abs() <= PI).then(|| rest + 2.0 * hopping - (turn / step).copysign(hopping * kappa.cos()))
             }
             Self::Cayley { axes: 2, step } => {
-                // What the wave at rest has is two halves, one an axis.
+                // What the wave at rest has is two halves, one per axis.
                 let cayley = |energy: f64, tau: f64| 2.0 / tau * (energy * tau / 2.0).atan();
                 Some(cayley(rest / 2.0 + energy, step / 2.0) + cayley(rest / 2.0, step))
             }

@@ -2,10 +2,10 @@
 
 use num_complex::Complex64;
 
-/// Sweeps after which rounding alone is left; each at least squares what is off the diagonal once that is small.
+/// Sweeps after which only rounding is left; each at least squares the off-diagonal part once that is small.
 const MOST_SWEEPS: usize = 40;
 
-/// Eigenvalues in rising order with their eigenvectors, `vectors[n]` that of value n; `matrix[i][j]` is a row's entry.
+/// Eigenvalues in ascending order with their eigenvectors, `vectors[n]` that of value n; `matrix[i][j]` is a row's entry.
 pub(super) fn eigen(mut matrix: Vec<Vec<Complex64>>) -> (Vec<f64>, Vec<Vec<Complex64>>) {
     let n = matrix.len();
     // Rows of `turned` are the conjugates' columns: turned[i] is what becomes eigenvector i.

@@ -7,7 +7,7 @@ use num_complex::Complex64;
 use rayon::prelude::*;
 use std::f64::consts::TAU;
 
-/// Sites from which on the rows of one vector are shared among threads; smaller vectors go to threads as a whole.
+/// Number of sites from which the rows of one vector are shared among threads; smaller vectors are given to threads as a whole.
 const SHARED: usize = 1 << 15;
 
 /// H of a lattice: diagonal, walls, hopping with the phases of a flux.
@@ -18,11 +18,11 @@ pub struct Hamiltonian {
     flux: f64,
     /// D + U, x fastest.
     diagonal: Vec<f64>,
-    /// Whether a wall stands there; empty where there is none.
+    /// Whether a wall stands there; empty if there is none.
     walls: Vec<bool>,
     /// Bonds that differ from one another, where layers set any.
     bonds: Option<Bonds>,
-    /// Of two particles of one symmetry: its sign, and by how much the states of the other are lifted above the spectrum.
+    /// For two particles of one symmetry: its sign, and the energy by which states of the other symmetry are raised above the spectrum.
     lifted: Option<[f64; 2]>,
 }
 
@@ -60,7 +60,7 @@ impl Hamiltonian {
         Self::static_part(grid, quantum, medium)
     }
 
-    /// The linear part of H that is constant in time and absorbs nothing: what a scene's eigenstates are of.
+    /// The linear part of H that is constant in time and does not absorb: a scene's eigenstates are those of this part.
     ///
     /// # Errors
     /// If the potential is not finite.
@@ -102,7 +102,8 @@ impl Hamiltonian {
         })
     }
 
-    /// The same for two particles on a line, whose states have this symmetry: those of the other stand above all of them, so that the lowest levels are those that the particles have.
+    /// The same for two particles on a line whose states have this symmetry: states of the other symmetry lie above all
+    /// of them, so that the lowest levels are those of the particles.
     #[must_use]
     pub fn with_exchange(mut self, exchange: Exchange) -> Self {
         let (low, high) = self.bounds();
@@ -120,7 +121,7 @@ impl Hamiltonian {
         self.sites() - self.walls.iter().filter(|wall| **wall).count()
     }
 
-    /// How many levels there are: one a site without a wall; of two particles as many as states of their symmetry.
+    /// The number of levels: one per site without a wall; for two particles as many as there are states of their symmetry.
     pub fn states(&self) -> usize {
         let Some([sign, _]) = self.lifted else {
             return self.free();
@@ -136,7 +137,7 @@ impl Hamiltonian {
         self.walls.get(site).copied().unwrap_or(false)
     }
 
-    /// Whether H has real numbers only.
+    /// Whether H is real.
     pub fn is_real(&self) -> bool {
         match &self.bonds {
             Some(bonds) => bonds.is_real(),
@@ -144,7 +145,7 @@ impl Hamiltonian {
         }
     }
 
-    /// An interval that holds the spectrum (Gershgorin).
+    /// An interval that contains the spectrum (Gershgorin).
     pub fn bounds(&self) -> (f64, f64) {
         let free = (0..self.sites()).filter(|site| !self.is_wall(*site));
         let (low, high) = free.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), site| {

@@ -14,7 +14,7 @@ const FIRST_DEGREE: f64 = 12.0;
 const GROWTH: f64 = 2.5;
 const MOST_DEGREE: f64 = 4000.0;
 
-/// Vectors beside those that are wanted.
+/// Vectors in addition to the wanted ones.
 fn more(wanted: usize) -> usize {
     (wanted / 2).max(6)
 }
@@ -33,7 +33,7 @@ fn dot(a: &[Complex64], b: &[Complex64]) -> Complex64 {
     a.iter().zip(b).map(|(a, b)| a.conj() * b).sum()
 }
 
-/// Even numbers from −1 to 1, the same in every run.
+/// Uniform random numbers from −1 to 1, the same in every run.
 fn random(state: &mut u64) -> f64 {
     *state = state
         .wrapping_mul(6_364_136_223_846_793_005)
@@ -171,7 +171,7 @@ impl<'a> Subspace<'a> {
         &self.residuals
     }
 
-    /// Gram–Schmidt, vector by vector: those before it are subtracted as they are. A vector of which nothing is left begins anew.
+    /// Gram–Schmidt, vector by vector: those before it are subtracted as they are. A vector that vanishes is replaced by a new random one.
     fn orthonormalise(&mut self) {
         for n in 0..self.vectors.len() {
             let (done, rest) = self.vectors.split_at_mut(n);

@@ -12,16 +12,16 @@ pub struct Constant {
     pub name: String,
     /// Its value.
     pub value: f64,
-    /// Between which values a slider moves it; it may be set beyond.
+    /// The range of its slider; it may be set beyond.
     pub range: Option<[f64; 2]>,
-    /// The characters of the value in the text: first, and the one behind the last.
+    /// The characters of the value in the text: the first, and the one after the last.
     place: (usize, usize),
 }
 
 /// The constants of a formula, and its text with blanks in their place, so that places in it stay.
 ///
 /// # Errors
-/// If what stands before the last `;` is no list of constants, or a name is taken.
+/// If the text before the last `;` is not a list of constants, or a name is already used.
 pub(super) fn split(text: &str, variables: &[&str]) -> Result<(Vec<Constant>, String), ExpressionError> {
     let Some(end) = text.rfind(';') else {
         return Ok((Vec::new(), text.to_owned()));
@@ -95,7 +95,7 @@ fn finite(text: &str) -> Option<f64> {
     text.trim().parse().ok().filter(|value: &f64| value.is_finite())
 }
 
-/// The constants of a formula; none where it has none or is not one.
+/// The constants of a formula; none if it has none or is not one.
 pub fn constants(text: &str) -> Vec<Constant> {
     split(text, &[]).map_or(Vec::new(), |(constants, _)| constants)
 }

@@ -18,17 +18,17 @@ pub enum ExpressionError {
         reason: String,
         /// What to write instead.
         remedy: String,
-        /// First character that is meant, and the one behind the last.
+        /// The first character at fault, and the one after the last.
         place: (usize, usize),
     },
     /// A name that is nothing here.
-    #[error("`{name}` is no variable or constant here")]
+    #[error("`{name}` is not a variable or constant here")]
     UnknownName {
         /// The name.
         name: String,
         /// What could stand there.
         known: String,
-        /// First character that is meant, and the one behind the last.
+        /// The first character at fault, and the one after the last.
         place: (usize, usize),
     },
     /// It is too long or too deeply nested.
@@ -51,7 +51,7 @@ impl ExpressionError {
         }
     }
 
-    /// The characters that are meant: first, and the one behind the last.
+    /// The characters at fault: the first, and the one after the last.
     pub fn place(&self) -> Option<(usize, usize)> {
         match self {
             Self::Syntax { place, .. } | Self::UnknownName { place, .. } => Some(*place),
@@ -73,7 +73,7 @@ const SYMBOLS: [&str; 15] = [
     "<=", ">=", "==", "!=", "**", "<", ">", "+", "-", "*", "/", "^", "(", ")", ",",
 ];
 
-/// A token with its first character and the one behind its last.
+/// A token with its first character and the one after its last.
 type Placed = (Token, (usize, usize));
 
 struct Parser<'a> {
@@ -131,7 +131,7 @@ fn tokens(text: &str) -> Result<Vec<Placed>, ExpressionError> {
             let digits: String = chars[start..at].iter().collect();
             let number = digits.parse().ok().filter(|number: &f64| number.is_finite());
             Token::Number(number.ok_or_else(|| ExpressionError::Syntax {
-                reason: format!("`{digits}` is no number"),
+                reason: format!("`{digits}` is not a number"),
                 remedy: "write e.g. 0.5 or 1e-3".to_owned(),
                 place: (start, at),
             })?)
@@ -147,7 +147,7 @@ fn tokens(text: &str) -> Result<Vec<Placed>, ExpressionError> {
             match symbol {
                 Some("**") => {
                     return Err(ExpressionError::Syntax {
-                        reason: "`**` is no operator".to_owned(),
+                        reason: "`**` is not an operator".to_owned(),
                         remedy: "write ^ for a power".to_owned(),
                         place: (start, start + 2),
                     });
@@ -158,7 +158,7 @@ fn tokens(text: &str) -> Result<Vec<Placed>, ExpressionError> {
                 }
                 None => {
                     return Err(ExpressionError::Syntax {
-                        reason: format!("`{}` is no part of one", c.escape_debug()),
+                        reason: format!("`{}` is not a part of one", c.escape_debug()),
                         remedy: "operators are + - * / ^ < <= > >= == !=".to_owned(),
                         place: (start, start + 1),
                     });
@@ -297,7 +297,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// A sign binds looser than a power: −x^2 is −(x^2).
+    /// A sign binds less tightly than a power: −x^2 is −(x^2).
     fn signed(&mut self) -> Result<(), ExpressionError> {
         if self.take("-") {
             self.deeper(Self::signed)?;
@@ -309,7 +309,7 @@ impl Parser<'_> {
         }
     }
 
-    /// To the right, with a sign in the exponent allowed: 2^3^2 is 2^9, 2^-1 is a half.
+    /// Right-associative, with a sign allowed in the exponent: 2^3^2 is 2^9, 2^-1 is a half.
     fn power(&mut self) -> Result<(), ExpressionError> {
         self.atom()?;
         if self.take("^") {

@@ -14,14 +14,14 @@ use super::chain::bessel_j;
 use num_complex::Complex64;
 use std::f64::consts::{FRAC_PI_2, PI, TAU};
 
-/// Share of the pressure that comes back from a boundary, and share that goes on, at normal incidence; Z = ρc.
+/// Reflected and transmitted share of the pressure at a boundary, at normal incidence; Z = ρc.
 ///
 /// Source: Kinsler et al. 2000, Fundamentals of Acoustics, §6.2.
 pub fn interface(from: f64, to: f64) -> (f64, f64) {
     ((to - from) / (to + from), 2.0 * to / (to + from))
 }
 
-/// A Gaussian pulse of width w and height 1 at rest in two dimensions, at the distance r when sound has gone the way ct:
+/// A Gaussian pulse of width w and height 1 at rest in two dimensions, at the distance r when sound has travelled ct:
 /// p = ∫ w²k exp(−w²k²/2) J₀(kr) cos(kct) dk.
 ///
 /// Source: Morse & Feshbach 1953, Methods of Theoretical Physics, §11.2 (Poisson's solution by Hankel transform).
@@ -114,7 +114,7 @@ pub fn point_3d(speed: f64, r: f64, time: f64, signal: impl Fn(f64) -> f64) -> f
     signal(time - r / speed) / (4.0 * PI * speed * speed * r)
 }
 
-/// What is left of a pulse's height where an ellipse of the eccentricity e collects it in its other focus, in two dimensions and for waves much
+/// The remaining height of a pulse in the other focus of an ellipse of eccentricity e, in two dimensions and for waves much
 /// shorter than the ellipse: (1/2π) ∮ √(r₂/r₁) dθ₂. The rays that leave within dθ₁ arrive within dθ₂ = dθ₁ r₁/r₂, since both meet the
 /// wall at the same angle.
 ///
@@ -214,7 +214,7 @@ impl Tone {
     }
 }
 
-/// What comes back from a boundary and what goes on behind it, for sites of the one medium from 0 on and of the other below:
+/// Reflection and transmission at a boundary, for sites of one medium from 0 on and of the other below:
 /// pⱼ = z₁^(−j) + R z₁ʲ for j ≥ 0 (z₁^(−j) comes in), T z₂^(−1−j) for j < 0; c per site, one density.
 pub fn lattice_interface(z1: Complex64, z2: Complex64) -> (Complex64, Complex64) {
     let reflected = (z2 - z1) / (1.0 / z1 - z2);

@@ -148,7 +148,7 @@ impl Lattice {
     /// A lattice with this static potential (x fastest, the diagonal constant not included) and nothing else.
     ///
     /// # Panics
-    /// If the potential has not one value a site.
+    /// If the potential has not one value per site.
     #[must_use]
     pub fn with_potential(grid: &Grid, quantum: &Quantum, potential: &[f64]) -> Self {
         assert_eq!(potential.len(), grid.sites(), "one value a site");
@@ -169,7 +169,7 @@ impl Lattice {
     /// The same with walls at these sites (x fastest): their bonds are left out.
     ///
     /// # Panics
-    /// If there is not one value a site.
+    /// If there is not one value per site.
     #[must_use]
     pub fn with_walls(mut self, walls: Vec<bool>) -> Self {
         assert_eq!(walls.len(), self.grid.sites(), "one value a site");

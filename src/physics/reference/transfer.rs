@@ -6,7 +6,8 @@
 use super::chain::band;
 use num_complex::Complex64;
 
-/// Momentum per site of a wave where the potential is higher by `rise`, from `k` of the same energy, both between 0 and π; `None` where no wave of it runs.
+/// Momentum per site of a wave where the potential is higher by `rise`, from `k` of the same energy, both between 0 and
+/// π; `None` if no such wave exists.
 ///
 /// sin²(q/2) = sin²(k/2) − rise/4J.
 pub fn momentum_on(rise: f64, hopping: f64, k: f64) -> Option<f64> {
@@ -22,8 +23,8 @@ pub fn transmission(profile: &[f64], hopping: f64, k: f64) -> f64 {
     transmission_between(profile, [0.0; 2], hopping, k)
 }
 
-/// Probability that a wave of momentum 0 < k < π passes sites with the potential `profile`, from where it is `before` to where it is `behind`: the ratio of the
-/// currents; 0 where no wave of its energy runs behind.
+/// Probability that a wave of momentum 0 < k < π passes sites with the potential `profile`, from the potential `before`
+/// to the potential `behind`: the ratio of the currents; 0 if no wave of its energy exists behind.
 ///
 /// Behind the profile ψ = e^{iqn}; carried back through it, ψ = Ae^{ikn} + Be^{−ikn} in front, and T = (sin q/sin k)/|A|².
 pub fn transmission_between(profile: &[f64], [before, behind]: [f64; 2], hopping: f64, k: f64) -> f64 {

@@ -3,16 +3,16 @@
 /// Pieces of a response whose energies are compared to find its floor.
 const PIECES: usize = 64;
 
-/// From −20 dB of the largest |h| on the sound has come (ISO 3382-1, A.2).
+/// The sound arrives where |h| first exceeds −20 dB of its largest value (ISO 3382-1, A.2).
 const ONSET: f64 = 0.1;
 
-/// Energies of the last two eighths nearer to each other than this: the record ends in a floor rather than in a decay, unless it is hopelessly short.
+/// If the energies of the last two eighths are closer than this, the record ends in a noise floor rather than in a decay, unless it is far too short.
 const FLAT: f64 = 0.8;
 
 /// An energy below this share of the largest is far below it.
 const FLOOR: f64 = 1e-3;
 
-/// A record whose decay does not reach far enough for a line.
+/// A record whose decay is too short for a fit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TooShort {
     /// Decay that the line needs, dB.
@@ -26,11 +26,11 @@ pub struct TooShort {
 /// What a record lacks.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Remedy {
-    /// It would have to be so much longer, s.
+    /// How much longer it would have to be, s.
     Longer(f64),
     /// It ends in a floor of noise.
     Louder,
-    /// It hardly falls: as far as it goes, more than ten times its length would be needed.
+    /// It hardly decays: more than ten times its length would be needed.
     None,
 }
 
@@ -66,11 +66,11 @@ pub struct Line {
 pub struct Decay {
     /// Seconds between two samples.
     pub step: f64,
-    /// When the sound came, s from the first sample.
+    /// The arrival of the sound, s from the first sample.
     pub onset: f64,
     /// L from the onset to the last sample that is used, dB; 0 first.
     pub levels: Vec<f64>,
-    /// Decay before the end, dB: what is extrapolated lies that far down.
+    /// Decay before the end, dB: the extrapolated part is this far below the start.
     pub range: f64,
     /// Whether the record was cut where it meets a floor of noise.
     pub cut: bool,
@@ -80,7 +80,7 @@ pub struct Decay {
     pub t20: Result<Line, TooShort>,
     /// −5 to −35 dB.
     pub t30: Result<Line, TooShort>,
-    /// How the energy is spread over time; it takes 10 dB of decay, so that a tenth of it at most lies behind the record.
+    /// How the energy is spread over time; it needs 10 dB of decay, so that at most a tenth of the energy comes after the record.
     pub balance: Result<Balance, TooShort>,
 }
 
@@ -186,7 +186,7 @@ impl Decay {
         })
     }
 
-    /// By how many per cent T30 is above T20: more than 10 is a curve and no line (ISO 3382-2, B.3), e.g. of coupled rooms.
+    /// By how many per cent T30 exceeds T20: above 10 the decay is curved (ISO 3382-2, B.3), e.g. in coupled rooms.
     pub fn curvature(&self) -> Option<f64> {
         let (t20, t30) = (self.t20.ok()?, self.t30.ok()?);
         Some(100.0 * (t30.time / t20.time - 1.0))
@@ -232,8 +232,8 @@ impl Tail {
     }
 }
 
-/// How many samples are used, and whether that is fewer than there are: where the last quarter does not fall and lies far below the rest, they end as soon as the
-/// energy is within 5 dB of it.
+/// How many samples are used, and whether that is fewer than all: if the last quarter does not fall and lies far below
+/// the rest, they end as soon as the energy is within 5 dB of it.
 fn end_of(squares: &[f64]) -> (usize, bool) {
     let piece = squares.len() / PIECES;
     if piece == 0 {
@@ -261,7 +261,7 @@ fn end_of(squares: &[f64]) -> (usize, bool) {
     (end, end < squares.len())
 }
 
-/// The line of least squares through the levels between two, dB; `None` where it does not fall.
+/// The line of least squares through the levels between two, dB; `None` if it does not fall.
 #[expect(clippy::cast_precision_loss, reason = "counts of samples")]
 fn fit(levels: &[f64], step: f64, [from, to]: [f64; 2]) -> Option<Line> {
     let first = levels.iter().position(|level| *level <= from)?;

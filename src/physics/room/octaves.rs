@@ -39,7 +39,7 @@ impl Octave {
         high - low
     }
 
-    /// Its name, Hz: rounded as the standard has it, beyond its names to three digits.
+    /// Its name, Hz: rounded as in the standard, beyond its names to three digits.
     #[must_use]
     pub fn name(self) -> String {
         let place = usize::try_from(self.number + 10).ok();
@@ -62,7 +62,7 @@ impl Octave {
     }
 }
 
-/// The octaves that lie within a response's band, below half its rate, and above what turns once in all of it.
+/// The octaves within a response's band, below half its rate, and above the frequency of one period in the whole response.
 #[expect(clippy::cast_precision_loss, reason = "counts of samples")]
 pub fn octaves(response: &Response) -> Vec<Octave> {
     let [low, high] = response.band;

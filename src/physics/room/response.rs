@@ -6,20 +6,20 @@ use crate::rounding::truncated;
 use num_complex::Complex64;
 use rustfft::FftPlanner;
 
-/// λ: power below this share of the strongest is not divided by.
+/// λ: the record is not divided by power below this share of the strongest.
 pub(super) const REGULARIZATION: f64 = 1e-4;
 
 /// Fewest samples of a response.
 const FEWEST: usize = 64;
 
-/// A response, evenly sampled from t = 0 of the record on.
+/// A response, evenly sampled from t = 0 of the record.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Response {
     /// Seconds from one sample to the next.
     pub step: f64,
-    /// h, in the record's unit per unit of the source and second; of a record that was taken as it is, in the record's unit.
+    /// h, in the record's unit per unit of the source and second; for a record that was used unchanged, in the record's unit.
     pub values: Vec<f64>,
-    /// The frequencies that it holds, Hz: where the source (or the record as it is) has more than λ of its strongest power.
+    /// Its band, Hz: where the source (or the unchanged record) has more than λ of its strongest power.
     pub band: [f64; 2],
     /// Whether it was divided by a source's spectrum.
     pub deconvolved: bool,
@@ -28,7 +28,7 @@ pub struct Response {
 /// Why there is no response.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum ResponseError {
-    /// The record is too short, or holds nothing.
+    /// The record is too short or empty.
     #[error(
         "the record has {has} even samples of finite numbers, and a response needs {needs}; let the scene run longer (time.end)"
     )]
@@ -43,7 +43,7 @@ pub enum ResponseError {
         "nothing was heard there: every recorded pressure is 0; place the detector where the sound comes, or raise time.end"
     )]
     Silent,
-    /// A source that plays one frequency without end.
+    /// A source that plays one frequency continuously.
     #[error(
         "source.{source_number}.signal = \"sine\" plays one frequency and never ends, so it tells nothing of the others; play \"ricker\", \"burst\" or \"chirp\""
     )]
@@ -51,7 +51,7 @@ pub enum ResponseError {
         /// Its place in the scene.
         source_number: usize,
     },
-    /// Sources that play different things.
+    /// Sources that play different signals.
     #[error(
         "source.{source_number} plays something else than source.0, and one record cannot be divided by both; leave one source, or give both the same signal and delay"
     )]
@@ -65,12 +65,12 @@ pub enum ResponseError {
         /// Its place in the scene.
         source_number: usize,
     },
-    /// The record is too seldom for what the source plays.
+    /// The record is sampled too coarsely for the source's signal.
     #[error(
         "the record has {rate:.0} samples a second, and the source plays up to {plays:.0} Hz: more than half of that; let the detector record more often (`every`), or take a smaller time.step"
     )]
     Seldom {
-        /// Samples a second.
+        /// Samples per second.
         rate: f64,
         /// Highest frequency of the source, Hz.
         plays: f64,
@@ -88,9 +88,10 @@ pub enum ResponseError {
 }
 
 impl Response {
-    /// The response behind a record, `sources` being all that sounded: H = P·S*/(|S|² + λ·max|S|²), λ = 1e-4, S the spectrum of what was played, from t = 0 on. The last part of the record, as long as the signal, is left
-    /// out: what was played there has not been heard to its end. Without sources (a scene that begins with pulses) the record is taken as it is, less the pressure that stays: what a pulse brings into a
-    /// closed room is spread over it in the end, and is no sound.
+    /// The response behind a record, with all `sources`: H = P·S*/(|S|² + λ·max|S|²), λ = 1e-4, S the spectrum of what
+    /// was played, from t = 0 on. The last part of the record, as long as the signal, is left out, because the response
+    /// to it is incomplete. Without sources (a scene that begins with pulses) the record is used unchanged, minus the
+    /// static pressure that a pulse leaves in a closed room.
     ///
     /// # Errors
     /// See [`ResponseError`].
@@ -188,7 +189,8 @@ fn staying(record: &[f64]) -> f64 {
     tail.iter().sum::<f64>() / tail.len().max(1) as f64
 }
 
-/// The highest frequency of which a source plays more than a hundredth of its strongest, Hz, as far as eight times as many samples as every `step` s show.
+/// The highest frequency at which a source has more than a hundredth of its strongest power, Hz, found from samples
+/// eight times as dense as every `step` s.
 #[expect(clippy::cast_precision_loss, reason = "counts of samples")]
 fn highest(source: &Source, duration: f64, step: f64) -> f64 {
     let fine = (step / 8.0).min(duration / 1024.0);
@@ -219,7 +221,7 @@ fn band(spectrum: &[Complex64], step: f64, share: f64) -> [f64; 2] {
     [low as f64 * bin, high as f64 * bin]
 }
 
-/// Two sounds of one rate convolved, Σ a_m b_(n−m), as long as both together less one; by FFT.
+/// The convolution of two sounds of one rate, Σ a_m b_(n−m), as long as both together minus one; by FFT.
 #[expect(clippy::cast_precision_loss, reason = "counts of samples")]
 pub fn convolved(a: &[f64], b: &[f64]) -> Vec<f64> {
     if a.is_empty() || b.is_empty() {

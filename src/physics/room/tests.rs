@@ -320,7 +320,7 @@ fn what_cannot_be_divided_is_refused() {
         error(&values, &[ricker(10.0)]),
         ResponseError::SourceOutlasts { .. }
     ));
-    // 8000 samples a second, and a Ricker wavelet with its peak at 2.5 kHz: u² e^(−u²) is a tenth of its largest at u = 2.2 of the peak, in power a hundredth.
+    // 8000 samples per second, and a Ricker wavelet with its peak at 2.5 kHz: u² e^(−u²) is a tenth of its largest at u = 2.2 of the peak, in power a hundredth.
     let seldom = error(&values, &[ricker(2500.0)]);
     assert!(
         matches!(seldom, ResponseError::Seldom { rate, plays } if (rate / RATE - 1.0).abs() < 1e-9 && (plays / 5500.0 - 1.0).abs() < 0.1),

@@ -4,7 +4,7 @@ use crate::physics::WallPole;
 use num_complex::Complex64;
 use std::f64::consts::{FRAC_PI_2, FRAC_PI_4};
 
-/// R = (ξ − 1)/(ξ + 1): what comes back of the pressure at normal incidence.
+/// R = (ξ − 1)/(ξ + 1): the reflected pressure at normal incidence.
 pub fn reflection(impedance: f64) -> f64 {
     if impedance.is_infinite() {
         return 1.0;
@@ -12,12 +12,12 @@ pub fn reflection(impedance: f64) -> f64 {
     (impedance - 1.0) / (impedance + 1.0)
 }
 
-/// α₀ = 1 − R², the share of the energy that is taken at normal incidence.
+/// α₀ = 1 − R², the absorbed share of the energy at normal incidence.
 pub fn normal_absorption(impedance: f64) -> f64 {
     1.0 - reflection(impedance).powi(2)
 }
 
-/// The share of the energy that is taken of a diffuse sound, Paris' mean ∫ α(θ) sin 2θ dθ of α(θ) = 4ξ cos θ/(ξ cos θ + 1)²:
+/// The absorbed share of the energy of diffuse sound, Paris' mean ∫ α(θ) sin 2θ dθ of α(θ) = 4ξ cos θ/(ξ cos θ + 1)²:
 /// 8/ξ · (1 + 1/(1 + ξ) − (2/ξ) ln(1 + ξ)); 0.951 at most, at ξ = 1.57.
 ///
 /// Source: Kuttruff 2016, Room Acoustics (6th ed.), §2.5, (2.49) for real impedances.
@@ -45,7 +45,7 @@ pub fn normal_absorption_of(impedance: Complex64) -> f64 {
     1.0 - ((impedance - 1.0) / (impedance + 1.0)).norm_sqr()
 }
 
-/// The share of the energy that is taken of a diffuse sound by a wall of a complex ξ = |ξ|e^(iμ), Paris' mean of 1 − |(ξ cos θ − 1)/(ξ cos θ + 1)|²:
+/// The share of the energy of diffuse sound that a wall of complex ξ = |ξ|e^(iμ) absorbs, Paris' mean of 1 − |(ξ cos θ − 1)/(ξ cos θ + 1)|²:
 /// (8 cos μ/|ξ|)·[1 + (cos 2μ/sin μ)(1/|ξ|) arctan(|ξ| sin μ/(1 + |ξ| cos μ)) − (cos μ/|ξ|) ln(1 + 2|ξ| cos μ + |ξ|²)].
 ///
 /// Source: Kuttruff 2016, Room Acoustics (6th ed.), §2.5.
@@ -61,7 +61,8 @@ pub fn random_absorption_of(impedance: Complex64) -> f64 {
     8.0 * cosine / size * (1.0 + (2.0 * phase).cos() / sine * turned / size - cosine / size * logarithm)
 }
 
-/// The same in a plane, where as much sound comes from every angle θ and brings cos θ of its energy to a metre of the wall: ∫ α(θ) cos θ dθ over 0..π/2.
+/// The same in a plane, where sound comes equally from every angle θ and brings cos θ of its energy to a metre of the
+/// wall: ∫ α(θ) cos θ dθ over 0..π/2.
 ///
 /// By the substitution θ = (π/4)(1 + tanh(½π sinh s)), whose sums over s converge exponentially, also where α rises within 1/|ξ| of π/2.
 ///
@@ -88,7 +89,7 @@ pub fn random_absorption_in_plane(impedance: Complex64) -> f64 {
     sum * STEP
 }
 
-/// The share of the energy that is taken of a diffuse sound of `rank` dimensions; on a line, where there is none, at normal incidence.
+/// The absorbed share of the energy of diffuse sound in `rank` dimensions; on a line, where there is no diffuse sound, at normal incidence.
 pub fn diffuse_absorption(impedance: Complex64, rank: usize) -> f64 {
     match rank {
         1 => normal_absorption_of(impedance),

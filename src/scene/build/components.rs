@@ -1,10 +1,10 @@
-//! `quantum.cross_interaction`: what the density of one of two components does to the other.
+//! `quantum.cross_interaction`: the effect of the density of one of two components on the other.
 
 use super::Builder;
 use crate::grid::Grid;
 
 impl Builder<'_> {
-    /// g₁₂; 0 where there are no two components for it.
+    /// g₁₂; 0 if there are not two components.
     pub(super) fn cross_interaction(&mut self, grid: Option<&Grid>) -> f64 {
         let strength = self
             .file

@@ -1,4 +1,4 @@
-//! Sums of eigenstates that a scene begins with.
+//! Sums of eigenstates as initial states.
 
 use super::Builder;
 use super::state::LEAST_NORM;
@@ -9,7 +9,7 @@ use num_complex::Complex64;
 
 impl Builder<'_> {
     pub(super) fn eigenstates(&mut self, grid: &Grid) -> Option<Eigenstates> {
-        /// Levels above are no matter of a subspace that is held in memory as a whole.
+        /// More levels need more memory than a whole subspace may take.
         const HIGHEST: usize = 499;
         let before = self.found.faults.len();
         let most = HIGHEST.min(grid.sites() - 1);
@@ -56,7 +56,7 @@ impl Builder<'_> {
             }
         }
         let message = format!(
-            "level {} is none: {} free of walls have as many levels, which count from 0",
+            "there is no level {}: {} free of walls have as many levels, counted from 0",
             state.level,
             units::counted(free as u64, "site")
         );

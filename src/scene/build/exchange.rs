@@ -1,14 +1,14 @@
-//! `quantum.exchange`: two particles on a line as a plane, which looks the same from both.
+//! `quantum.exchange`: two particles on a line as a plane that is symmetric under their exchange.
 
 use super::Builder;
 use crate::grid::Grid;
 use crate::physics::{Exchange, Medium, Sets};
 
-/// How far the potential may differ where the particles are exchanged, as a part of its largest value: rounding of formulas.
+/// The largest difference of the potential when the particles are exchanged, as a fraction of its largest value: rounding of formulas.
 const ALIKE: f64 = 1e-9;
 
 impl Builder<'_> {
-    /// The symmetry that the state at t = 0 is given, once the grid looks the same with x and y exchanged.
+    /// The symmetry of the state at t = 0, after checking that the grid is the same with x and y exchanged.
     pub(super) fn exchange(&mut self, grid: &Grid) -> Option<Exchange> {
         const KEY: &str = "quantum.exchange";
         let quantum = self.file.quantum.as_ref()?;
@@ -47,7 +47,7 @@ impl Builder<'_> {
         }
     }
 
-    /// Notes a fault where the medium tells the particles apart.
+    /// Notes a fault if the medium distinguishes the particles.
     pub(super) fn exchange_of_medium(&mut self, medium: &Medium) {
         let exchange = self.file.quantum.as_ref().and_then(|quantum| quantum.exchange);
         if exchange.is_none() {

@@ -9,10 +9,10 @@ use crate::physics::layer::Samples;
 use crate::physics::{Attenuation, Equation, Expression, Layer, Sets, Shape, Value, expression};
 use std::sync::Arc;
 
-/// How far speeds and densities of one scene may lie apart: absorbing layers form the fourth power of the ratio, a number in single precision.
+/// The largest ratio of speeds and densities in one scene: absorbing layers form the fourth power of the ratio, a number in single precision.
 const MOST_RATIO: f64 = 1e6;
 
-/// Z/ρc of walls that take energy: beyond, they are rigid or soft to all digits.
+/// The range of Z/ρc of absorbing walls: outside it they are rigid or soft to all digits.
 const IMPEDANCE: [f64; 2] = [0.01, 1e6];
 
 impl Builder<'_> {
@@ -89,7 +89,7 @@ impl Builder<'_> {
         good.then_some(layer)
     }
 
-    /// Notes what is wrong with the law by which a medium attenuates.
+    /// Notes faults of the attenuation law of a medium.
     pub(super) fn attenuation(&mut self, law: &Attenuation) {
         let key = |name: &str| format!("acoustic.attenuation.{name}");
         self.positive(&key("at"), law.at);
@@ -111,7 +111,7 @@ impl Builder<'_> {
         }
     }
 
-    /// Notes what is wrong with how an impedance depends on the frequency, and an attenuation that follows no law.
+    /// Notes faults of an impedance's dependence on the frequency, and an attenuation without a law.
     fn wall_pole(&mut self, path: &str, given: &LayerFile) {
         let law = self.file.acoustic.as_ref().and_then(|acoustic| acoustic.attenuation);
         if given.sets == Sets::Attenuation && law.is_none() {
@@ -133,13 +133,14 @@ impl Builder<'_> {
         let [low, high] = IMPEDANCE;
         if !(low..=high).contains(&pole.high) {
             let shown = super::super::write::float(pole.high);
-            let message = format!("{shown} is no Z/ρc of a wall that takes energy: between {low} and {high:e}");
+            let message =
+                format!("{shown} is not the Z/ρc of an absorbing wall, which lies between {low} and {high:e}");
             self.found
                 .value(format!("{path}.high"), message, "write e.g. 1, or 1e6 for a rigid wall");
         }
     }
 
-    /// Notes a fault where the axis of a layer is one of nothing.
+    /// Notes a fault if the axis of a layer has no meaning.
     fn axis_of_bonds(&mut self, path: &str, given: &LayerFile, grid: Option<&Grid>) {
         let Some(axis) = given.axis else { return };
         let key = format!("{path}.axis");
@@ -205,8 +206,9 @@ impl Builder<'_> {
                     }
                     Sets::Impedance if !(IMPEDANCE[0]..=IMPEDANCE[1]).contains(&number) => {
                         let [low, high] = IMPEDANCE;
-                        let message =
-                            format!("{shown} is no Z/ρc of a wall that takes energy: between {low} and {high:e}");
+                        let message = format!(
+                            "{shown} is not the Z/ρc of an absorbing wall, which lies between {low} and {high:e}"
+                        );
                         self.found.value(key, message, "write e.g. 20, or 1e6 for a rigid wall");
                         None
                     }
@@ -242,7 +244,7 @@ impl Builder<'_> {
         }
     }
 
-    /// Speeds or densities that a scene can have beside its own: methods work with the ratio of the two.
+    /// The range of speeds or densities of layers, given the scene's own: methods use the ratio of the two.
     fn span(&self, sets: Sets) -> [f64; 2] {
         let most = self.largest();
         let acoustic = self.file.acoustic.as_ref();
@@ -253,7 +255,7 @@ impl Builder<'_> {
         }
     }
 
-    /// Notes a fault where a layer's number is too far from the scene's own.
+    /// Notes a fault if a layer's number is too far from the scene's own.
     fn is_like_background(&mut self, key: &str, sets: Sets, number: f64) -> bool {
         let [low, high] = self.span(sets);
         let good = (low..=high).contains(&number);
@@ -413,7 +415,7 @@ impl Builder<'_> {
         Some((min, max))
     }
 
-    /// Looks at a layer's values at every site of its shape: each must be finite, and positive where it must be.
+    /// Checks a layer's values at every site of its shape: each must be finite, and positive if required.
     fn samples(&mut self, path: &str, layer: &Layer, grid: &Grid) -> bool {
         let sampled = matches!(layer.shape, Shape::Image(_) | Shape::Array(_));
         if (!sampled && matches!(layer.value, Value::Number(_))) || !self.grid_is_own {

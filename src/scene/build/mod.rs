@@ -21,7 +21,7 @@ use crate::physics::{Acoustic, Equation, Initial, Layer, Medium, Model, Quantum}
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// What a solver table says against a scene.
+/// An objection of the solver table to a scene.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Objection {
     /// The key to change, e.g. `solver.order`.
@@ -43,9 +43,9 @@ impl Objection {
     }
 }
 
-/// What the scene layer asks of the solver table, which lies above it.
+/// What the scene layer needs of the solver table, which is above it.
 pub trait SolverTable {
-    /// The method of scenes that name none; empty where there is none for the equation.
+    /// The method of scenes that name none; empty if there is none for the equation.
     fn default_method(&self, equation: Equation) -> &'static str;
 
     /// What is wrong with `[solver]` by itself: unknown methods, variants and parameters, ranges, dimensions.
@@ -54,18 +54,18 @@ pub trait SolverTable {
     /// Why a grid of valid size does not fit into memory with any method, whatever else the scene says.
     fn room(&self, choice: &SolverChoice, grid: &Grid) -> Option<Objection>;
 
-    /// What the chosen method cannot do of a scene that is otherwise valid, and whether it fits into memory.
+    /// What the chosen method cannot do in an otherwise valid scene, and whether it fits into memory.
     fn scenario(&self, scenario: &Scenario) -> Vec<Objection>;
 }
 
-/// Most sites along one axis and in all that a scene may ask for; far beyond any memory, and products stay exact.
+/// The largest number of sites along one axis and in all; far beyond any memory, and products stay exact.
 const MOST_SITES: usize = 1 << (usize::BITS * 5 / 8);
 
 pub(super) struct Builder<'a> {
     file: &'a SceneFile,
-    /// Directory that names of files are relative to.
+    /// The directory that file names are relative to.
     base: PathBuf,
-    /// Whether the grid is the scene's, and no stand-in for one with faults: then places and momenta are not held against it.
+    /// Whether the grid is the scene's, not a placeholder for one with faults, against which places and momenta are not checked.
     grid_is_own: bool,
     pub found: Diagnostics,
 }
@@ -81,7 +81,7 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// Checks everything; a scenario comes out if nothing at all was found wrong, before or here.
+    /// Checks everything; returns a scenario if no fault was found, before or here.
     pub fn run(mut self, origin: Option<&Path>, table: &dyn SolverTable) -> (Diagnostics, Option<Scenario>) {
         let file = self.file;
         let equation = self.equation();
@@ -196,7 +196,7 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// The equation that a scene with faulty sections is about, from what else is in it.
+    /// The equation of a scene with faulty sections, from the rest of it.
     fn meant_equation(&self) -> Option<Equation> {
         let file = self.file;
         let sound = !file.pulses.is_empty() || !file.sources.is_empty();
@@ -208,7 +208,7 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// A grid of as many axes as the scene's, whose sizes or spacing have faults.
+    /// A placeholder grid with the number of axes of the scene's grid, whose sizes or spacing have faults.
     fn stand_in(&mut self) -> Option<Grid> {
         self.grid_is_own = false;
         let rank = self.file.grid.size.len();
@@ -502,7 +502,7 @@ impl<'a> Builder<'a> {
     }
 }
 
-/// What the scene's own medium and that of the way back have beside layers.
+/// What the scene's own medium and that of the way back have in addition to layers.
 struct OfAllLayers {
     /// Ω and the mass that it acts on.
     rotating: [f64; 2],

@@ -1,4 +1,4 @@
-//! What is recorded and predicted: detectors, expectations; and the mirror.
+//! Detectors, predictions, and the mirror.
 
 use super::super::file::{DetectorFile, RegionFile, TransducersFile};
 use super::super::scenario::{Expectation, Subject};
@@ -9,7 +9,7 @@ use crate::physics::{
 };
 use std::sync::Arc;
 
-/// Names of columns beside those of the detectors.
+/// Names of columns other than those of the detectors.
 const COLUMNS: [&str; 4] = ["step", "t", "omega", "frequency"];
 
 impl Builder<'_> {
@@ -19,7 +19,7 @@ impl Builder<'_> {
             let key = format!("detector.{index}.name");
             let name = &detector.name;
             if name.trim().is_empty() || name.contains([',', '"', '\n', '\r']) {
-                let message = format!("{name:?} is no name");
+                let message = format!("{name:?} is not a name");
                 self.found.value(
                     &key,
                     message,
@@ -103,7 +103,7 @@ impl Builder<'_> {
                 "give `from = [..]` and `to = [..]` (in one dimension `at = ..`)",
             )),
             Measure::Velocity if self.file.mirror.is_some() => Some((
-                "a velocity is added up from the start, and a mirror turns time round".to_owned(),
+                "a velocity is added up from the start, and a mirror reverses time".to_owned(),
                 "measure \"value\", or remove [mirror]",
             )),
             Measure::Velocity if given.every.is_some_and(|every| every > 1) => {
@@ -140,7 +140,7 @@ impl Builder<'_> {
         })
     }
 
-    /// Notes a fault where a line, or in 3D a plane, stands across no axis.
+    /// Notes a fault if a line, or in 3D a plane, is not normal to an axis.
     fn stands_across(&mut self, key: &str, from: &[f64; 3], to: &[f64; 3], grid: &Grid) -> Option<()> {
         let rank = grid.rank();
         let (from, to) = (&from[..rank], &to[..rank]);
@@ -179,7 +179,7 @@ impl Builder<'_> {
         None
     }
 
-    /// Along what a velocity is measured, of length 1; zeros for other measures.
+    /// The direction of a velocity, of length 1; zeros for other measures.
     fn direction_of(&mut self, index: usize, given: &DetectorFile, measure: Measure, grid: &Grid) -> Option<[f64; 3]> {
         let key = format!("detector.{index}.direction");
         if measure != Measure::Velocity {
@@ -207,7 +207,7 @@ impl Builder<'_> {
         Some(along.map(|part| part / length))
     }
 
-    /// Notes what is wrong with what a detector makes of its measure.
+    /// Notes faults of a detector's `as` and `over`.
     fn reading(&mut self, index: usize, given: &DetectorFile, measure: Measure, quantum: bool) {
         let key = |name: &str| format!("detector.{index}.{name}");
         let word = given.reading.as_str();

@@ -18,7 +18,7 @@ impl Builder<'_> {
             return None;
         }
         if self.file.mirror.is_some() {
-            let message = "a scene that turns time round has no decay";
+            let message = "a scene that reverses time has no decay";
             self.found.key("room", message, "remove the section, or [mirror]");
             return None;
         }

@@ -1,4 +1,4 @@
-//! `quantum.rotation`: a frame that rotates about z through the middle of the grid.
+//! `quantum.rotation`: a frame rotating about z through the middle of the grid.
 
 use super::Builder;
 use crate::grid::Grid;
@@ -6,7 +6,7 @@ use crate::physics::{Model, Sets, rotating_frame};
 use std::f64::consts::PI;
 
 impl Builder<'_> {
-    /// Ω and the mass that it acts on; 0 where the frame rests or the scene cannot have another.
+    /// Ω and the mass that it acts on; 0 if the frame is at rest or the scene cannot have a rotating one.
     pub(super) fn rotation(&mut self, grid: Option<&Grid>, model: Option<&Model>) -> [f64; 2] {
         const KEY: &str = "quantum.rotation";
         let none = [0.0, 1.0];

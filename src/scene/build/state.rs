@@ -11,7 +11,7 @@ use num_complex::Complex64;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Squared norms below this are zero for single precision, whatever is done to them.
+/// Squared norms below this are zero in single precision.
 pub(super) const LEAST_NORM: f64 = 1e-30;
 
 impl Builder<'_> {
@@ -98,7 +98,7 @@ impl Builder<'_> {
                 };
                 if empty && equation == Equation::Schrodinger {
                     let message = format!(
-                        "{} is zero everywhere, and a state of norm 0 is no state",
+                        "{} is zero everywhere, and a state of norm 0 is not a state",
                         path.display()
                     );
                     self.found
@@ -114,7 +114,7 @@ impl Builder<'_> {
         }
     }
 
-    /// Notes a fault where the largest value of a state is none of the scene's precision; ψ, which is scaled to norm 1, must not vanish in it either.
+    /// Notes a fault if the largest value of a state does not fit the scene's precision; ψ, which is scaled to norm 1, must not vanish in it either.
     fn in_range(&mut self, data: &FieldData, equation: Equation, path: &Path) -> bool {
         let most = self.largest();
         let parts = (0..data.len()).map(|n| data.at(n));
@@ -298,7 +298,7 @@ impl Builder<'_> {
         self.finite(&key("phase"), source.phase);
         let signal = self.signal(index, &source.signal)?;
         if source.phase != 0.0 && !signal.has_phase() {
-            let message = "a signal that is no sine has no phase";
+            let message = "a signal that is not a sine has no phase";
             self.found.key(key("phase"), message, "remove it, or use `delay`");
         }
         Some(Source {
@@ -312,7 +312,7 @@ impl Builder<'_> {
         })
     }
 
-    /// A disk across an axis; its centre may lie beside the grid, as that of a quarter before two mirrors does.
+    /// A disk normal to an axis; its centre may lie outside the grid, as that of a quarter disk at two rigid edges does.
     #[expect(clippy::cast_precision_loss, reason = "sizes are far below 2^52")]
     fn disk(&mut self, index: usize, center: &[f64], radius: f64, normal: usize, grid: &Grid) -> Option<Place> {
         let key = |name: &str| format!("source.{index}.{name}");
@@ -326,7 +326,7 @@ impl Builder<'_> {
         let center = self.vector(&key("center"), center, 3)?;
         let extent = grid.size().map(|sites| (sites - 1) as f64 * grid.spacing());
         for axis in 0..3 {
-            // Rigid edges stand half a spacing outside of the last site.
+            // Rigid edges stand half a spacing outside the last site.
             let reach = if axis == normal { 0.5 * grid.spacing() } else { radius };
             if !(-reach..=extent[axis] + reach).contains(&center[axis]) {
                 let message = format!(
@@ -445,9 +445,9 @@ impl Builder<'_> {
     }
 }
 
-/// Σ|ψ|² of a sum of packets, from sums along each axis (no array of the grid's size); `None` if that would take long.
+/// Σ|ψ|² of a sum of packets, from sums along each axis (no array of the grid's size); `None` if that would take too long.
 ///
-/// Gaussians factorise, so ⟨p|q⟩ is a product of one sum per axis, over sites within 40 widths, beyond which nothing is left.
+/// Gaussians factorise, so ⟨p|q⟩ is a product of one sum per axis, over sites within 40 widths, beyond which the packet is negligible.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_possible_wrap,

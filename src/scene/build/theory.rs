@@ -79,7 +79,7 @@ impl Builder<'_> {
         theories
     }
 
-    /// Notes faults of a beginning and an end; gives the end.
+    /// Notes faults of a beginning and an end; returns the end.
     fn span_of_time(&mut self, key: &dyn Fn(&str) -> String, at: Option<f64>, until: Option<f64>) -> f64 {
         let at = at.unwrap_or(0.0);
         self.not_negative(&key("at"), at);
@@ -147,7 +147,7 @@ impl Builder<'_> {
         }
     }
 
-    /// Two lengths that may depend on time; what is drawn may lie outside the grid.
+    /// Two lengths that may depend on time; they may lie outside the grid.
     fn place_in_time(&mut self, key: &str, list: &[ValueFile]) -> Option<[Expression; 2]> {
         let [x, y] = list else {
             let message = format!("{} where x and y belong", super::count(list.len(), "value"));

@@ -35,7 +35,7 @@ impl Builder<'_> {
             let key = |name: &str| format!("trajectory.{index}.{name}");
             let name = &one.name;
             if name.trim().is_empty() || name.contains([',', '"', '\n', '\r', '@']) {
-                let message = format!("{name:?} is no name");
+                let message = format!("{name:?} is not a name");
                 let remedy = "name it without commas, quotes and @; it heads columns of the CSV file";
                 self.found.value(key("name"), message, remedy);
             }

@@ -51,7 +51,7 @@ impl Builder<'_> {
             .iter()
             .filter(|cover| !(cover.is_finite() && **cover >= 0.0))
         {
-            let message = format!("{} is no time from 0 on", super::super::write::float(*cover));
+            let message = format!("{} is not a time from 0 on", super::super::write::float(*cover));
             self.found
                 .value("view.cover", message, "write the time of the picture, or remove it");
         }
@@ -59,7 +59,7 @@ impl Builder<'_> {
             self.positive("view.over", over);
             let of_means = matches!(quantity, Quantity::Rms | Quantity::Level | Quantity::Intensity);
             if !of_means && (given.flow == Flow::None || equation != Some(Equation::Acoustic)) {
-                let message = format!("\"{}\" is no mean over time", quantity.as_str());
+                let message = format!("\"{}\" is not a mean over time", quantity.as_str());
                 let remedy = "remove it, or show rms, level or intensity";
                 self.found.key("view.over", message, remedy);
             }
@@ -149,7 +149,7 @@ impl Builder<'_> {
         }
         keys.sort_by(|a, b| a.at.total_cmp(&b.at));
         if keys.windows(2).any(|pair| pair[0].at == pair[1].at) {
-            let message = "two keys of the camera stand at one time";
+            let message = "two keys of the camera have the same time";
             self.found.key("camera", message, "give each a time of its own");
         }
         // A path that looks at a point for a part of the time looks at the middle before and after it.
@@ -227,7 +227,7 @@ impl Builder<'_> {
             let inside = points.iter().flatten().all(|number| (0.0..=1.0).contains(number));
             let rising = points.windows(2).all(|pair| pair[0][0] <= pair[1][0]);
             if !(2..=most).contains(&points.len()) || !inside || !rising {
-                let message = format!("this is no curve of 2 to {most} points from 0 to 1 whose first numbers rise");
+                let message = format!("this is not a curve of 2 to {most} points from 0 to 1 whose first numbers rise");
                 let remedy =
                     "write pairs of size and opacity, e.g. [[0, 0], [0.1, 0], [1, 0.6]], or a preset in quotes";
                 found.value("view.opacity", message, remedy);
@@ -236,7 +236,7 @@ impl Builder<'_> {
     }
 }
 
-/// Notes what of an orbit is out of range.
+/// Notes the values of an orbit that are out of range.
 fn limits(found: &mut Diagnostics, path: &str, orbit: &Orbit, rank: usize) {
     let mut within = |key: &str, value: f64, low: f64, high: f64| {
         if !(low..=high).contains(&value) {

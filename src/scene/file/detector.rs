@@ -53,7 +53,7 @@ impl Fields for RegionFile {
                 whole(),
                 "with `from`",
                 "",
-                "its other end; along the axis that the line stands across both ends are less than a spacing apart",
+                "its other end; across the line, both ends are less than a spacing apart",
             ),
             Row::of::<f64>("region", whole(), "`{ min, max }`", "", "all sites of a box"),
         ];
@@ -92,7 +92,7 @@ section! {
     /// One `[[detector]]`.
     #[derive(Clone, Debug, PartialEq)]
     pub struct DetectorFile, unknown = stray {
-        /// its name in tables and predictions; `step`, `t`, `omega` and `frequency` head columns of their own
+        /// its name in tables and predictions
         name: String = required "\"right\"",
             "unique, without commas or quotes, and none of `step`, `t`, `omega`, `frequency`";
         /// Where it looks.
@@ -100,17 +100,18 @@ section! {
         /// what it records, see below
         measure: Option<Measure> = maybe "`value` at a point, `flux` through a line, `probability` (quantum) or `energy` (acoustic) in a region";
         /// it records at steps whose number is a multiple of this, at their exact times. Energy and flux of a large
-        /// region cost most; between the steps at which they are recorded they cost what the velocity costs.
-        /// Tables leave the cells of the other steps empty; at such a step `[[expect]]` takes what would be recorded,
-        /// of `mean`, `rms` and `level` what was recorded last, and `[sweep]` records. `peak` then is the largest of the steps looked at
+        /// region cost most; at the steps between, they only cost what the velocity costs. Tables leave the cells of
+        /// the other steps empty; at such a step `[[expect]]` uses the value that would be recorded, for `mean`, `rms`
+        /// and `level` the last one recorded, and `[sweep]` records the value. `peak` is the largest value of the
+        /// recorded steps
         every: Option<usize> = maybe "1";
-        /// what is made of it: `mean`, `rms` (the root of the mean square), or of a pressure `level` (dB re 20
-        /// µPa); of a flux the mean is the mean intensity
+        /// `itself`, or a mean over time: `mean`, `rms` (root mean square), or for a pressure `level` (dB re 20 µPa);
+        /// the mean of a flux is the mean intensity
         reading as "as": Reading = or [Reading::Itself];
-        /// of `mean`, `rms` and `level`: the time constant in s with which the past fades, e^(−t/over), as in sound
+        /// for `mean`, `rms` and `level`: the time constant in s with which the past fades, e^(−t/over), as in sound
         /// level meters (0.125 and 1 s, IEC 61672-1)
         over: Option<f64> = maybe "all of the run", "", "s";
-        /// of `velocity`: along what, as a list of any length but 0
+        /// for `velocity`: its direction, a vector of any length except 0
         direction: Vec<f64> = empty "along x on a line";
     }
 }
@@ -138,7 +139,7 @@ fn stray(_: &Section<'_>, key: &str) -> Option<(String, String)> {
             Some(("the place is given already".to_owned(), "keep one of them".to_owned()))
         }
         "min" | "max" => Some((
-            "it belongs into `region`".to_owned(),
+            "it belongs in `region`".to_owned(),
             "write `region = { min = [..], max = [..] }`".to_owned(),
         )),
         _ => None,
@@ -149,7 +150,7 @@ variants! {
     /// Where the transducers of a mirror stand.
     #[derive(Clone, Debug, PartialEq)]
     pub enum TransducersFile, "shape" = required "\"ring\"", else edges, "how they stand" {
-        /// evenly on a circle
+        /// evenly spaced on a circle
         "ring" Ring {
             /// centre of the ring
             center: Vec<f64> = required "[128.0, 128.0]";
@@ -158,7 +159,7 @@ variants! {
             /// how many there are
             count: usize = required "64";
         }
-        /// evenly on a line
+        /// evenly spaced on a line
         "line" Line {
             /// one end of the line
             from: Vec<f64> = required "[10.0, 10.0]";
@@ -169,7 +170,7 @@ variants! {
         }
         /// on every edge site, inside absorbing edges
         "edges" Edges
-        /// one by one
+        /// as listed
         "points" Points {
             /// the places
             points: Vec<Vec<f64>> = required "[[1.0, 1.0], [1.0, 1.1]]";
@@ -188,34 +189,32 @@ section! {
     /// `[mirror]`.
     #[derive(Clone, Debug, PartialEq)]
     pub struct MirrorFile {
-        /// `echo`: the whole field is turned round, ψ → ψ\* or dp/dt → −dp/dt. The others begin with an empty field
-        /// and play the record backwards: `reversal` adds it (sound: 2c dp/dt), `one-bit` adds its sign (quantum:
-        /// its phase) at the largest amplitude, of sound less the straight line through it, `inverse-filter` is
-        /// exact
+        /// `echo`: the whole field is reversed, ψ → ψ\* or dp/dt → −dp/dt. The others start with an empty field and
+        /// play the record backwards: `reversal` adds it (sound: 2c dp/dt), `one-bit` adds its sign (quantum: its
+        /// phase) at the largest amplitude (sound: after subtracting its straight-line fit), `inverse-filter` is exact
         method: MirrorMethod = required ("\"echo\"", MirrorMethod::Echo);
         /// when time is reversed
         at: f64 = required "40.0", "> 0";
-        /// where its transducers stand: `{ shape = "ring", center, radius, count }`, `{ shape = "line", from, to, count }`,
+        /// where its transducers are: `{ shape = "ring", center, radius, count }`, `{ shape = "line", from, to, count }`,
         /// `{ shape = "edges" }` (inside absorbing edges), `{ shape = "points", points }`
         transducers: Option<TransducersFile> = maybe "none", "needed by all methods but `echo`";
-        /// `reversal` and `one-bit` only: how many of the transducers play, evenly chosen around the ring, along
-        /// the line, among the points in their order. All are heard, so another number takes the way back again
-        /// without recording anew
+        /// `reversal` and `one-bit` only: how many of the transducers play, evenly chosen around the ring, along the
+        /// line, or among the points in their order. All of them record, so that the way back can be repeated with
+        /// another number without a new recording
         playing: Option<usize> = maybe "all", "≥ 1";
-        /// how much of the record is played, from t = 0 on; the rest is silence on the way back
+        /// how much of the record is played, from t = 0 on; the rest of the way back is silent
         record: Option<f64> = maybe "all of it", "> 0";
-        /// Gaussian noise on what was recorded, as a fraction of its rms; an echo has it on the whole field
+        /// Gaussian noise added to the record, as a fraction of its rms; for an echo, to the whole field
         noise: f64 = or [0.0], "≥ 0";
-        /// layers, as in `[[layer]]`, that act on the way back only, after the scene's own; method and Δt are held
-        /// against that medium as well
+        /// layers, as in `[[layer]]`, that act only on the way back, after the scene's own; method and Δt are also checked for that medium
         perturbation: Vec<LayerFile> = tables [];
-        /// time reversal reverses the magnetic field; `true` keeps it, and the wave does not return
+        /// normally the mirror also reverses the magnetic field; `true` keeps it, and the wave does not return
         keep_flux: bool = or [false];
         /// the seed of the noise
         seed: usize = or [1], "whole, ≥ 0";
-        /// `inverse-filter` only. `hard` holds the sites at the recorded values; `soft` adds the signal that the
-        /// inverted matrix of impulse responses gives: what a real array would have to play, with `oscillators`
-        /// forces and displacements
+        /// `inverse-filter` only. `hard` holds the sites at the recorded values; `soft` adds the signal given by the
+        /// inverted matrix of impulse responses: what a real array would have to play (with `oscillators`, forces and
+        /// displacements)
         drive: Drive = or [Drive::default()];
         /// `drive = "soft"` only: λ of (G†G + λ)⁻¹G†
         regularization: Option<f64> = maybe "0", "≥ 0";

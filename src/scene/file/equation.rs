@@ -62,11 +62,11 @@ section! {
     pub struct GridFile {
         /// sites along x, y, z
         size: Vec<usize> = required "[512, 512]", "1 to 3 whole numbers, each from 2; all must fit into memory";
-        /// distance a of neighbouring sites
+        /// distance a between neighbouring sites
         spacing: f64 = required "0.5", "> 0";
-        /// what happens where the grid ends, see below
+        /// what happens at the edges of the grid, see below
         edges: EdgesFile = or [EdgesFile::All(Edge::Wall)], "one word, or one per axis";
-        /// sites of the layer inside the grid, where an edge absorbs
+        /// width in sites of the layer inside the grid at an absorbing edge
         absorb_width: Option<usize> = maybe "32", "two of them must leave a site";
     }
 }
@@ -175,12 +175,14 @@ impl Table for Attenuation {}
 
 section! {
     for TimeSpec {
-        /// Δt; `"auto"` is the method's advice, halved until steps follow what drives do within 2 %, and shortened so that a whole number of steps leads to `end`, or to a mirror's `at` and, where a quarter more steps are enough, to `end` as well
+        /// Δt; `"auto"` is the method's recommendation, halved until the steps follow drives within 2 %, and shortened
+        /// so that a whole number of steps leads to `end`, or to a mirror's `at` and, if at most a quarter more steps
+        /// are needed for it, also to `end`
         step: Option<f64> = with (number_or_auto, "`\"auto\"`"), "> 0; for sound below the stability limit";
-        /// when `run` and `render` stop; the window goes on
+        /// when `run` and `render` stop; the window continues
         end: Option<f64> = maybe "none", "> 0";
-        /// steps in imaginary time: relaxes towards the ground state. The norm is restored after every step;
-        /// `interaction` acts by the density with which a step begins, so that μ is off by O(Δt²) and E by O(Δt⁴)
+        /// steps in imaginary time: the state relaxes towards the ground state. The norm is restored after every step;
+        /// `interaction` uses the density at the start of a step, so that μ has an error of O(Δt²) and E of O(Δt⁴)
         imaginary: bool = or [false], "quantum; order 2 at most";
     }
 }
@@ -191,12 +193,12 @@ section! {
     pub struct SolverFile: Default {
         /// see `ripplon list methods`
         method: Option<String> = maybe "the first for the equation";
-        /// `auto`, `cpu`, `cuda`, `wgpu` (a graphics adapter, single precision; never taken by `auto` unless only
-        /// it has the variant, or in a [page](web.md#steps-on-webgpu))
+        /// `auto`, `cpu`, `cuda`, `wgpu` (a graphics adapter, single precision; `auto` takes it only if no other back
+        /// end has the variant, or in a [page](web.md#steps-on-webgpu))
         backend: BackendChoice = or [BackendChoice::Auto];
         /// `single`, `double`
         precision: Precision = or [Precision::Single];
-        /// a way of computing the same steps; `auto` is the fastest
+        /// which of several ways of computing the same steps; `auto` is the fastest
         variant: String = or ["auto".to_owned()];
         /// The method's parameters by name; whether it has them is for the solver table to say.
         parameters: BTreeMap<String, Parameter> = flat [];

@@ -17,9 +17,9 @@ variants! {
         "everywhere" Everywhere
         /// min ≤ r ≤ max on every axis
         "box" Box {
-            /// of a box: lower corner
+            /// lower corner of a box
             min: Vec<f64> = required "[0.0, 0.0]";
-            /// of a box: upper corner
+            /// upper corner of a box
             max: Vec<f64> = required "[10.0, 10.0]";
         }
         /// distance ≤ radius (a ball in 3D, an interval in 1D)
@@ -33,9 +33,9 @@ variants! {
         "ring" Ring {
             /// centre
             center: Vec<f64> = required "[64.0, 64.0]";
-            /// of a ring: inner radius
+            /// inner radius of a ring
             inner: f64 = required "20.0";
-            /// of a ring: outer radius
+            /// outer radius of a ring
             outer: f64 = required "24.0";
         }
         /// inside, by the even–odd rule, or on an edge; along all z
@@ -43,22 +43,22 @@ variants! {
             /// corners of a polygon in order, or the points of a stroke
             points: Vec<[f64; 2]> = required "[[0.0, 0.0], [8.0, 0.0], [4.0, 6.0]]", "at least 3 pairs";
         }
-        /// within `radius` of the line through the points: what the brush leaves; along all z
+        /// within `radius` of the line through the points, as drawn by the brush; along all z
         "stroke" Stroke {
             /// points of the line
             points: Vec<[f64; 2]> = required "[[0.0, 0.0], [8.0, 0.0]]", "at least 1 pair";
             /// half its width
             radius: f64 = required "2.0";
         }
-        /// a screen across x, `thickness` thick around `x`, but for openings of width `opening` around each y of `centers`
+        /// a screen across x, of thickness `thickness` about `x`, except for openings of width `opening` about each y of `centers`
         "slits" Slits {
-            /// of slits: middle of the screen along x
+            /// middle of the screen of slits along x
             x: f64 = required "100.0";
-            /// of slits: thickness of the screen
+            /// thickness of the screen
             thickness: f64 = required "2.0";
-            /// of slits: centres of the openings along y
+            /// centres of its openings along y
             centers: Vec<f64> = required "[40.0, 60.0]";
-            /// of slits: width of an opening
+            /// width of an opening
             opening: f64 = required "4.0";
         }
         /// where the picture is not black; the grey level (0 to 1, times the opacity) multiplies the value. The picture is
@@ -87,15 +87,15 @@ section! {
         /// `potential` (U), `hopping`, `flux`, `interaction` (quantum), `speed`, `density`, `impedance`,
         /// `attenuation` (acoustic), `wall`, `absorption` (both)
         sets: Sets = required ("\"potential\"", Sets::Potential);
-        /// of a layer of hopping: the axis whose bonds it sets
+        /// for `hopping`: the axis whose bonds it sets
         axis: Option<usize> = with (axis, "all");
         /// The shape with its keys.
         shape: ShapeFile = flat [];
         /// a number, or a formula of x, y, z and r
         value: Option<ValueFile> = maybe "required, but 1 for walls, pictures and arrays";
-        /// `set` replaces what the layers before left, `add` adds to it
+        /// `set` replaces the value of earlier layers, `add` adds to it
         mode: Mode = or [Mode::Set];
-        /// a formula of t that the value is multiplied by; potentials only
+        /// a formula of t by which the value is multiplied; potentials only
         drive: Option<String> = maybe "none";
         /// `high` and `corner` of an impedance.
         pole: Option<WallPole> = flat [];
@@ -151,14 +151,14 @@ impl Fields for Option<WallPole> {
                 none(),
                 "with `corner`",
                 "",
-                "of an impedance: ξ far above the corner",
+                "for `impedance`: ξ far above the corner",
             ),
             Row::of::<f64>(
                 "corner",
                 none(),
                 "with `high`",
                 "Hz",
-                "of an impedance: the frequency between `value` and `high`",
+                "for `impedance`: the frequency at which it changes from `value` to `high`",
             ),
         ]
     }

@@ -51,7 +51,7 @@ impl Fields for SourcePlace {
                 none(),
                 "with `from`",
                 "m",
-                "and its other end, each reaching to the wall where it stands at the outermost sites; or",
+                "and its other end; an end at the outermost sites reaches to the wall; or",
             ),
             Row::of::<Vec<Vec<f64>>>("points", none(), "", "m", "a list of places: a phased array,"),
             Row::of::<Vec<f64>>(
@@ -66,16 +66,10 @@ impl Fields for SourcePlace {
                 none(),
                 "three dimensions",
                 "m",
-                "centre of a disk, which the grid's edges cut and which goes on across periodic ones: a piston; wider than the grid, a plane",
+                "centre of a disk: a piston; the grid's edges cut it, and it continues across periodic ones; wider than the grid, it is a plane",
             ),
             Row::of::<f64>("radius", none(), "with `center`", "m", "radius of the disk"),
-            Row::of::<String>(
-                "normal",
-                none(),
-                "with `center`",
-                "",
-                "the axis across which the disk stands",
-            ),
+            Row::of::<String>("normal", none(), "with `center`", "", "the axis normal to the disk"),
         ];
         rows[7].kind = Kind::words(&LayerFile::AXES);
         rows
@@ -154,10 +148,10 @@ variants! {
         "`ricker`, `sine`, `burst` (a sine under a Hann window), `chirp` (from one frequency to another), `file`" {
         /// Ricker's wavelet
         "ricker" Ricker {
-            /// frequency; required, but not for `file`
+            /// frequency; required except for `file`
             frequency: f64 = required "1000.0", "> 0", "Hz";
         }
-        /// a sine that goes on
+        /// a continuous sine
         "sine" Sine {
             /// frequency
             frequency: f64 = required "1000.0", "> 0", "Hz";
@@ -178,11 +172,11 @@ variants! {
             /// duration of `chirp`
             duration: f64 = required "0.01", "> 0", "s";
         }
-        /// samples of a file, and between them the wave that they sample
+        /// samples of a file, with band-limited interpolation
         "file" File {
-            /// of `file`: a WAV file, or an NPY file with `rate`, relative to the scene file
+            /// for `file`: a WAV file, or an NPY file with `rate`, relative to the scene file
             file: PathBuf = required "\"signal.wav\"";
-            /// of an NPY file: samples per second
+            /// samples per second of an NPY file
             rate: Option<f64> = maybe "that of a WAV file", "> 0", "Hz";
         }
     }
@@ -203,20 +197,19 @@ section! {
         place: SourcePlace = flat [];
         /// What it sends.
         signal: SignalFile = flat [];
-        /// `monopole`: alike in all directions; `dipole`: a force; `one-way`: the force and a monopole that cancels
-        /// it behind
+        /// `monopole`: the same in all directions; `dipole`: a force; `one-way`: a force, with a monopole that cancels its wave behind the source
         pattern: PatternFile = or [PatternFile::Monopole];
-        /// of `dipole` and `one-way`: along what, as a list of any length but 0
+        /// for `dipole` and `one-way`: the direction, a vector of any length except 0
         direction: Vec<f64> = empty "the axis of a disk, x in one dimension";
-        /// phase by which the sine of `sine`, `burst` and `chirp` leads
+        /// phase lead of the sine of `sine`, `burst` and `chirp`
         phase: f64 = or [0.0], "", "rad";
-        /// `monopole`: Pa m^d/s² of a point, Pa m^(d−1)/s² of a metre of a line, Pa m/s² of a square metre of a
-        /// disk. `dipole`, `one-way`: the force of a point in Pa m^(d−1); of a line across a plane or a disk across
-        /// all of space Pa
+        /// `monopole`: Pa m^d/s² for a point, Pa m^(d−1)/s² per metre of a line, Pa m/s² per square metre of a disk.
+        /// `dipole`, `one-way`: the force of a point in Pa m^(d−1); for a line across the whole plane or a disk across
+        /// the whole space, Pa
         amplitude: f64 = or [1.0];
         /// delay of the signal
         delay: f64 = or [0.0], "≥ 0", "s";
-        /// the source moves. It is silent off the grid; along a periodic axis it comes in at the other end
+        /// velocity of a moving source. It is silent outside the grid; along a periodic axis it re-enters at the other end
         velocity: Vec<f64> = empty "0", "", "m/s";
     }
 }

@@ -16,74 +16,71 @@ section! {
     pub struct ViewFile: Default {
         /// `density`, `phase`, `real`, `imaginary`, `momentum` (quantum), `pressure`, `rms`, `level`, `velocity`,
         /// `intensity` (acoustic), `energy`, `peak`. `rms` is √⟨p²⟩ in Pa, `level` the same in dB re 20 µPa (0 and
-        /// above), `velocity` |v| of the medium in m/s, `intensity` |⟨p v⟩| in W/m²: means since the start, or
-        /// since they are first looked at; these four by `fdtd` on the processor. `momentum` is |ψ(k)|² with k from
-        /// −π/a to π/a along each axis, k = 0 in the middle; `energy` of ψ is shared between the ends of each bond,
-        /// so that its sum is ⟨H⟩, of sound it is p²/(2ρc²) + ρv²/2 in J/m³; `peak` is taken after every step
+        /// above), `velocity` |v| of the medium in m/s, `intensity` |⟨p v⟩| in W/m²: means since the start, or since
+        /// they were first shown; these four need `fdtd` on the processor. `momentum` is |ψ(k)|² with k from −π/a to
+        /// π/a along each axis, k = 0 in the middle; `energy` of ψ is shared between the ends of each bond, so that its
+        /// sum is ⟨H⟩, for sound it is p²/(2ρc²) + ρv²/2 in J/m³; `peak` is the largest value so far, over all steps
         quantity: Option<Quantity> = maybe "`density`, or `pressure` for sound";
-        /// see `ripplon list colormaps`; phases need a cyclic one. `auto` has two sides for what may be negative, such as
-        /// an energy of ψ
+        /// see `ripplon list colormaps`; phases need a cyclic one. `auto` takes a diverging map for quantities that may
+        /// be negative, such as an energy of ψ
         colormap: String = or ["auto".to_owned()];
-        /// `auto` (follows the field; begins anew where a mirror's transducers begin to play), `locked` (by the
-        /// first frame), or `[low, high]`. Zero keeps the neutral colour of a map with two sides
+        /// `auto` (follows the field; restarts when a mirror's transducers begin to play), `locked` (set by the first
+        /// frame), or `[low, high]`. Zero keeps the neutral colour of a diverging map
         range: ColorRange = or [ColorRange::Auto];
-        /// how bright values are that are not negative, as densities: `linear` (in proportion), or `root` (as their
-        /// square root, which shows faint waves beside strong ones; the colour bar is labelled accordingly).
-        /// Pressures and other quantities with a sign have their own maps
+        /// the brightness of values that are not negative, such as densities: `linear` (proportional), or `root`
+        /// (proportional to the square root, which shows faint waves next to strong ones; the colour bar is labelled
+        /// accordingly). It does not apply to pressures and other signed quantities
         brightness: Brightness = or [Brightness::Linear];
-        /// `plane` (in colours; of three dimensions one plane of constant z); two dimensions only: `relief` (the
-        /// value as height over the plane); three dimensions only: `slices` (three planes in the box) or `volume`
-        /// (the whole field, seen through)
+        /// `plane` (in colours; in three dimensions one plane of constant z); two dimensions only: `relief` (the value
+        /// as height above the plane); three dimensions only: `slices` (three planes in the box) or `volume` (the whole
+        /// field, translucent)
         mode: ViewMode = or [ViewMode::Plane];
-        /// of a relief, slices or a volume: `{ azimuth, elevation, zoom, target }`, see below
+        /// for a relief, slices or a volume: `{ azimuth, elevation, zoom, target }`, see below
         camera: Option<Orbit> = maybe "the whole";
-        /// three dimensions only: the lengths `[x, y, z]` at which the slices stand; the last is also that of the
-        /// plane
+        /// three dimensions only: the positions `[x, y, z]` of the slices; the last is also that of the plane
         slices: Vec<f64> = empty "the middle";
-        /// how a volume hides what is behind a value: `soft` (in proportion to its size), `faint` (weak waves show
-        /// beside strong ones), `solid` (only strong ones), `shells` (two surfaces of equal size), or 2 to 8 points
-        /// `[[size, opacity], ...]`
+        /// the opacity of a volume: `soft` (proportional to the size of the value), `faint` (weak waves are visible
+        /// next to strong ones), `solid` (only strong ones), `shells` (two surfaces of constant value), or 2 to 8
+        /// points `[[size, opacity], ...]`
         opacity: Opacity = or [Opacity::Soft];
-        /// lights a volume along its gradients
+        /// shades a volume by its gradients
         shading: bool = or [false];
-        /// of `rms`, `level`, `intensity` and the flow of sound: the time constant with which the past fades
+        /// for `rms`, `level`, `intensity` and the flow of sound: the time constant with which the past fades
         over: Option<f64> = maybe "all of the run", "", "s";
-        /// two dimensions only, over a plane: `arrows` or `streamlines` of what flows. Of ψ the probability current
-        /// j = Im ψ\*∇ψ/m of the lattice's bonds, magnetic field and rotation included, of the picture's moment; of
-        /// sound the mean intensity ⟨p v⟩ (as `intensity`, by `fdtd` on the processor, `over` for its time
-        /// constant). Arrows are as long as the root of the flow, and those below 1 % of the strongest in view are
-        /// left out
+        /// two dimensions only, over a plane: `arrows` or `streamlines` of the flow. For ψ it is the probability
+        /// current j = Im ψ\*∇ψ/m of the lattice's bonds at the time of the picture, with magnetic field and rotation;
+        /// for sound the mean intensity ⟨p v⟩ (like `intensity`, with `fdtd` on the processor, and `over` as its time
+        /// constant). The length of an arrow is proportional to the square root of the flow; arrows below 1 % of the
+        /// strongest in view are left out
         flow: Flow = or [Flow::None];
-        /// the time that the scene's picture in the gallery shows, or a list of times, all of which it shows at
-        /// once, as a photograph exposed several times
+        /// the time shown by the scene's picture in the gallery, or a list of times, which are shown together, like a multiple exposure
         cover: Vec<f64> = with (cover, "half of `time.end`");
-        /// the plots that suit the scene, in their order: `cut`, `carpet`, `position`, `spread`, `norm`, `energy`,
+        /// the plots to show with the scene, in order: `cut`, `carpet`, `position`, `spread`, `norm`, `energy`,
         /// `momentum`, `uncertainty`, `angular-momentum`, `overlap`, `participation`, `purity`, `marginals`,
-        /// `detectors`, `spectrum`, `fidelity`, `signals`, `focus`. In the window *More, Keep with the scene*
-        /// writes those that are chosen
+        /// `detectors`, `spectrum`, `fidelity`, `signals`, `focus`. In the window, *More, Keep with the scene* stores the chosen ones here
         plots: Vec<Plot> = with (plots, "the user's own choice");
-        /// the part of a line or plane that the window shows at first, and that pictures and films show: `{ min =
-        /// [x, y], max = [x, y] }`; in three dimensions of every plane (`mode = "plane"`). Momenta are shown whole
+        /// the part of a line or plane that the window shows at first, and that pictures and films show: `{ min = [x,
+        /// y], max = [x, y] }`; in three dimensions, of every plane (`mode = "plane"`). Momenta are always shown whole
         region: Option<[Vec<f64>; 2]> = with (corners, "all of it");
     }
 }
 
 section! {
     for Orbit {
-        /// round the z axis: 0 looks along y with x to the right, 90 looks against x
+        /// about the z axis: 0 looks along y with x to the right, 90 looks against x
         azimuth: f64 = or [Orbit::default().azimuth], "−360 to 360", "degrees";
         /// above the plane of x and y: 90 looks down the z axis, as a plane does
         elevation: f64 = or [Orbit::default().elevation], "−90 to 90; of a relief 5 to 90", "degrees";
-        /// 1 where the whole box is in view
+        /// at 1 the whole box is in view
         zoom: f64 = or [Orbit::default().zoom], "0.25 to 40";
-        /// what it looks at, as three lengths; not of a relief
+        /// the point that it looks at, as three coordinates; not for a relief
         target: Option<[f64; 3]> = maybe "the middle of the grid";
     }
 }
 
 section! {
     for CameraKey {
-        /// when, each a time of its own
+        /// its time, different from those of the other keys
         at: f64 = required "0.0", "≥ 0";
         /// From where it looks.
         orbit: Orbit = flat [];
@@ -174,7 +171,7 @@ mod plots {
             return Vec::new();
         };
         let Value::Array(items) = &node.value else {
-            let message = format!("{} is no list of plots", node.value.shown());
+            let message = format!("{} is not a list of plots", node.value.shown());
             found.value(&path, message, "write e.g. [\"detectors\", \"cut\"]");
             return Vec::new();
         };

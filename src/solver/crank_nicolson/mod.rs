@@ -55,8 +55,7 @@ use crate::scene::{Objection, Scenario};
 pub static METHOD: Method = Method {
     id: "crank-nicolson",
     title: "Crank–Nicolson",
-    about: "The implicit midpoint rule: stable and unitary for every Δt. Each step solves tridiagonal systems, from end to end (Thomas) or cut into blocks \
-            that are eliminated side by side (N-shaped partition). In two dimensions one line after the other, in both directions.",
+    about: "The implicit midpoint rule: stable and unitary for every Δt. Each step solves tridiagonal systems, from end to end (Thomas) or divided into blocks that are eliminated side by side (N-shaped partition). In two dimensions one line after the other, in both directions.",
     equation: Equation::Schrodinger,
     orders: &[2],
     ranks: &[1, 2],
@@ -83,26 +82,24 @@ pub static METHOD: Method = Method {
         ParameterSpec {
             key: "blocks",
             title: "Blocks",
-            about: "Blocks that the line is cut into. Few make long recurrences on few lanes, many a long reduced system of joints: the optimum grows as √n. auto: δ√n \
-                    with δ measured once on this machine, and no fewer than keep a vector of blocks in a core's cache.",
+            about: "Blocks that the line is cut into. Few blocks mean long recurrences on few lanes, many a long reduced system of joints: the optimum grows as √n. auto: δ√n with δ measured once on this machine, and at least so many that a vector of blocks stays in a core's cache.",
             kind: Kind::Count { min: 2, max: 1 << 24 },
             variants: &["n-partition"],
         },
         ParameterSpec {
             key: "levels",
             title: "Levels",
-            about: "How often the reduced system of joints is cut into blocks in its turn before it is solved end to end.",
+            about: "How many times the reduced system of joints is itself divided into blocks before it is solved end to end.",
             kind: Kind::Count { min: 1, max: 4 },
             variants: &["n-partition"],
         },
         ParameterSpec {
-            about: "Parts that the grid is cut into along its slowest axis. Under an MPI launcher every process takes some of them, at least one. A cut changes ψ by less than 2⁻⁶⁰ \
-                    of its norm, and so bits; a number of parts has the same bits among processes and in one.",
+            about: "Parts that the grid is cut into along its slowest axis. Under an MPI launcher every process takes some of them, at least one. A cut changes ψ by less than 2⁻⁶⁰ of its norm, and so the last bits; the same number of parts gives the same bits in several processes and in one.",
             ..PARTS_PARAMETER
         },
         ParameterSpec {
             about: "How many NVIDIA devices share the grid, their numbers ([0, 1]), or \"all\": as many as the grid fills. Each steps a part, and neighbours copy ghost rows from \
-                    device to device. A number may stand there twice. A cut changes ψ by less than 2⁻⁶⁰ of its norm.",
+                    device to device. A number may occur twice. A cut changes ψ by less than 2⁻⁶⁰ of its norm.",
             ..DEVICES_PARAMETER
         },
     ],

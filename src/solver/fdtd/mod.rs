@@ -96,15 +96,15 @@ pub static METHOD: Method = Method {
             variants: &[
                 Variant {
                     id: "stepwise",
-                    about: "One pass over the grid a step, in place over the older level, plane by plane through the cache.",
+                    about: "One pass over the grid per step, in place over the older level, plane by plane through the cache.",
                 },
                 Variant {
                     id: "tiled",
-                    about: "Two dimensions: diamonds of rows and steps that stay in a core's cache. The same to the bit.",
+                    about: "Two dimensions: diamonds of rows and steps that stay in a core's cache. The same bit for bit.",
                 },
                 Variant {
                     id: "diamond-torre",
-                    about: "Three dimensions: many steps of a diamond of rows, which slides through the grid as they go. The same to the bit.",
+                    about: "Three dimensions: many steps of a diamond of rows, which slides through the grid with time. The same bit for bit.",
                 },
             ],
         },
@@ -117,8 +117,7 @@ pub static METHOD: Method = Method {
         ParameterSpec {
             key: "order",
             title: "Space order",
-            about: "Error of a wave's speed ∝ (a/wavelength)^order, on top of an error ∝ Δt². Orders 4 to 8 pay with a small Δt: at half the \
-                stability limit and 10 points a wavelength, order 2 is 1.4 % slow and order 4 within 0.1 %. Levchenko et al. 2016.",
+            about: "Error of a wave's speed ∝ (a/wavelength)^order, on top of an error ∝ Δt². Orders 4 to 8 pay off with a small Δt: at half the stability limit and 10 points per wavelength, order 2 is 1.4 % slow and order 4 within 0.1 %. Levchenko et al. 2016.",
             kind: Kind::OneOf {
                 values: &[2, 4, 6, 8],
                 default: 2,
@@ -128,7 +127,7 @@ pub static METHOD: Method = Method {
         ParameterSpec {
             key: "dts",
             title: "Diamond size",
-            about: "Rows of a diamond: its width is order · dts. Within a tower a site and step cost 4/dts numbers of memory traffic instead of 3; the \
+            about: "Rows of a diamond: its width is order · dts. Within a tower, memory traffic is 4/dts numbers per site and step instead of 3; the \
                     tile, 2 · order² · dts²/4 rows of both levels in three dimensions, should stay in a core's cache. Levchenko et al. 2016, §4.",
             kind: Kind::Count {
                 min: 1,
@@ -139,8 +138,7 @@ pub static METHOD: Method = Method {
         ParameterSpec {
             key: "tower",
             title: "Tower height",
-            about: "Steps that a tile takes before the next begins. Loading and leaving a tower cost 4/steps numbers a site and step. Pictures and edits wait \
-                    for the end of a tower; fewer steps at a time make shorter ones.",
+            about: "Steps that a tile takes before the next begins. Starting and ending a tower costs 4/steps numbers per site and step. Pictures and edits wait for the end of a tower; fewer steps at a time make shorter towers.",
             kind: Kind::Count {
                 min: 1,
                 max: MOST_STEPS as i64,

@@ -56,7 +56,7 @@ use crate::scene::{Objection, Scenario};
 pub static METHOD: Method = Method {
     id: "oscillators",
     title: "Coupled oscillators (pair partitioning)",
-    about: "Sound as masses and springs, turned pair by pair, each exactly: symplectic, exactly reversible, of order 2 or 4 in Δt, stable for steps 1.6 times as \
+    about: "Sound as masses and springs, propagated pair by pair, each exactly: symplectic, exactly reversible, of order 2 or 4 in Δt, stable for steps 1.6 times as \
             long as those of finite differences. The choice for time reversal; finite differences are faster.",
     equation: Equation::Acoustic,
     orders: &[2, 4],
@@ -97,15 +97,14 @@ pub static METHOD: Method = Method {
         ParameterSpec {
             key: "block",
             title: "Block",
-            about: "Sites of a block that stays in cache, per axis, halo included. Larger blocks have less halo (2 sites a sub-step and side), smaller ones \
-                    fit a nearer cache.",
+            about: "Sites of a block that stays in cache, per axis, halo included. Larger blocks have less halo (2 sites per sub-step and side), smaller ones fit a faster cache.",
             kind: Kind::Sizes { min: 16, max: 65536 },
             variants: &["blocked"],
         },
         ParameterSpec {
             key: "fused_steps",
             title: "Fused steps",
-            about: "Steps that a block takes in cache, or in the registers of a device (at most 4, along a line 16; on a graphics adapter 6), before it goes back to memory. Never \
+            about: "Steps that a block takes in cache, or in the registers of a device (at most 4, along a line 16; on a graphics adapter 6), before it is written to memory. Never \
                     changes the result, on processors and NVIDIA devices not by a bit.",
             kind: Kind::Count { min: 1, max: 64 },
             variants: &["blocked", "fused"],

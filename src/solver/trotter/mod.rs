@@ -60,8 +60,7 @@ use run::{Sweeper, Trotter};
 pub static METHOD: Method = Method {
     id: "trotter",
     title: "Trotter–Suzuki",
-    about: "Splits the Hamiltonian into pairs of neighbouring sites and turns each pair exactly: unitary for every step, reversible, \
-            local, and the fastest explicit method on a lattice. Potentials are exact phases.",
+    about: "Splits the Hamiltonian into pairs of neighbouring sites and propagates each pair exactly: unitary for every step, reversible, local, and the fastest explicit method on a lattice. Potentials are exact phases.",
     equation: Equation::Schrodinger,
     orders: &[1, 2, 4],
     ranks: &[1, 2, 3],
@@ -95,7 +94,7 @@ pub static METHOD: Method = Method {
             key: "order",
             title: "Order",
             about: "Error per unit of time ∝ Δt^order. 1: E and O sweeps in turn; 2: their palindrome; \
-                    4: five palindromes (Suzuki 1990), five times the work; where something absorbs 2 all the same; no imaginary time.",
+                    4: five palindromes (Suzuki 1990), five times the work; still of order 2 where something absorbs; no imaginary time.",
             kind: Kind::OneOf {
                 values: &[1, 2, 4],
                 default: 2,
@@ -105,16 +104,14 @@ pub static METHOD: Method = Method {
         ParameterSpec {
             key: "block",
             title: "Block",
-            about: "Sites of a block that stays in cache, per axis, halo included. Larger blocks have less halo (2 sites a fused step \
-                    and side), smaller ones fit a nearer cache.",
+            about: "Sites of a block that stays in cache, per axis, halo included. Larger blocks have less halo (2 sites per fused step and side), smaller ones fit a faster cache.",
             kind: Kind::Sizes { min: 16, max: 65536 },
             variants: &["blocked"],
         },
         ParameterSpec {
             key: "fused_steps",
             title: "Fused steps",
-            about: "Steps that a block takes in cache, or in the registers of a device (at most 10), before it goes back to memory. Never \
-                    changes the result, not by a bit.",
+            about: "Steps that a block takes in cache, or in the registers of a device (at most 10), before it is written to memory. Never changes the result, not by a bit.",
             kind: Kind::Count { min: 1, max: 64 },
             variants: &["blocked", "fused"],
         },
