@@ -381,8 +381,7 @@ impl App {
 }
 
 /// What a file does not hold of edits that were made while the scene ran.
-const WHEN_EDITED: &str =
-    "Edits were made while it ran. In the file they act from the start, those of a mirror’s way back from the turn on";
+const WHEN_EDITED: &str = "Edits were made while it ran. In the file they act from the start, those of a mirror’s way back from the reversal on";
 
 /// What is wrong with a scene, for a notice: where it stands, then fault by fault.
 fn lines(faults: &Faults) -> Vec<String> {
