@@ -2,7 +2,7 @@
 
 use super::side_run;
 use super::theme;
-use super::widgets::{above_cards, icon_button};
+use super::widgets::{above_cards, below_cards, icon_button};
 use super::window::App;
 use crate::app::icon::Icon;
 use crate::engine::{Command, Frame, Status};
@@ -64,10 +64,18 @@ impl App {
         let size = ctx
             .memory(|memory| memory.area_rect(id))
             .map_or(USUAL, |rect| rect.size());
-        let area = beside(self.canvas_area, &side_run::places(ctx), size.x);
-        let at = area.center_bottom() - vec2(0.0, 12.0);
-        let free = above_cards(ctx, Align2::CENTER_BOTTOM.anchor_size(at, size));
-        let place = above_note(free, self.view.note);
+        let panels = side_run::places(ctx);
+        let place = if self.view.graph.is_positive() {
+            // The numbers of the axis are below it.
+            let graph = beside(self.view.graph, &panels, size.x);
+            let upper = Align2::CENTER_TOP.align_size_within_rect(size, graph.shrink(3.0));
+            below_note(below_cards(ctx, upper), self.view.note)
+        } else {
+            let area = beside(self.canvas_area, &panels, size.x);
+            let at = area.center_bottom() - vec2(0.0, 12.0);
+            let free = above_cards(ctx, Align2::CENTER_BOTTOM.anchor_size(at, size));
+            above_note(free, self.view.note, area.top() + CLOCK)
+        };
         let (mut again, mut on, mut hide) = (false, false, false);
         egui::Area::new(id)
             .order(egui::Order::Middle)
@@ -123,10 +131,21 @@ fn beside(area: Rect, panels: &[Rect], width: f32) -> Rect {
     Rect::from_min_max(area.min, egui::pos2(right, area.bottom()))
 }
 
-/// The place of the line, above a note where it would cover that.
-fn above_note(line: Rect, note: Option<Rect>) -> Rect {
-    match note.filter(|note| note.expand(4.0).intersects(line)) {
-        Some(note) => line.translate(vec2(0.0, note.top() - 8.0 - line.bottom())),
+/// What the clock takes of the height of a picture.
+const CLOCK: f32 = 36.0;
+
+/// The place of the line, above a note where it would cover that; in a picture that is too low for both, over the note, which is seen once the line is put away.
+fn above_note(line: Rect, note: Option<Rect>, top: f32) -> Rect {
+    let moved = note
+        .filter(|note| note.expand(4.0).intersects(line))
+        .map(|note| line.translate(vec2(0.0, note.top() - 8.0 - line.bottom())));
+    moved.filter(|moved| moved.top() >= top).unwrap_or(line)
+}
+
+/// The same at the upper edge of a graph, below a note that stands there.
+fn below_note(line: Rect, note: Option<Rect>) -> Rect {
+    match note.filter(|note| note.intersects(line)) {
+        Some(note) => line.translate(vec2(0.0, note.bottom() + 8.0 - line.top())),
         None => line,
     }
 }
@@ -162,12 +181,19 @@ mod tests {
     #[test]
     fn the_line_never_covers_a_note() {
         let line = Rect::from_center_size(pos2(500.0, 600.0), USUAL);
-        assert_eq!(above_note(line, None), line);
+        assert_eq!(above_note(line, None, 36.0), line);
         let far = Rect::from_center_size(pos2(500.0, 100.0), vec2(300.0, 30.0));
-        assert_eq!(above_note(line, Some(far)), line);
+        assert_eq!(above_note(line, Some(far), 36.0), line);
         let note = Rect::from_center_size(pos2(520.0, 610.0), vec2(600.0, 30.0));
-        let moved = above_note(line, Some(note));
+        let moved = above_note(line, Some(note), 36.0);
         assert!(moved.bottom() < note.top() && moved.size() == line.size(), "{moved:?}");
+        // The clock of a low picture stays free.
+        assert_eq!(above_note(line, Some(note), moved.top() + 1.0), line);
+        let below = below_note(line, Some(note));
+        assert!(
+            below.top() > note.bottom() && below_note(line, Some(far)) == line,
+            "{below:?}"
+        );
         assert!((moved.center().x - line.center().x).abs() < 1e-3);
     }
 }

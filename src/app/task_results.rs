@@ -45,7 +45,7 @@ impl App {
         {
             self.noticed = notice.serial;
             if notice.is_error {
-                self.notices.fault("The engine reports", vec![notice.text.to_string()]);
+                self.notices.fault("This did not work", vec![notice.text.to_string()]);
             } else {
                 self.notices.say(notice.text.to_string());
             }
