@@ -262,4 +262,33 @@ mod tests {
             assert!((pair[1] - pair[0] - ROW).abs() < 1.1, "{lines:?}");
         }
     }
+
+    /// Rows of formulas below each other that are wrapped are not read; commands are longer.
+    #[test]
+    fn formulas_of_presets_fit_the_panel() {
+        // The panel beside the picture, as wide as it is at first, less the frame.
+        const ROOM: f32 = 214.0;
+        let ctx = egui::Context::default();
+        theme::install(&ctx);
+        let mut wide = Vec::new();
+        let mut output = ctx.run_ui(egui::RawInput::default(), |ui| {
+            for preset in crate::scene::presets::all() {
+                let (file, _) = crate::solver::read_scene_text(preset.text, None, &[]).unwrap();
+                for block in blocks(&file.about) {
+                    let Block::Code(code) = block else { continue };
+                    let rows = code.trim_end().lines().filter(|row| !row.starts_with("ripplon "));
+                    if code.trim_end().contains('\n') {
+                        let width = |row: &str| {
+                            let font = FontId::monospace(SMALLEST);
+                            let galley = ui.painter().layout_no_wrap(row.to_owned(), font, Color32::WHITE);
+                            galley.size().x
+                        };
+                        wide.extend(rows.filter(|row| width(row) > ROOM).map(ToOwned::to_owned));
+                    }
+                }
+            }
+        });
+        output.textures_delta.clear();
+        assert!(wide.is_empty(), "{wide:#?}");
+    }
 }

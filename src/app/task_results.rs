@@ -5,7 +5,7 @@ use super::settings::LeftTab;
 use super::watcher::Watched;
 use super::window::App;
 use super::{FIRST_PRESET, system};
-use crate::engine::Command;
+use crate::engine::{Command, Status};
 use crate::physics::{Equation, StateMeasures};
 use crate::scene::scenario::Subject;
 use crate::scene::{Faults, Scenario, SceneFile, presets};
@@ -33,6 +33,17 @@ impl App {
         self.worker.frame();
         if self.worker.is_backed_up() {
             ctx.request_repaint_after_secs(0.02);
+        }
+        let frame = self.worker.last_frame();
+        let waits_at_start = frame.clock.steps == 0 && frame.status == Status::Paused;
+        let is_known = frame.scenario.is_some() && frame.status != Status::Starting;
+        if is_known
+            && let Some(steps) = self.pace_at_start.take()
+            && waits_at_start
+        {
+            self.steps_per_frame = Some(steps);
+            self.worker.send(Command::StepsPerFrame(self.steps_per_frame));
+            self.worker.send(Command::Rest(self.settings.rests));
         }
         let frame = self.worker.last_frame();
         self.history.record(frame);
@@ -243,8 +254,9 @@ impl App {
         self.first_try = false;
     }
 
-    /// Shows a scene that runs already, and leaves the run as it is.
+    /// Shows a scene that another machine has. A run that is under way is left as it is; one that waits at its start is shown as it would be here.
     pub(super) fn show_as_it_runs(&mut self, opened: Opened) {
+        self.pace_at_start = Some(pace(&opened.scenario));
         self.take_up(opened);
         self.steps_per_frame = None;
         self.plays_first = false;
