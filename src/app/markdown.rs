@@ -229,7 +229,7 @@ mod tests {
             egui::Shape::Text(text) => Some(text),
             _ => None,
         });
-        let rows = texts.flat_map(|text| text.galley.rows.iter().map(|row| (row, text.pos.y)));
+        let rows = texts.flat_map(|text| text.galley.rows.iter().map(move |row| (row, text.pos.y)));
         rows.filter_map(|(row, top)| {
             let glyph = row.glyphs.first()?;
             Some((row.text(), top + row.pos.y + glyph.pos.y))
