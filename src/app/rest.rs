@@ -65,13 +65,15 @@ impl App {
             .memory(|memory| memory.area_rect(id))
             .map_or(USUAL, |rect| rect.size());
         let panels = side_run::places(ctx);
-        let place = if self.view.graph.is_positive() {
+        // Why an edit is not applied is said at the upper edge.
+        let place = if self.view.graph.is_positive() && self.document.faults.is_none() {
             // The numbers of the axis are below it.
             let graph = beside(self.view.graph, &panels, size.x);
-            let upper = Align2::CENTER_TOP.align_size_within_rect(size, graph.shrink(3.0));
+            let upper = at_upper_edge(size, graph, self.canvas_area.right());
             below_note(below_cards(ctx, upper), self.view.note)
         } else {
-            let area = beside(self.canvas_area, &panels, size.x);
+            let room = beside_tools(self.canvas_area, self.view.area, size.x);
+            let area = beside(room, &panels, size.x);
             let at = area.center_bottom() - vec2(0.0, 12.0);
             let free = above_cards(ctx, Align2::CENTER_BOTTOM.anchor_size(at, size));
             above_note(free, self.view.note, area.top() + CLOCK)
@@ -121,6 +123,16 @@ fn words(frame: &Frame, is_lesson: bool) -> &'static str {
 /// The size of the line before it was shown once.
 const USUAL: egui::Vec2 = vec2(352.0, 46.0);
 
+/// The picture beside the tools, in the middle of which notes stand as well; the whole canvas where that is too narrow for a line of this width, and where the picture is one of two.
+fn beside_tools(canvas: Rect, picture: Rect, width: f32) -> Rect {
+    let is_one_of_two = picture.width() < 0.75 * canvas.width();
+    if is_one_of_two || picture.width() < width + 16.0 {
+        canvas
+    } else {
+        picture
+    }
+}
+
 /// What panels over the right part of the picture leave of it for a line of this width; all of it where that is too little.
 fn beside(area: Rect, panels: &[Rect], width: f32) -> Rect {
     let over = panels.iter().filter(|panel| panel.intersects(area));
@@ -129,6 +141,13 @@ fn beside(area: Rect, panels: &[Rect], width: f32) -> Rect {
         return area;
     }
     Rect::from_min_max(area.min, egui::pos2(right, area.bottom()))
+}
+
+/// The place of the line at the upper edge of a graph. Where it is wider than that, it leaves the numbers at the left free as far as it has room up to the `end` of the canvas.
+fn at_upper_edge(size: egui::Vec2, graph: Rect, end: f32) -> Rect {
+    let middle = Align2::CENTER_TOP.align_size_within_rect(size, graph.shrink(3.0));
+    let over = (graph.left() - middle.left()).max(0.0);
+    middle.translate(vec2(over.min((end - 4.0 - middle.right()).max(0.0)), 0.0))
 }
 
 /// What the clock takes of the height of a picture.
@@ -167,6 +186,31 @@ mod tests {
         );
         let wide = panel.with_min_x(300.0);
         assert_eq!(beside(area, &[wide], USUAL.x), area, "no room is left");
+    }
+
+    #[test]
+    fn the_line_stands_in_the_middle_of_the_picture() {
+        let canvas = Rect::from_min_max(pos2(264.0, 33.0), pos2(1280.0, 621.0));
+        let picture = canvas.with_min_x(302.0);
+        assert_eq!(beside_tools(canvas, picture, USUAL.x), picture);
+        let second = canvas.with_min_x(774.0);
+        assert_eq!(beside_tools(canvas, second, USUAL.x), canvas, "one of two");
+        let narrow = Rect::from_min_max(pos2(264.0, 33.0), pos2(640.0, 275.0));
+        assert_eq!(beside_tools(narrow, narrow.with_min_x(336.0), USUAL.x), narrow);
+        assert_eq!(beside_tools(canvas, Rect::NOTHING, USUAL.x), canvas, "no picture yet");
+    }
+
+    #[test]
+    fn the_line_leaves_the_numbers_of_a_graph_free() {
+        let size = vec2(310.0, 42.0);
+        let wide = Rect::from_min_max(pos2(336.0, 97.0), pos2(1208.0, 565.0));
+        let line = at_upper_edge(size, wide, 1280.0);
+        assert!(wide.contains_rect(line) && (line.center().x - wide.center().x).abs() < 0.1);
+        // In the smallest window: up to a figure at the left.
+        let narrow = Rect::from_min_max(pos2(336.0, 97.0), pos2(568.0, 219.0));
+        let line = at_upper_edge(size, narrow, 640.0);
+        assert!(line.right() <= 640.0 && line.left() > narrow.left() - 12.0, "{line:?}");
+        assert!(line.bottom() < narrow.bottom());
     }
 
     #[test]
