@@ -279,11 +279,15 @@ impl App {
             Action::RulerTool => Tool::Ruler,
             _ => Tool::Move,
         };
-        if tool.fits(sound) {
-            self.view.tools.tool = tool;
-        } else {
+        let view = &self.document.draft.view;
+        let rank = self.document.draft.grid.size.len();
+        if !tool.fits(sound) {
             self.notices
                 .say("Sources are of scenes of sound; this one is of a quantum wave");
+        } else if let Some(why) = tool.obstacle(rank, view.mode, view.quantity) {
+            self.notices.say(why);
+        } else {
+            self.view.tools.tool = tool;
         }
     }
 

@@ -164,6 +164,7 @@ pub fn show(
     update_levels(ui, view, canvas, scenario);
     view.read_out.clear();
     view.note = None;
+    view.graph = egui::Rect::NOTHING;
     let asked = asked_quantity(canvas.document, rank);
     let flat = rank > 1 && canvas.document.draft.view.mode == ViewMode::Plane;
     let quantity = if flat {

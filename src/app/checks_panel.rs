@@ -128,6 +128,14 @@ fn card(
         Verdict::Wrong(_) => (Icon::CircleX, palette.wrong, "disagrees"),
     };
     let time = Units::of(scenario, clock.time_step).time;
+    let unit = expectation.subject.unit(scenario);
+    let with_unit = |value: String| {
+        if unit.is_empty() {
+            value
+        } else {
+            format!("{value} {unit}")
+        }
+    };
     let name = expectation.subject.in_words(scenario.detectors());
     let response = egui::Frame::new()
         .fill(palette.surface)
@@ -155,18 +163,19 @@ fn card(
             } else if hidden {
                 "shown after the question".to_owned()
             } else {
-                format!(
-                    "{} ± {}",
-                    figure(expectation.value, 5),
-                    figure(expectation.tolerance, 2)
-                )
+                let tolerance = figure(expectation.tolerance, 2);
+                with_unit(format!("{} ± {tolerance}", figure(expectation.value, 5)))
             };
             value_row(ui, "predicted", &predicted);
             let (name, value) = match verdict.measured() {
                 Some(value) => ("measured", Some(value)),
                 None => ("now", live(&expectation.subject, frame)),
             };
-            value_row(ui, name, &value.map_or("–".to_owned(), |value| figure(value, 5)));
+            value_row(
+                ui,
+                name,
+                &value.map_or("–".to_owned(), |value| with_unit(figure(value, 5))),
+            );
             if edited {
                 return;
             }
@@ -175,7 +184,7 @@ fn card(
                 return;
             };
             let share = error.abs() / expectation.tolerance;
-            let error = figure(error, 2);
+            let error = with_unit(figure(error, 2));
             if matches!(verdict, Verdict::Wrong(_)) && checks.other_steps {
                 let text = "Δt or the method is not that of the scene, for which its tolerance was made.";
                 hint(ui, text);

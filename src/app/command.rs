@@ -109,9 +109,9 @@ pub enum Action {
     ShowFlow,
     /// The picture alone.
     HidePanels,
-    /// Gallery and scene.
+    /// Lessons and scene.
     LeftPanel,
-    /// Method and view.
+    /// Settings: view, time, method.
     RightPanel,
     /// Plots.
     Plots,
@@ -262,8 +262,8 @@ pub const ACTIONS: &[Entry] = &[
     entry(Action::ShowRelief, Menu::View, "Relief", Icon::Mountain, &[key(NONE, Key::Num4)], "Shows a scene of two dimensions as a relief, or as a picture again."),
     entry(Action::ShowFlow, Menu::View, "Flow", Icon::MoveUpRight, &[key(NONE, Key::Num5)], "Draws over a plane where probability or sound flows: as arrows, as streamlines, or not at all."),
     entry(Action::HidePanels, Menu::View, "Hide panels", Icon::Eye, &[key(NONE, Key::H)], "Leaves the picture alone; again brings the panels back."),
-    entry(Action::LeftPanel, Menu::View, "Gallery and scene", Icon::PanelLeft, &[key(CTRL, Key::Num1)], "Opens or folds the left panel: gallery, lesson, scene."),
-    entry(Action::RightPanel, Menu::View, "Method and view", Icon::PanelRight, &[key(CTRL, Key::Num2)], "Opens or folds the right panel: view, time, method, predictions, comparison."),
+    entry(Action::LeftPanel, Menu::View, "Lessons and scene", Icon::PanelLeft, &[key(CTRL, Key::Num1)], "Opens or folds the left panel: gallery, lesson, scene."),
+    entry(Action::RightPanel, Menu::View, "Settings", Icon::PanelRight, &[key(CTRL, Key::Num2)], "Opens or folds the right panel: view, time, method, predictions, comparison."),
     entry(Action::Plots, Menu::View, "Plots", Icon::ChartLine, &[key(CTRL, Key::Num3)], "Opens or folds the plots."),
     entry(Action::FullScreen, Menu::View, "Full screen", Icon::Maximize, &[key(NONE, Key::F), key(NONE, Key::F11)], "The whole screen, and back."),
     entry(Action::Projector, Menu::View, "Second window", Icon::Projector, &[key(NONE, Key::F6)], "The picture alone in a window of its own, for the projector; it shows what this one shows, and the controls stay here. F in it fills its screen."),

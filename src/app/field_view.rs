@@ -114,14 +114,13 @@ fn listeners(
     (view, sources): (&ViewState, &Sources<'_>),
 ) {
     let (grid, clock) = (sources.scenario.grid(), &sources.frame.clock);
-    let detectors = sources.scenario.detectors();
     let playing = (sources.scenario.sources(), clock.time);
     let plane = plane(view, sources);
     marks::sources(painter, (area, plane), &view.camera, grid, playing);
     marked.draw(painter);
     if view.show_charts && !sources.is_plain() {
         let place = (area, &view.camera, grid.spacing());
-        strip_chart::show(ui, painter, (place, plane), (detectors, sources.history, clock));
+        strip_chart::show(ui, painter, (place, plane), (sources.scenario, sources.history, clock));
     }
 }
 

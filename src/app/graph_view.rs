@@ -67,7 +67,11 @@ impl Sources<'_> {
 pub fn show(ui: &mut Ui, view: &mut ViewState, sources: &Sources<'_>) -> Response {
     let (area, response) = ui.allocate_exact_size(ui.available_size(), Sense::click_and_drag());
     let sites = sources.scenario.grid().size()[0];
-    let plot = plot_area(area);
+    let painter = ui.painter_at(area);
+    let mut plot = plot_area(area);
+    if view.show_theory {
+        plot.min.y += theory_view::head_of_graph(&painter, Room::free(area), plot, sources.scenario.notes());
+    }
     let placing = sources
         .draft
         .filter(|_| view.tools.tool == Tool::Mirror && !sources.is_of_momenta());
@@ -84,7 +88,6 @@ pub fn show(ui: &mut Ui, view: &mut ViewState, sources: &Sources<'_>) -> Respons
         };
         gestures::interact(ui, view, strip(plot), &ground, &response);
     }
-    let painter = ui.painter_at(area);
     if !plot.is_positive() {
         return response;
     }
@@ -97,7 +100,7 @@ pub fn show(ui: &mut Ui, view: &mut ViewState, sources: &Sources<'_>) -> Respons
         1.0
     };
     let bottom = if signed { -top } else { 0.0 };
-    axes(&painter, plot, view, sources, bottom, top);
+    let title = axes(&painter, plot, view, sources, [bottom, top]);
     if !sources.is_of_momenta() {
         potential(&painter, plot, view, sources);
     }
@@ -120,7 +123,7 @@ pub fn show(ui: &mut Ui, view: &mut ViewState, sources: &Sources<'_>) -> Respons
     overlay::clock(&painter, room, clock.time, clock.time_step, sources.units.time);
     if view.show_theory {
         let notes = (sources.scenario.notes(), clock.time);
-        view.note = theory_view::note_of_graph(&painter, room, plot, notes);
+        view.note = theory_view::note_of_graph(&painter, room, (plot, title), notes);
     }
     if let Some(fields) = read_out(&painter, plot, view, sources, &response) {
         // Numbers and name of the axis stand below the plot.
@@ -128,6 +131,7 @@ pub fn show(ui: &mut Ui, view: &mut ViewState, sources: &Sources<'_>) -> Respons
         view.tell(&painter, corner, fields, sources.draft.is_none());
     }
     (view.picture, view.area) = (area, area);
+    view.graph = view.graph.union(plot);
     response.widget_info(|| super::status::picture_info("Graph of the field", sources.frame));
     response
 }
@@ -238,7 +242,8 @@ fn x_of(view: &ViewState, plot: Rect, site: f64) -> f32 {
     view.camera.point_at(strip(plot), [site, 0.5]).x
 }
 
-fn axes(painter: &Painter, plot: Rect, view: &ViewState, sources: &Sources<'_>, bottom: f64, top: f64) {
+/// Lines, numbers and names of both axes; where the title of the upright one stands.
+fn axes(painter: &Painter, plot: Rect, view: &ViewState, sources: &Sources<'_>, [bottom, top]: [f64; 2]) -> Rect {
     let line = Stroke::new(1.0, over_picture().gamma_multiply(0.14));
     let font = FontId::proportional(11.5);
     let text = over_picture().gamma_multiply(0.75);
@@ -271,7 +276,7 @@ fn axes(painter: &Painter, plot: Rect, view: &ViewState, sources: &Sources<'_>, 
         FontId::proportional(12.5),
         text,
     );
-    let step = round_below(((top - bottom) / 4.0).max(1e-30));
+    let step = y_step(top - bottom, plot.height());
     let mut tick = (bottom / step).ceil() * step;
     while tick <= top {
         let y = egui::remap(tick, bottom..=top, f64::from(plot.bottom())..=f64::from(plot.top())) as f32;
@@ -297,7 +302,15 @@ fn axes(painter: &Painter, plot: Rect, view: &ViewState, sources: &Sources<'_>, 
         },
         FontId::proportional(12.5),
         text,
-    );
+    )
+}
+
+/// From mark to mark upwards: four of them or more, as far as there is room for their numbers.
+fn y_step(span: f64, height: f32) -> f64 {
+    /// Height of a number, points.
+    const NUMBER: f64 = 15.0;
+    let usual = round_below((span / 4.0).max(1e-30));
+    usual.max(round_above(span * NUMBER / f64::from(height.max(1.0))))
 }
 
 /// From mark to mark along x: six of them or more, as far as there is room for their numbers.
@@ -482,7 +495,19 @@ fn read_out(
 
 #[cfg(test)]
 mod tests {
-    use super::x_step;
+    use super::{x_step, y_step};
+
+    /// A graph beside plots in the smallest window is 45 points high.
+    #[test]
+    fn numbers_of_a_low_graph_have_room() {
+        for (height, step) in [(400.0, 0.2), (120.0, 0.2), (45.0, 0.5), (20.0, 1.0)] {
+            assert!(
+                (y_step(1.08, height) - step).abs() < 1e-12,
+                "{height}: {}",
+                y_step(1.08, height)
+            );
+        }
+    }
 
     /// In half of a window there are fewer numbers, not numbers on each other.
     #[test]

@@ -10,6 +10,8 @@ const SMALLEST: f32 = 10.0;
 /// The size of letters in text that flows, and in links in it.
 const SIZE: f32 = 13.5;
 const LINK_SIZE: f32 = SIZE - 1.5;
+/// The height of rows with links in them.
+const ROW: f32 = 17.0;
 
 /// Shows a text; returns the setting, `key = value` in code, that was clicked.
 pub fn show(ui: &mut Ui, text: &str) -> Option<String> {
@@ -27,7 +29,10 @@ pub fn show(ui: &mut Ui, text: &str) -> Option<String> {
             Block::Item(sign, item) => {
                 ui.horizontal_top(|ui| {
                     ui.spacing_mut().item_spacing.x = 8.0;
-                    ui.label(egui::RichText::new(sign).color(palette.weak));
+                    // On one line with the first row beside it.
+                    let height = has_links(&spans(&item)).then_some(ROW);
+                    let sign = egui::RichText::new(sign).size(SIZE).line_height(height);
+                    ui.label(sign.color(palette.weak));
                     clicked = flow(ui, &item, palette).or(clicked.take());
                 });
             }
@@ -81,19 +86,17 @@ fn broken(ui: &Ui, code: &str) -> String {
 
 /// Text that flows; settings in it are links.
 fn flow(ui: &mut Ui, text: &str, palette: &Palette) -> Option<String> {
-    const ROW: f32 = 17.0;
     let spans = spans(text);
-    let is_link = |(style, run): &(Style, &str)| *style == Style::Code && is_setting(run);
-    if !spans.iter().any(is_link) {
+    if !has_links(&spans) {
         let label = egui::Label::new(job(text, palette, SIZE, palette.text));
         ui.add(label.wrap().selectable(true));
         return None;
     }
     let mut clicked = None;
+    // Links and words stand on one line: rows are as high as both. The first row is as high as this is where it begins.
+    let usual = std::mem::replace(&mut ui.spacing_mut().interact_size.y, ROW);
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing.x = 0.0;
-        // Links and words stand on one line: rows are as high as both.
-        ui.spacing_mut().interact_size.y = ROW;
         let mut parts = spans.chunk_by(|a, b| is_link(a) == is_link(b)).peekable();
         while let Some(part) = parts.next() {
             if is_link(&part[0]) {
@@ -123,7 +126,17 @@ fn flow(ui: &mut Ui, text: &str, palette: &Palette) -> Option<String> {
             }
         }
     });
+    ui.spacing_mut().interact_size.y = usual;
     clicked
+}
+
+/// Whether a run of a text is a setting, which is a link.
+fn is_link((style, run): &(Style, &str)) -> bool {
+    *style == Style::Code && is_setting(run)
+}
+
+fn has_links(spans: &[(Style, &str)]) -> bool {
+    spans.iter().any(is_link)
 }
 
 /// The size of a link's letters: so that a row takes the link with what follows it without a gap, as a colon, which would begin the next row.
@@ -201,5 +214,81 @@ mod tests {
             }
         }
         assert_eq!(seen, 240);
+    }
+
+    /// Where the rows of texts stand, in the order in which they were laid out: the first letters and the line that they stand on.
+    fn lines(markdown: &str) -> Vec<(String, f32)> {
+        let ctx = egui::Context::default();
+        theme::install(&ctx);
+        let mut output = ctx.run_ui(egui::RawInput::default(), |ui| {
+            ui.set_max_width(230.0);
+            show(ui, markdown);
+        });
+        output.textures_delta.clear();
+        let texts = output.shapes.iter().filter_map(|shape| match &shape.shape {
+            egui::Shape::Text(text) => Some(text),
+            _ => None,
+        });
+        let rows = texts.flat_map(|text| text.galley.rows.iter().map(move |row| (row, text.pos.y)));
+        rows.filter_map(|(row, top)| {
+            let glyph = row.glyphs.first()?;
+            Some((row.text(), top + row.pos.y + glyph.pos.y))
+        })
+        .collect()
+    }
+
+    /// Its letters have a size of their own, and rows with links a height of their own.
+    #[test]
+    fn a_bullet_stands_on_the_line_of_its_item() {
+        for item in ["- a plain item", "- some `solver.order = 4` words"] {
+            let lines = lines(item);
+            let [(_, bullet), (words, text)] = &lines[..2] else {
+                panic!("{item}: {lines:?}")
+            };
+            assert!((bullet - text).abs() < 0.25, "{words}: {bullet} {text}");
+        }
+    }
+
+    #[test]
+    fn rows_below_a_link_are_as_far_apart_as_others() {
+        let lines = lines(
+            "Try `grid.edges = \"soft\"`, an open end: the pulse comes back upside down, and at the end itself there is \
+             silence, and for short waves a little more or less.",
+        );
+        let mut rows: Vec<f32> = lines.iter().map(|(_, line)| *line).collect();
+        rows.dedup_by(|a, b| (*a - *b).abs() < 3.0);
+        assert!(rows.len() > 3, "{lines:?}");
+        for pair in rows.windows(2) {
+            assert!((pair[1] - pair[0] - ROW).abs() < 1.1, "{lines:?}");
+        }
+    }
+
+    /// Rows of formulas below each other that are wrapped are not read; commands are longer.
+    #[test]
+    fn formulas_of_presets_fit_the_panel() {
+        // The panel beside the picture, as wide as it is at first, less the frame.
+        const ROOM: f32 = 214.0;
+        let ctx = egui::Context::default();
+        theme::install(&ctx);
+        let mut wide = Vec::new();
+        let mut output = ctx.run_ui(egui::RawInput::default(), |ui| {
+            for preset in crate::scene::presets::all() {
+                let (file, _) = crate::solver::read_scene_text(preset.text, None, &[]).unwrap();
+                for block in blocks(&file.about) {
+                    let Block::Code(code) = block else { continue };
+                    let rows = code.trim_end().lines().filter(|row| !row.starts_with("ripplon "));
+                    if code.trim_end().contains('\n') {
+                        let width = |row: &str| {
+                            let font = FontId::monospace(SMALLEST);
+                            let galley = ui.painter().layout_no_wrap(row.to_owned(), font, Color32::WHITE);
+                            galley.size().x
+                        };
+                        wide.extend(rows.filter(|row| width(row) > ROOM).map(ToOwned::to_owned));
+                    }
+                }
+            }
+        });
+        output.textures_delta.clear();
+        assert!(wide.is_empty(), "{wide:#?}");
     }
 }

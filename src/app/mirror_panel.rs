@@ -176,7 +176,7 @@ fn played(ui: &mut Ui, mirror: &mut MirrorFile, unit: &'static str) {
         );
     }
     let mut record = mirror.record.map_or(mirror.at, |record| record.min(mirror.at));
-    let about = "From t = 0 to here, at most to the turn; the rest of the record stays silent on the way back.";
+    let about = "From t = 0 to here, at most to the reversal; the rest of the record stays silent on the way back.";
     let pace = (mirror.at.abs() / 200.0).max(1e-9);
     let range = f64::MIN_POSITIVE..=mirror.at.abs().max(f64::MIN_POSITIVE);
     if number_row(ui, ("Record played", about), &mut record, (unit, pace), range).changed() {

@@ -97,6 +97,7 @@ pub mod space_panel;
 pub mod space_view;
 pub mod status;
 pub mod strip_chart;
+mod sweep_names;
 pub mod sweep_panel;
 mod system;
 mod task_results;

@@ -35,11 +35,7 @@ impl CommandPalette {
     pub fn toggle(&mut self, ctx: &egui::Context) {
         self.open = !self.open;
         self.selected = 0;
-        let typed = |event: &Event| match event {
-            Event::Text(text) => Some(text.clone()),
-            _ => None,
-        };
-        self.query = ctx.input(|input| input.events.iter().filter_map(typed).collect());
+        self.query = typed(ctx);
     }
 
     /// Whether it is open.
@@ -78,6 +74,10 @@ impl CommandPalette {
                             .hint_text("Type the name of a command or preset"),
                     )
                     .accessible_name("Command");
+                if !field.has_focus() {
+                    // So does what is typed before the field takes it.
+                    self.query.push_str(&typed(ctx));
+                }
                 field.request_focus();
                 if self.query != before {
                     self.selected = 0;
@@ -134,6 +134,15 @@ impl CommandPalette {
         hits.sort_by_key(|(score, _)| *score);
         hits.into_iter().map(|(_, hit)| hit).collect()
     }
+}
+
+/// The letters of this frame.
+fn typed(ctx: &egui::Context) -> String {
+    let letters = |event: &Event| match event {
+        Event::Text(text) => Some(text.clone()),
+        _ => None,
+    };
+    ctx.input(|input| input.events.iter().filter_map(letters).collect())
 }
 
 /// How well a query fits a scene: by its title, its name, a tag or a word of its text, in this order.
@@ -230,32 +239,59 @@ mod tests {
         assert!(score("echo", "Echo") < score("echo", "Save checkpoint…"));
     }
 
-    #[test]
-    fn enter_takes_what_was_typed_in_the_same_frame() {
-        let (gallery, ctx) = (Gallery::default(), egui::Context::default());
-        let mut palette = CommandPalette::default();
-        palette.toggle(&ctx);
-        let mut frame = |events| {
-            let input = egui::RawInput {
-                events,
-                ..egui::RawInput::default()
-            };
-            let mut chosen = None;
-            let mut output = ctx.run_ui(input, |ui| chosen = palette.show(ui.ctx(), &gallery));
-            output.textures_delta.clear();
-            chosen
+    fn show(
+        palette: &mut CommandPalette,
+        (ctx, gallery): (&egui::Context, &Gallery),
+        events: Vec<egui::Event>,
+    ) -> Option<super::Choice> {
+        let input = egui::RawInput {
+            events,
+            ..egui::RawInput::default()
         };
-        // The field takes letters once it has the focus.
-        assert_eq!(frame(Vec::new()), None);
-        assert_eq!(frame(Vec::new()), None);
-        let enter = egui::Event::Key {
+        let mut chosen = None;
+        let mut output = ctx.run_ui(input, |ui| chosen = palette.show(ui.ctx(), gallery));
+        output.textures_delta.clear();
+        chosen
+    }
+
+    fn enter() -> egui::Event {
+        egui::Event::Key {
             key: egui::Key::Enter,
             physical_key: None,
             pressed: true,
             repeat: false,
             modifiers: egui::Modifiers::NONE,
-        };
-        let chosen = frame(vec![egui::Event::Text("preset snell".to_owned()), enter]);
+        }
+    }
+
+    fn letters(text: &str) -> egui::Event {
+        egui::Event::Text(text.to_owned())
+    }
+
+    #[test]
+    fn enter_takes_what_was_typed_in_the_same_frame() {
+        let (gallery, ctx) = (Gallery::default(), egui::Context::default());
+        let mut palette = CommandPalette::default();
+        palette.toggle(&ctx);
+        let mut frame = |events| show(&mut palette, (&ctx, &gallery), events);
+        // The field takes letters once it has the focus.
+        assert_eq!(frame(Vec::new()), None);
+        assert_eq!(frame(Vec::new()), None);
+        let chosen = frame(vec![letters("preset snell"), enter()]);
+        assert_eq!(chosen, Some(super::Choice::Preset("snell".to_owned())));
+    }
+
+    /// Where frames take long, a word is typed before the field has the focus, and in several of them.
+    #[test]
+    fn letters_are_not_lost_before_the_field_takes_them() {
+        let (gallery, ctx) = (Gallery::default(), egui::Context::default());
+        let mut palette = CommandPalette::default();
+        palette.toggle(&ctx);
+        for part in ["pre", "set ", "sn", "ell"] {
+            assert_eq!(show(&mut palette, (&ctx, &gallery), vec![letters(part)]), None);
+        }
+        assert_eq!(palette.query, "preset snell");
+        let chosen = show(&mut palette, (&ctx, &gallery), vec![enter()]);
         assert_eq!(chosen, Some(super::Choice::Preset("snell".to_owned())));
     }
 

@@ -97,15 +97,25 @@ fn contents(ui: &mut egui::Ui, question: &mut Question) -> (bool, bool) {
     let palette = theme::palette(ui);
     ui.heading(egui::RichText::new(question.ask.title()).color(palette.strong));
     ui.add_space(8.0);
+    let id = egui::Id::unique("path of the prompt");
+    let fresh = std::mem::take(&mut question.fresh);
+    if fresh {
+        // All of it is chosen: what is typed takes its place. The cursor of the question before means nothing here.
+        let mut state = egui::text_edit::TextEditState::default();
+        let all = egui::text::CCursorRange::select_all_str(&question.text);
+        state.cursor.set_char_range(Some(all));
+        state.store(ui.ctx(), id);
+    }
     let field = ui
         .add(
             egui::TextEdit::singleline(&mut question.text)
+                .id(id)
                 .desired_width(f32::INFINITY)
                 .margin(egui::Margin::same(8))
                 .hint_text("Path of the file"),
         )
         .accessible_name("Path of the file");
-    if std::mem::take(&mut question.fresh) {
+    if fresh {
         field.request_focus();
     }
     let path = resolve(&question.text, question.ask);
@@ -149,6 +159,30 @@ fn resolve(text: &str, ask: Ask) -> Option<PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Also where another question was answered before, whose text was longer.
+    #[test]
+    fn what_is_typed_takes_the_place_of_the_suggestion() {
+        let ctx = egui::Context::default();
+        let mut prompt = PathPrompt::default();
+        for (suggestion, typed) in [("a-long-name-of-a-scene.png", "x"), ("short.png", "y")] {
+            prompt.open(Ask::Picture, suggestion.to_owned());
+            for events in [Vec::new(), Vec::new(), vec![egui::Event::Text(typed.to_owned())]] {
+                let input = egui::RawInput {
+                    events,
+                    ..egui::RawInput::default()
+                };
+                let mut output = ctx.run_ui(input, |ui| {
+                    prompt.show(ui.ctx());
+                });
+                output.textures_delta.clear();
+            }
+            assert_eq!(
+                prompt.question.as_ref().map(|question| question.text.as_str()),
+                Some(typed)
+            );
+        }
+    }
 
     #[test]
     fn a_text_becomes_a_path() {

@@ -2,7 +2,7 @@
 
 use super::side_run;
 use super::theme;
-use super::widgets::{above_cards, icon_button};
+use super::widgets::{above_cards, below_cards, icon_button};
 use super::window::App;
 use crate::app::icon::Icon;
 use crate::engine::{Command, Frame, Status};
@@ -64,10 +64,20 @@ impl App {
         let size = ctx
             .memory(|memory| memory.area_rect(id))
             .map_or(USUAL, |rect| rect.size());
-        let area = beside(self.canvas_area, &side_run::places(ctx), size.x);
-        let at = area.center_bottom() - vec2(0.0, 12.0);
-        let free = above_cards(ctx, Align2::CENTER_BOTTOM.anchor_size(at, size));
-        let place = above_note(free, self.view.note);
+        let panels = side_run::places(ctx);
+        // Why an edit is not applied is said at the upper edge.
+        let place = if self.view.graph.is_positive() && self.document.faults.is_none() {
+            // The numbers of the axis are below it.
+            let graph = beside(self.view.graph, &panels, size.x);
+            let upper = at_upper_edge(size, graph, self.canvas_area.right());
+            below_note(below_cards(ctx, upper), self.view.note)
+        } else {
+            let room = beside_tools(self.canvas_area, self.view.area, size.x);
+            let area = beside(room, &panels, size.x);
+            let at = area.center_bottom() - vec2(0.0, 12.0);
+            let free = above_cards(ctx, Align2::CENTER_BOTTOM.anchor_size(at, size));
+            above_note(free, self.view.note, area.top() + CLOCK)
+        };
         let (mut again, mut on, mut hide) = (false, false, false);
         egui::Area::new(id)
             .order(egui::Order::Middle)
@@ -113,6 +123,16 @@ fn words(frame: &Frame, is_lesson: bool) -> &'static str {
 /// The size of the line before it was shown once.
 const USUAL: egui::Vec2 = vec2(352.0, 46.0);
 
+/// The picture beside the tools, in the middle of which notes stand as well; the whole canvas where that is too narrow for a line of this width, and where the picture is one of two.
+fn beside_tools(canvas: Rect, picture: Rect, width: f32) -> Rect {
+    let is_one_of_two = picture.width() < 0.75 * canvas.width();
+    if is_one_of_two || picture.width() < width + 16.0 {
+        canvas
+    } else {
+        picture
+    }
+}
+
 /// What panels over the right part of the picture leave of it for a line of this width; all of it where that is too little.
 fn beside(area: Rect, panels: &[Rect], width: f32) -> Rect {
     let over = panels.iter().filter(|panel| panel.intersects(area));
@@ -123,10 +143,28 @@ fn beside(area: Rect, panels: &[Rect], width: f32) -> Rect {
     Rect::from_min_max(area.min, egui::pos2(right, area.bottom()))
 }
 
-/// The place of the line, above a note where it would cover that.
-fn above_note(line: Rect, note: Option<Rect>) -> Rect {
-    match note.filter(|note| note.expand(4.0).intersects(line)) {
-        Some(note) => line.translate(vec2(0.0, note.top() - 8.0 - line.bottom())),
+/// The place of the line at the upper edge of a graph. Where it is wider than that, it leaves the numbers at the left free as far as it has room up to the `end` of the canvas.
+fn at_upper_edge(size: egui::Vec2, graph: Rect, end: f32) -> Rect {
+    let middle = Align2::CENTER_TOP.align_size_within_rect(size, graph.shrink(3.0));
+    let over = (graph.left() - middle.left()).max(0.0);
+    middle.translate(vec2(over.min((end - 4.0 - middle.right()).max(0.0)), 0.0))
+}
+
+/// What the clock takes of the height of a picture.
+const CLOCK: f32 = 36.0;
+
+/// The place of the line, above a note where it would cover that; in a picture that is too low for both, over the note, which is seen once the line is put away.
+fn above_note(line: Rect, note: Option<Rect>, top: f32) -> Rect {
+    let moved = note
+        .filter(|note| note.expand(4.0).intersects(line))
+        .map(|note| line.translate(vec2(0.0, note.top() - 8.0 - line.bottom())));
+    moved.filter(|moved| moved.top() >= top).unwrap_or(line)
+}
+
+/// The same at the upper edge of a graph, below a note that stands there.
+fn below_note(line: Rect, note: Option<Rect>) -> Rect {
+    match note.filter(|note| note.intersects(line)) {
+        Some(note) => line.translate(vec2(0.0, note.bottom() + 8.0 - line.top())),
         None => line,
     }
 }
@@ -151,6 +189,31 @@ mod tests {
     }
 
     #[test]
+    fn the_line_stands_in_the_middle_of_the_picture() {
+        let canvas = Rect::from_min_max(pos2(264.0, 33.0), pos2(1280.0, 621.0));
+        let picture = canvas.with_min_x(302.0);
+        assert_eq!(beside_tools(canvas, picture, USUAL.x), picture);
+        let second = canvas.with_min_x(774.0);
+        assert_eq!(beside_tools(canvas, second, USUAL.x), canvas, "one of two");
+        let narrow = Rect::from_min_max(pos2(264.0, 33.0), pos2(640.0, 275.0));
+        assert_eq!(beside_tools(narrow, narrow.with_min_x(336.0), USUAL.x), narrow);
+        assert_eq!(beside_tools(canvas, Rect::NOTHING, USUAL.x), canvas, "no picture yet");
+    }
+
+    #[test]
+    fn the_line_leaves_the_numbers_of_a_graph_free() {
+        let size = vec2(310.0, 42.0);
+        let wide = Rect::from_min_max(pos2(336.0, 97.0), pos2(1208.0, 565.0));
+        let line = at_upper_edge(size, wide, 1280.0);
+        assert!(wide.contains_rect(line) && (line.center().x - wide.center().x).abs() < 0.1);
+        // In the smallest window: up to a figure at the left.
+        let narrow = Rect::from_min_max(pos2(336.0, 97.0), pos2(568.0, 219.0));
+        let line = at_upper_edge(size, narrow, 640.0);
+        assert!(line.right() <= 640.0 && line.left() > narrow.left() - 12.0, "{line:?}");
+        assert!(line.bottom() < narrow.bottom());
+    }
+
+    #[test]
     fn only_a_preset_is_a_lesson() {
         let frame = Frame::default();
         assert_eq!(
@@ -162,12 +225,19 @@ mod tests {
     #[test]
     fn the_line_never_covers_a_note() {
         let line = Rect::from_center_size(pos2(500.0, 600.0), USUAL);
-        assert_eq!(above_note(line, None), line);
+        assert_eq!(above_note(line, None, 36.0), line);
         let far = Rect::from_center_size(pos2(500.0, 100.0), vec2(300.0, 30.0));
-        assert_eq!(above_note(line, Some(far)), line);
+        assert_eq!(above_note(line, Some(far), 36.0), line);
         let note = Rect::from_center_size(pos2(520.0, 610.0), vec2(600.0, 30.0));
-        let moved = above_note(line, Some(note));
+        let moved = above_note(line, Some(note), 36.0);
         assert!(moved.bottom() < note.top() && moved.size() == line.size(), "{moved:?}");
+        // The clock of a low picture stays free.
+        assert_eq!(above_note(line, Some(note), moved.top() + 1.0), line);
+        let below = below_note(line, Some(note));
+        assert!(
+            below.top() > note.bottom() && below_note(line, Some(far)) == line,
+            "{below:?}"
+        );
         assert!((moved.center().x - line.center().x).abs() < 1e-3);
     }
 }

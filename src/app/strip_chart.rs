@@ -6,8 +6,10 @@ use super::marks;
 use super::theme::{self, over_picture};
 use super::widgets::figure;
 use crate::physics::{Detector, Region};
+use crate::scene::Scenario;
 use crate::solver::Clock;
-use egui::{Align2, FontId, Painter, Pos2, Rect, Sense, Stroke, Ui, pos2, vec2};
+use egui::text::LayoutJob;
+use egui::{FontId, Painter, Pos2, Rect, Sense, Stroke, Ui, pos2, vec2};
 
 /// Points of a curve.
 const RECORDS: usize = 240;
@@ -32,10 +34,11 @@ pub fn show(
     ui: &Ui,
     painter: &Painter,
     ((area, camera, spacing), plane): ((Rect, &Camera, f64), Option<f64>),
-    (detectors, history, clock): (&[Detector], &History, &Clock),
+    (scenario, history, clock): (&Scenario, &History, &Clock),
 ) {
+    let (equation, rank) = (scenario.model().equation(), scenario.grid().rank());
     let mut taken: Vec<Rect> = Vec::new();
-    for (n, detector) in detectors.iter().enumerate() {
+    for (n, detector) in scenario.detectors().iter().enumerate() {
         let Region::Point(at) = &detector.region else { continue };
         if plane.is_some_and(|plane| !marks::looks_at(&detector.region, plane, spacing)) {
             continue;
@@ -50,27 +53,32 @@ pub fn show(
         let rect = place(area, point, &taken);
         taken.push(rect);
         painter.rect_filled(rect, 4.0, theme::shade());
-        let font = FontId::proportional(11.0);
-        let value = figure(*last, 3);
-        let head = rect.shrink2(vec2(6.0, 2.0));
-        painter.text(
-            head.right_top(),
-            Align2::RIGHT_TOP,
-            &value,
-            font.clone(),
-            over_picture(),
-        );
-        let name = painter.layout(detector.name.clone(), font, theme::marks().accent, SIZE.x * 0.6);
-        let clip = Rect::from_min_size(rect.min, vec2(SIZE.x * 0.62, HEAD + 2.0));
-        painter
-            .with_clip_rect(clip.intersect(area))
-            .galley(head.min, name, theme::marks().accent);
+        let value = match detector.unit(equation, rank) {
+            "" => figure(*last, 3),
+            unit => format!("{} {unit}", figure(*last, 3)),
+        };
+        head(painter, rect, &detector.name, &value);
         curve(painter, rect, &records);
         let id = ui.scope_id().with(("strip chart", n));
         let response = ui.interact(rect, id, Sense::hover());
         let words = format!("Chart of {}: {value}", detector.name);
         response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Label, true, &words));
     }
+}
+
+/// The name of a probe at the left, cut short where the value at the right leaves no room for it.
+fn head(painter: &Painter, rect: Rect, name: &str, value: &str) {
+    const GAP: f32 = 6.0;
+    let head = rect.shrink2(vec2(6.0, 2.0));
+    let font = FontId::proportional(11.0);
+    let value = painter.layout_no_wrap(value.to_owned(), font.clone(), over_picture());
+    let at = pos2(head.right() - value.size().x, head.top());
+    let accent = theme::marks().accent;
+    let room = (at.x - GAP - head.left()).max(0.0);
+    let mut job = LayoutJob::simple_singleline(name.to_owned(), font, accent);
+    job.wrap = egui::text::TextWrapping::truncate_at_width(room);
+    painter.galley(head.min, painter.layout_job(job), accent);
+    painter.galley(at, value, over_picture());
 }
 
 /// Beside the probe and within the area, where no other chart stands.
@@ -118,6 +126,27 @@ fn curve(painter: &Painter, rect: Rect, records: &[[f64; 2]]) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn names_and_values_do_not_touch() {
+        let rect = Rect::from_min_size(pos2(10.0, 10.0), SIZE);
+        for (name, elided) in [("ear", false), ("on the shore", true)] {
+            let shapes = theme::drawn(rect, |ui| head(ui.painter(), rect, name, "−0.00298 Pa"));
+            let texts: Vec<_> = (shapes.iter())
+                .filter_map(|shape| match &shape.shape {
+                    egui::Shape::Text(text) => Some(text),
+                    _ => None,
+                })
+                .collect();
+            let [name, value] = texts[..] else {
+                panic!("{}", texts.len())
+            };
+            assert_eq!(name.galley.elided, elided, "{}", name.galley.text());
+            let (name, value) = (name.visual_bounding_rect(), value.visual_bounding_rect());
+            assert!(name.right() + 2.0 < value.left(), "{name:?} {value:?}");
+            assert!(rect.contains_rect(name.union(value)), "{name:?} {value:?}");
+        }
+    }
 
     #[test]
     fn charts_stand_within_the_picture_and_not_on_each_other() {

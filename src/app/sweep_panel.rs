@@ -3,9 +3,9 @@
 use super::document::Document;
 use super::plots::still;
 use super::side_run::{Reporter, SWEEP, SideRun, window};
+use super::sweep_names::{Named, Names};
 use super::theme;
-use super::view_panel::with_unit;
-use super::widgets::{button, fault, figure, hint, row};
+use super::widgets::{button, fault, hint, row};
 use crate::app::icon::Icon;
 use crate::engine::Frame;
 use crate::engine::sweep::{Stop, SweepError, SweepPlan, SweepPoint};
@@ -24,8 +24,8 @@ const NEAR: f32 = 12.0;
 
 /// What a sweep says on its way.
 enum Progress {
-    /// It was read, and what theory says.
-    Plan(Box<SweepPlan>, Vec<Vec<[f64; 2]>>),
+    /// It was read, what its axes are, and what theory says.
+    Plan(Box<SweepPlan>, Names, Vec<Vec<[f64; 2]>>),
     Point(SweepPoint),
 }
 
@@ -38,6 +38,7 @@ pub struct SweepPanel {
     /// When it was begun.
     since: Option<Instant>,
     plan: Option<Box<SweepPlan>>,
+    names: Names,
     lines: Vec<Vec<[f64; 2]>>,
     points: Vec<SweepPoint>,
     /// Which quantity is plotted.
@@ -94,7 +95,9 @@ impl SweepPanel {
     /// Takes over what the thread has said.
     fn collect(&mut self) {
         let _ = self.run.collect(|progress| match progress {
-            Progress::Plan(plan, lines) => (self.plan, self.lines) = (Some(plan), lines),
+            Progress::Plan(plan, names, lines) => {
+                (self.plan, self.names, self.lines) = (Some(plan), names, lines);
+            }
             Progress::Point(point) => self.points.push(point),
         });
     }
@@ -170,10 +173,12 @@ impl SweepPanel {
     fn begin(&mut self, document: &Document, ctx: &egui::Context) {
         self.start_over();
         self.since = Some(Instant::now());
-        let (text, origin) = (document.draft.to_toml(), document.path().map(ToOwned::to_owned));
+        let (file, origin) = (document.draft.clone(), document.path().map(ToOwned::to_owned));
         self.run.begin("sweep", document, ctx, move |scenario, reporter| {
             let sweep = scenario.sweep().cloned().ok_or("the scene has no [sweep]")?;
-            run(&SweepPlan { text, origin, sweep }, reporter).map_err(|error| error.to_string())
+            let names = Names::of(&sweep, &file, &scenario);
+            let text = file.to_toml();
+            run(&SweepPlan { text, origin, sweep }, names, reporter).map_err(|error| error.to_string())
         });
     }
 
@@ -230,11 +235,14 @@ impl SweepPanel {
                 single
             }
         };
-        let height = (ui.available_height() - BELOW).clamp(120.0, 900.0);
+        // High enough for the names of its axes, where the window is.
+        let least = (ui.ctx().content_rect().height() / 3.0).clamp(120.0, 220.0);
+        let height = (ui.available_height() - BELOW).clamp(least, 900.0);
         let size = egui::vec2(ui.available_width(), height);
+        let title = |names: &[Named], n: usize| names.get(n).map_or(String::new(), Named::title);
         let shown = still(Plot::new("sweep"), size, palette)
-            .x_axis_label(sweep.axes.first().map_or(String::new(), |axis| key_name(&axis.key)))
-            .y_axis_label(sweep.measures.get(self.shown).map_or(String::new(), Quantity::text))
+            .x_axis_label(title(&self.names.keys, 0))
+            .y_axis_label(title(&self.names.measures, self.shown))
             .sense(egui::Sense::click())
             .show(ui, |plot| {
                 for (n, line) in dashed.iter().enumerate() {
@@ -291,16 +299,17 @@ impl SweepPanel {
     fn result(&self, ui: &mut Ui) {
         let Some(plan) = &self.plan else { return };
         let values = plan.values(self.chosen);
-        let axes = plan.sweep.axes.iter().zip(&values);
-        let set: Vec<String> = axes
-            .map(|(axis, value)| format!("{} = {}", key_name(&axis.key), figure(*value, 6)))
+        let keys = self.names.keys.iter().zip(&values);
+        let set: Vec<String> = keys
+            .map(|(key, value)| format!("{} = {}", key.name, key.show(*value, 6)))
             .collect();
         let point = self.points.iter().find(|point| point.number == self.chosen);
         let value = point.and_then(|point| Some((*point.measured.get(self.shown)?, point.theory)));
-        let value = value.map_or(String::new(), |(value, theory)| {
+        let value = value.zip(self.names.measures.get(self.shown));
+        let value = value.map_or(String::new(), |((value, theory), measure)| {
             let theory = theory.filter(|_| self.shown == 0);
-            let theory = theory.map_or(String::new(), |theory| format!(", theory {}", figure(theory, 5)));
-            format!(": {}{theory}", figure(value, 5))
+            let theory = theory.map_or(String::new(), |theory| format!(", theory {}", measure.show(theory, 5)));
+            format!(": {}{theory}", measure.show(value, 5))
         });
         result_line(ui, &format!("{}{value}", set.join(", ")), &plan.settings(&values));
     }
@@ -339,39 +348,6 @@ fn result_line(ui: &mut Ui, text: &str, settings: &[String]) {
     });
 }
 
-/// A key that varies, by the names that the scene's panels have for it; the key itself where they have none.
-fn key_name(key: &str) -> String {
-    let parts: Vec<&str> = key.split('.').collect();
-    let of = |what: &str, noun: &str, n: &str| {
-        let place: usize = n.parse().ok()?;
-        Some(format!("{what} of {noun} {}", place + 1))
-    };
-    let along = |what: &str, axis: &str| {
-        let axis = ["x", "y", "z"].get(axis.parse::<usize>().ok()?)?;
-        Some(format!("{what} along {axis}"))
-    };
-    let name = match parts[..] {
-        ["packet", n, "momentum", axis] => along("Momentum k", axis).and_then(|what| of(&what, "packet", n)),
-        ["packet", n, "width", axis] => along("Width σ", axis).and_then(|what| of(&what, "packet", n)),
-        ["packet", n, "weight"] => of("Weight", "packet", n),
-        ["detector", n, "at", axis] => along("Place", axis).and_then(|what| of(&what, "detector", n)),
-        // What scenes of sound alone have.
-        ["source", n, "frequency"] => of("Frequency", "source", n).map(|name| with_unit(&name, "Hz")),
-        ["pulse", n, "amplitude"] => of("Amplitude", "pulse", n).map(|name| with_unit(&name, "Pa")),
-        ["source", n, "amplitude"] => of("Amplitude", "source", n),
-        ["layer", n, "value"] => of("Value", "layer", n),
-        ["mirror", "perturbation", n, "value"] => of("Value", "change", n),
-        ["quantum", "interaction"] => Some("Interaction g".to_owned()),
-        ["quantum", "cross_interaction"] => Some("Interaction g₁₂".to_owned()),
-        ["quantum", "flux"] => Some("Flux α".to_owned()),
-        ["quantum", "rotation"] => Some("Rotation Ω".to_owned()),
-        ["grid", "spacing"] => Some("Spacing a".to_owned()),
-        ["time", "step"] => Some("Δt".to_owned()),
-        _ => None,
-    };
-    name.unwrap_or_else(|| key.to_owned())
-}
-
 /// A sweep to begin with: the first packet's momentum or the first source's frequency, and the first detector.
 fn suggested(draft: &SceneFile, frame: &Frame) -> SweepFile {
     let end = draft.time.end.unwrap_or(100.0 * frame.clock.time_step.abs());
@@ -389,14 +365,14 @@ fn suggested(draft: &SceneFile, frame: &Frame) -> SweepFile {
 }
 
 /// The thread: checks, runs.
-fn run(plan: &SweepPlan, reporter: &Reporter<Progress, ()>) -> Result<(), SweepError> {
+fn run(plan: &SweepPlan, names: Names, reporter: &Reporter<Progress, ()>) -> Result<(), SweepError> {
     plan.check()?;
     let stop: Stop = Arc::new({
         let asked = reporter.stop();
         move || asked.load(Ordering::Relaxed)
     });
     let lines = plan.theory_lines(&stop)?;
-    let _ = reporter.tell(Progress::Plan(Box::new(plan.clone()), lines));
+    let _ = reporter.tell(Progress::Plan(Box::new(plan.clone()), names, lines));
     let found = |point: SweepPoint| {
         let _ = reporter.tell(Progress::Point(point));
     };
@@ -412,22 +388,5 @@ mod tests {
         assert_eq!(under_way(0, 0, 3.0), "being read");
         assert_eq!(under_way(0, 60, 3.0), "0 of 60 runs");
         assert_eq!(under_way(20, 60, 5.0), "20 of 60 runs, 10 s left");
-    }
-
-    #[test]
-    fn keys_have_the_names_of_the_panels() {
-        for (key, name) in [
-            ("packet.0.momentum.0", "Momentum k along x of packet 1"),
-            ("layer.1.value", "Value of layer 2"),
-            ("source.2.frequency", "Frequency of source 3 (Hz)"),
-            ("pulse.0.amplitude", "Amplitude of pulse 1 (Pa)"),
-            ("detector.0.at.1", "Place along y of detector 1"),
-            ("mirror.perturbation.0.value", "Value of change 1"),
-            ("quantum.cross_interaction", "Interaction g₁₂"),
-            ("layer.2.min.1", "layer.2.min.1"),
-            ("packet.one.weight", "packet.one.weight"),
-        ] {
-            assert_eq!(key_name(key), name);
-        }
     }
 }

@@ -5,7 +5,7 @@ use super::settings::LeftTab;
 use super::watcher::Watched;
 use super::window::App;
 use super::{FIRST_PRESET, system};
-use crate::engine::Command;
+use crate::engine::{Command, Status};
 use crate::physics::{Equation, StateMeasures};
 use crate::scene::scenario::Subject;
 use crate::scene::{Faults, Scenario, SceneFile, presets};
@@ -35,6 +35,17 @@ impl App {
             ctx.request_repaint_after_secs(0.02);
         }
         let frame = self.worker.last_frame();
+        let waits_at_start = frame.clock.steps == 0 && frame.status == Status::Paused;
+        let is_known = frame.scenario.is_some() && frame.status != Status::Starting;
+        if is_known
+            && let Some(steps) = self.pace_at_start.take()
+            && waits_at_start
+        {
+            self.steps_per_frame = Some(steps);
+            self.worker.send(Command::StepsPerFrame(self.steps_per_frame));
+            self.worker.send(Command::Rest(self.settings.rests));
+        }
+        let frame = self.worker.last_frame();
         self.history.record(frame);
         self.questions.follow(frame);
         self.run_log.follow(frame);
@@ -45,7 +56,7 @@ impl App {
         {
             self.noticed = notice.serial;
             if notice.is_error {
-                self.notices.fault("The engine reports", vec![notice.text.to_string()]);
+                self.notices.fault("This did not work", vec![notice.text.to_string()]);
             } else {
                 self.notices.say(notice.text.to_string());
             }
@@ -243,8 +254,9 @@ impl App {
         self.first_try = false;
     }
 
-    /// Shows a scene that runs already, and leaves the run as it is.
+    /// Shows a scene that another machine has. A run that is under way is left as it is; one that waits at its start is shown as it would be here.
     pub(super) fn show_as_it_runs(&mut self, opened: Opened) {
+        self.pace_at_start = Some(pace(&opened.scenario));
         self.take_up(opened);
         self.steps_per_frame = None;
         self.plays_first = false;
@@ -381,8 +393,7 @@ impl App {
 }
 
 /// What a file does not hold of edits that were made while the scene ran.
-const WHEN_EDITED: &str =
-    "Edits were made while it ran. In the file they act from the start, those of a mirror’s way back from the turn on";
+const WHEN_EDITED: &str = "Edits were made while it ran. In the file they act from the start, those of a mirror’s way back from the reversal on";
 
 /// What is wrong with a scene, for a notice: where it stands, then fault by fault.
 fn lines(faults: &Faults) -> Vec<String> {

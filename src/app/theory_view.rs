@@ -100,15 +100,24 @@ pub fn along_cut(
 /// What a note has beyond its text.
 const AROUND: Vec2 = vec2(24.0, 12.0);
 
-/// Below this width, points, room is scarce.
-const SCARCE: f32 = 360.0;
+/// Below this width or height, points, room is scarce.
+const SCARCE: Vec2 = vec2(400.0, 280.0);
 
 /// Size of a note's letters, and of those where room is scarce.
 const LETTERS: [f32; 2] = [15.0, 12.5];
 
+/// The sizes of letters that a room has, the largest first.
+fn letters_of(room: Room) -> &'static [f32] {
+    let size = room.area.size();
+    &LETTERS[usize::from(size.x < SCARCE.x || size.y < SCARCE.y)..]
+}
+
 /// The words of a note in lines for a plate of this width; nothing where that is too narrow.
 fn words(painter: &Painter, (width, letters): (f32, f32), (notes, t): (&[Note], f64)) -> Option<Arc<Galley>> {
-    let note = Note::of_time(notes, t)?;
+    laid_out(painter, (width, letters), Note::of_time(notes, t)?)
+}
+
+fn laid_out(painter: &Painter, (width, letters): (f32, f32), note: &Note) -> Option<Arc<Galley>> {
     let (width, font) = (width - AROUND.x, FontId::proportional(letters));
     (width >= 80.0).then(|| painter.layout(note.text.clone(), font, over_picture(), width))
 }
@@ -126,8 +135,7 @@ fn put(painter: &Painter, rect: Rect, galley: Arc<Galley>) -> Rect {
 
 /// The note of time t on a plate at the lower edge of a picture with a scale bar; where it stands.
 pub fn note(painter: &Painter, (room, scale): (Room, Rect), notes: (&[Note], f64)) -> Option<Rect> {
-    let letters = LETTERS[usize::from(room.area.width() < SCARCE)];
-    let galley = words(painter, (usual_width(room), letters), notes)?;
+    let galley = words(painter, (usual_width(room), letters_of(room)[0]), notes)?;
     let rect = above_scale(room.corner(Align2::CENTER_BOTTOM, galley.size() + AROUND), scale);
     Some(put(painter, above_cards(painter.ctx(), rect), galley))
 }
@@ -143,12 +151,13 @@ fn above_scale(note: Rect, scale: Rect) -> Rect {
 
 /// The same at the upper edge of a picture in space, between the clock and the legend where it would cover one of them, or below the clock.
 pub fn note_above(painter: &Painter, room: Room, legend: Option<Rect>, notes: (&[Note], f64)) -> Option<Rect> {
-    let galley = words(painter, (usual_width(room), LETTERS[0]), notes)?;
+    let letters = letters_of(room)[0];
+    let galley = words(painter, (usual_width(room), letters), notes)?;
     let usual = room.corner(Align2::CENTER_TOP, galley.size() + AROUND);
     let strips = clear_strips(room, legend, usual);
     let put = |rect, galley| Some(put(painter, below_cards(painter.ctx(), rect), galley));
     for strip in strips {
-        if let Some(galley) = words(painter, (strip.width(), LETTERS[0]), notes) {
+        if let Some(galley) = words(painter, (strip.width(), letters), notes) {
             let size = galley.size() + AROUND;
             return put(Align2::CENTER_TOP.align_size_within_rect(size, strip), galley);
         }
@@ -156,7 +165,7 @@ pub fn note_above(painter: &Painter, room: Room, legend: Option<Rect>, notes: (&
     put(usual, galley)
 }
 
-/// The least width of a note beside a clock.
+/// The least width of a note beside a clock or a legend.
 const BESIDE: f32 = 240.0;
 
 /// Where a note may stand that in its usual place would cover the clock or the legend; nothing where it covers neither.
@@ -165,42 +174,78 @@ fn clear_strips(room: Room, legend: Option<Rect>, usual: Rect) -> Vec<Rect> {
     if !covered.into_iter().flatten().any(|taken| taken.intersects(usual)) {
         return Vec::new();
     }
-    let right = legend.map_or(room.area.right() - 16.0, |legend| legend.left() - 8.0);
-    let corner = |left: f32, top: f32| Rect::from_min_max(pos2(left, top), pos2(right, room.area.bottom()));
-    let beside = corner(room.clock.right() + 8.0, usual.top());
-    let below = corner(room.area.left() + 16.0, room.clock.bottom() + 4.0);
-    [beside, below]
-        .into_iter()
-        .filter(|strip| *strip == below || strip.width() >= BESIDE)
-        .collect()
+    let end = room.area.right() - 16.0;
+    let strip = |left: f32, top: f32, right: f32| Rect::from_min_max(pos2(left, top), pos2(right, room.area.bottom()));
+    let beside_legend = legend.map_or(end, |legend| legend.left() - 8.0);
+    let (left, below_clock) = (room.area.left() + 16.0, room.clock.bottom() + 4.0);
+    let below_both = legend.map_or(below_clock, |legend| below_clock.max(legend.bottom() + 4.0));
+    let narrow = [
+        strip(room.clock.right() + 8.0, usual.top(), beside_legend),
+        strip(left, below_clock, beside_legend),
+    ];
+    let wide = narrow.into_iter().filter(|strip| strip.width() >= BESIDE);
+    wide.chain([strip(left, below_both, end)]).collect()
 }
 
-/// The same for a graph in a room with a clock: neither the axes below it, nor the clock and the title above it are covered.
-pub fn note_of_graph(painter: &Painter, room: Room, plot: Rect, notes: (&[Note], f64)) -> Option<Rect> {
-    let galley = words(painter, (usual_width(room), LETTERS[0]), notes)?;
+/// The same for a graph in a room with a clock: neither the axes below it, nor the clock and the `title` above it are covered.
+pub fn note_of_graph(
+    painter: &Painter,
+    room: Room,
+    (plot, title): (Rect, Rect),
+    notes: (&[Note], f64),
+) -> Option<Rect> {
+    let letters = letters_of(room);
+    let galley = words(painter, (usual_width(room), letters[0]), notes)?;
     let rect = over_graph(room, plot, galley.size() + AROUND);
     let put = |rect, galley| Some(put(painter, below_cards(painter.ctx(), rect), galley));
-    if rect.intersects(plot) && rect.height() > MOST_OF_PLOT * plot.height() {
-        let strip = beside_clock(room, plot);
-        for letters in LETTERS {
+    if !rect.intersects(plot) {
+        return put(rect, galley);
+    }
+    let least = words(painter, (plot.width(), *letters.last()?), notes);
+    if rect.height() > MOST_OF_PLOT * plot.height() || rect.width() > plot.width() {
+        let strips = beside_clock(room, plot, title);
+        for (letters, strip) in letters.iter().flat_map(|letters| strips.map(|strip| (*letters, strip))) {
             let narrow = words(painter, (strip.width(), letters), notes);
             if let Some(narrow) = narrow.filter(|galley| galley.size().y + AROUND.y <= strip.height()) {
                 let size = narrow.size() + AROUND;
                 return put(Align2::CENTER_BOTTOM.align_size_within_rect(size, strip), narrow);
             }
         }
+        if let Some(least) = least {
+            return put(over_graph(room, plot, least.size() + AROUND), least);
+        }
     }
     put(rect, galley)
+}
+
+/// What a graph in little room leaves above its plot, so that its longest note stands beside the clock. It stays while notes come and go.
+pub fn head_of_graph(painter: &Painter, room: Room, plot: Rect, notes: &[Note]) -> f32 {
+    /// Width and height of a clock, and the least height of a plot.
+    const CLOCK: Vec2 = vec2(132.0, 28.0);
+    const LOWEST: f32 = 72.0;
+    let [letters] = *letters_of(room) else { return 0.0 };
+    let room = Room {
+        clock: room.corner(Align2::LEFT_TOP, CLOCK),
+        ..room
+    };
+    let [strip, _] = beside_clock(room, plot, Rect::NOTHING);
+    let galleys = notes
+        .iter()
+        .filter_map(|note| laid_out(painter, (strip.width(), letters), note));
+    let highest = galleys.map(|galley| galley.size().y + AROUND.y).fold(0.0, f32::max);
+    let head = (highest - strip.height()).max(0.0);
+    if plot.height() - head < LOWEST { 0.0 } else { head }
 }
 
 /// The part of a plot's height from which on a note hides the wave.
 const MOST_OF_PLOT: f32 = 0.25;
 
-/// What is free above a plot and its title, at the right of the clock.
-fn beside_clock(room: Room, plot: Rect) -> Rect {
+/// What is free above a plot, at the right of the clock: above its title, and, at the right of that, down to the plot.
+fn beside_clock(room: Room, plot: Rect, title: Rect) -> [Rect; 2] {
     let area = room.area.shrink(8.0);
     let left = area.left().max(room.clock.right() + 8.0);
-    Rect::from_min_max(pos2(left, area.top()), pos2(area.right(), plot.top() - TITLE))
+    [(left, TITLE), (left.max(title.right() + 8.0), 3.0)]
+        .map(|(left, gap)| Rect::from_min_max(pos2(left, area.top()), pos2(area.right(), plot.top() - gap)))
 }
 
 /// Height of the title above a plot, points.
@@ -296,10 +341,18 @@ mod tests {
     fn a_note_in_space_covers_neither_clock_nor_legend() {
         let usual_of =
             |area: Rect| Align2::CENTER_TOP.align_size_within_rect(vec2(0.8 * area.width(), 31.0), area.shrink(16.0));
-        for (width, strips) in [(400.0, 1), (536.0, 2), (2000.0, 0)] {
+        // The last is a line of colours, which in narrow pictures stands below the clock.
+        let bar = vec2(114.0, 200.0);
+        for (width, strips, size) in [
+            (400.0, 2, bar),
+            (536.0, 3, bar),
+            (2000.0, 0, bar),
+            (376.0, 1, vec2(268.0, 24.0)),
+        ] {
             let area = Rect::from_min_size(pos2(264.0, 33.0), vec2(width, 440.0));
             let clock = Rect::from_min_size(area.min + vec2(16.0, 16.0), vec2(110.0, 28.0));
-            let legend = Rect::from_min_size(pos2(area.right() - 130.0, area.top() + 16.0), vec2(114.0, 200.0));
+            let top = if size == bar { area.top() + 16.0 } else { clock.bottom() };
+            let legend = Rect::from_min_size(pos2(area.right() - 16.0 - size.x, top), size);
             let room = Room {
                 clock,
                 ..Room::free(area)
@@ -319,6 +372,32 @@ mod tests {
         }
     }
 
+    /// Words of three lines in usual letters at the size of the smallest window.
+    #[test]
+    fn in_a_small_window_a_note_leaves_a_graph_free() {
+        let text = "format = 1\n[grid]\nsize = [64]\nspacing = 1.0\n[quantum]\nmass = 1.0\n[[packet]]\ncenter = [30.0]\nwidth = [4.0]\n\
+                    [[note]]\nat = 0.0\ntext = \"Half of the pulse goes to each side. The dashed line is theory: f(x − ct)/2 + f(x + ct)/2.\"\n";
+        let (_, scenario) = crate::solver::read_scene_text(text, None, &[]).unwrap();
+        let area = Rect::from_min_size(pos2(264.0, 33.0), vec2(376.0, 242.0));
+        let room = Room {
+            clock: Rect::from_min_size(area.min + vec2(16.0, 16.0), vec2(110.0, 28.0)),
+            ..Room::free(area)
+        };
+        let mut stands = None;
+        theme::drawn(area, |ui| {
+            let mut plot = plot_area(area);
+            plot.min.y += head_of_graph(ui.painter(), room, plot, scenario.notes());
+            let title = Rect::from_min_max(plot.min - vec2(0.0, 19.0), plot.min + vec2(90.0, -4.0));
+            let note = note_of_graph(ui.painter(), room, (plot, title), (scenario.notes(), 0.0));
+            stands = note.map(|note| (note, plot, title));
+        });
+        let (note, plot, title) = stands.unwrap();
+        for taken in [plot, title, room.clock] {
+            assert!(!note.intersects(taken), "{note:?} {taken:?}");
+        }
+        assert!(area.contains_rect(note) && plot.height() >= 72.0, "{note:?} {plot:?}");
+    }
+
     #[test]
     fn a_note_covers_neither_axes_nor_clock_nor_title_of_a_graph() {
         for width in [400.0, 700.0, 1200.0] {
@@ -328,12 +407,16 @@ mod tests {
                 clock: Rect::from_min_size(area.min + vec2(16.0, 16.0), vec2(100.0, 28.0)),
                 ..Room::free(area)
             };
-            let strip = beside_clock(room, plot);
-            assert!(!strip.intersects(room.clock) && strip.bottom() < plot.top() - 19.0 && area.contains_rect(strip));
-            assert!(
-                strip.height() >= LETTERS[0] * 1.3 + AROUND.y,
-                "a line has room: {strip:?}"
-            );
+            let title = Rect::from_min_max(plot.min - vec2(0.0, 19.0), plot.min + vec2(90.0, -4.0));
+            let strips = beside_clock(room, plot, title);
+            for (strip, lines) in strips.into_iter().zip([1.0, 2.0]) {
+                assert!(!strip.intersects(room.clock) && !strip.intersects(title), "{strip:?}");
+                assert!(strip.bottom() < plot.top() && area.contains_rect(strip), "{strip:?}");
+                assert!(
+                    strip.height() >= lines * LETTERS[0] * 1.3 + AROUND.y,
+                    "{lines} lines have room: {strip:?}"
+                );
+            }
             for lines in [1.0, 3.0] {
                 let size = vec2((0.8 * width).min(640.0), 12.0 + 19.0 * lines);
                 let note = over_graph(room, plot, size);

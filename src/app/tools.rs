@@ -13,6 +13,7 @@ use crate::scene::SceneFile;
 use crate::scene::file::{
     DetectorFile, LayerFile, PacketFile, PulseFile, RegionFile, ShapeFile, SourceFile, TransducersFile, ValueFile,
 };
+use crate::scene::scenario::{Quantity, ViewMode};
 use crate::solver::FieldImage;
 use egui::PointerButton;
 
@@ -76,6 +77,23 @@ impl Tool {
     #[must_use]
     pub fn fits(self, sound: bool) -> bool {
         TOOLS.iter().any(|row| row.tool == self && row.fits[usize::from(sound)])
+    }
+
+    /// Why there is nothing for it to work on: the scene's axes, the way it is shown, the quantity.
+    #[must_use]
+    pub fn obstacle(self, rank: usize, mode: ViewMode, quantity: Option<Quantity>) -> Option<&'static str> {
+        let on_line = matches!(self, Self::Move | Self::Mirror);
+        if self == Self::Move || (rank == 1 && on_line && quantity != Some(Quantity::Momentum)) {
+            None
+        } else if quantity == Some(Quantity::Momentum) {
+            Some("Tools work in space, and the picture shows momenta: show another quantity (Settings, View)")
+        } else if rank == 1 {
+            Some("This tool works on planes; the parts of a scene on a line are placed under Scene")
+        } else if mode != ViewMode::Plane {
+            Some("Tools work on a plane: press 1 to show one")
+        } else {
+            None
+        }
     }
 }
 
@@ -318,4 +336,31 @@ fn free_name(file: &SceneFile, word: &str) -> String {
         .map(|n| format!("{word} {n}"))
         .find(free)
         .unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tool_says_why_it_has_nothing_to_work_on() {
+        let of = |tool: Tool, rank, mode| tool.obstacle(rank, mode, None);
+        assert_eq!(of(Tool::Brush, 2, ViewMode::Plane), None);
+        assert_eq!(of(Tool::Brush, 3, ViewMode::Plane), None);
+        for (rank, mode, word) in [
+            (1, ViewMode::Plane, "line"),
+            (2, ViewMode::Relief, "press 1"),
+            (3, ViewMode::Volume, "press 1"),
+        ] {
+            assert!(
+                of(Tool::Probe, rank, mode).is_some_and(|why| why.contains(word)),
+                "{mode:?}"
+            );
+            assert_eq!(of(Tool::Move, rank, mode), None);
+        }
+        assert_eq!(of(Tool::Mirror, 1, ViewMode::Plane), None, "it is placed on a graph");
+        let momenta = Some(Quantity::Momentum);
+        assert!(Tool::Mirror.obstacle(1, ViewMode::Plane, momenta).is_some());
+        assert!(Tool::Brush.obstacle(2, ViewMode::Plane, momenta).is_some());
+    }
 }

@@ -79,6 +79,8 @@ pub struct ViewState {
     pub picture: egui::Rect,
     /// The room that it has, beside the tools.
     pub area: egui::Rect,
+    /// Between the axes of a graph, or of two; nothing where the picture is none.
+    pub graph: egui::Rect,
 }
 
 /// Seconds for which a pointer at rest is told over a picture that stands alone.
@@ -109,6 +111,7 @@ impl Default for ViewState {
             note: None,
             picture: egui::Rect::NOTHING,
             area: egui::Rect::NOTHING,
+            graph: egui::Rect::NOTHING,
         }
     }
 }

@@ -85,6 +85,8 @@ pub struct App {
     /// The picture alone.
     pub(super) bare: bool,
     pub(super) full_screen: bool,
+    /// Whether a dialogue was open in the frame before.
+    was_asking: bool,
     /// The picture in a second window.
     pub(super) projector: Projector,
     pub(super) meter: Meter,
@@ -115,6 +117,8 @@ pub struct App {
     pub(super) noticed: u64,
     /// The last scene that was asked for, to fall back from.
     pub(super) first_try: bool,
+    /// Steps per frame of a scene on another machine, for a run that waits at its start.
+    pub(super) pace_at_start: Option<u64>,
     pub(super) title: String,
     /// Where the picture stands.
     pub(super) canvas_area: egui::Rect,
@@ -220,6 +224,7 @@ impl App {
             help: Help::default(),
             bare: false,
             full_screen: settings.full_screen,
+            was_asking: false,
             projector: Projector::default(),
             meter,
             pictures,
@@ -238,6 +243,7 @@ impl App {
             run_log: RunLog::default(),
             noticed: 0,
             first_try: true,
+            pace_at_start: None,
             title: String::new(),
             canvas_area: egui::Rect::NOTHING,
             sound: None,
@@ -343,7 +349,12 @@ impl eframe::App for App {
             .input(|input| input.viewport().fullscreen)
             .unwrap_or(self.full_screen);
         self.collect(&ctx);
-        if !self.is_asking() {
+        if self.is_asking() && !self.was_asking {
+            // What the pointer rests at is no longer told of: it would stand over the dialogue until the pointer is moved.
+            ctx.input_mut(|input| input.pointer = egui::PointerState::default());
+        }
+        self.was_asking = self.is_asking();
+        if !self.was_asking {
             if self.demo.is_some()
                 && let Some(turn) = Demo::pressed(&ctx)
             {

@@ -72,6 +72,8 @@ pub(super) struct Runner {
 
     /// A scene was loaded: it is shown before its first step.
     fresh: bool,
+    /// A run is being made in the place of one that is still shown.
+    is_building: bool,
     /// Something changed since the last frame.
     stale: bool,
     /// The last good picture, and the one being drawn.
@@ -148,6 +150,7 @@ impl Runner {
             quit: false,
             waits: true,
             fresh: false,
+            is_building: false,
             stale: false,
             good: FieldImage::default(),
             drawing: FieldImage::default(),

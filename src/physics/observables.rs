@@ -29,16 +29,22 @@ impl Observables {
         names
     }
 
+    /// The unit of a column in scenes of sound; those of ψ have none, and what is no column has none here.
+    pub fn unit(equation: Equation, rank: usize, name: &str) -> &'static str {
+        if equation == Equation::Schrodinger || !Self::columns(equation, rank).contains(&name) {
+            return "";
+        }
+        match name {
+            "norm" => Measure::Probability.unit(equation, rank),
+            "energy" => Measure::Energy.unit(equation, rank),
+            "peak" => Measure::Peak.unit(equation, rank),
+            _ => "m",
+        }
+    }
+
     /// The header of a table of them: the names, those of sound with their units.
     pub fn headers(equation: Equation, rank: usize) -> Vec<String> {
-        let unit = |name: &str| match (equation, name) {
-            (Equation::Schrodinger, _) => "",
-            (_, "norm") => Measure::Probability.unit(equation, rank),
-            (_, "energy") => Measure::Energy.unit(equation, rank),
-            (_, "peak") => Measure::Peak.unit(equation, rank),
-            _ => "m",
-        };
-        let header = |name: &str| match unit(name) {
+        let header = |name: &str| match Self::unit(equation, rank, name) {
             "" => name.to_owned(),
             unit => format!("{name} ({unit})"),
         };

@@ -1,7 +1,8 @@
 //! What a prediction is about, in words.
 
+use super::Scenario;
 use super::scenario::Subject;
-use crate::physics::Detector;
+use crate::physics::{Detector, Equation, Observables};
 
 impl Subject {
     /// What it is, for people.
@@ -37,11 +38,21 @@ impl Subject {
                 "fidelity" => "Fidelity".to_owned(),
                 "mirror_error" => "Error of the wave brought back".to_owned(),
                 "scaled_error" => "Error after the best rescaling".to_owned(),
-                "residual" => "Left inside at the turn".to_owned(),
+                "residual" => "Left inside at the reversal".to_owned(),
                 "focus_width" => "Width of the focus".to_owned(),
                 "focus_contrast" => "Focus over rms".to_owned(),
                 other => other.to_owned(),
             },
+        }
+    }
+
+    /// The unit of its values; quantities of ψ have none.
+    pub fn unit(&self, scenario: &Scenario) -> &'static str {
+        let (equation, rank) = (scenario.model().equation(), scenario.grid().rank());
+        match self {
+            Self::Detector(n) => (scenario.detectors().get(*n)).map_or("", |detector| detector.unit(equation, rank)),
+            Self::Observable(name) if name == "focus_width" && equation == Equation::Acoustic => "m",
+            Self::Observable(name) => Observables::unit(equation, rank, name),
         }
     }
 }

@@ -423,3 +423,37 @@ fn a_run_on_another_machine_is_asked_for() {
     assert!(!is_open(&window));
     assert!(window.app().link().is_none());
 }
+
+/// Played from its start it goes as fast as it does here, and rests at its end.
+#[test]
+fn a_run_that_waits_on_another_machine_is_played_as_one_here() {
+    let (_, scenario) = ripplon::solver::read_scene_text(SCENE, None, &[]).unwrap();
+    let token = ripplon::remote::Token::random().unwrap();
+    let server = ripplon::remote::Server::start("127.0.0.1:0", token, Arc::new(scenario)).unwrap();
+    let mut window = Window::open();
+    super::experiments::command(&mut window, "connect");
+    for (name, text) in [
+        ("Address", server.address().port().to_string()),
+        ("Token", token.digits()),
+    ] {
+        window.harness.get_by_role_and_label(Role::TextInput, name).focus();
+        window.settle();
+        window
+            .harness
+            .get_by_role_and_label(Role::TextInput, name)
+            .type_text(&text);
+        window.settle();
+    }
+    window.press(Role::Button, "Connect");
+    let host = server.host().to_owned();
+    window.wait("the link", |app| {
+        let mut notices = app.notices().list().iter();
+        notices.any(|notice| notice.title.starts_with(&format!("Connected to {host}")))
+    });
+    window.wait("its picture", |app| !app.frame().image.value.is_empty());
+    window.settle();
+    window.key(Key::Space);
+    // At 4.0, after 200 steps.
+    window.wait("the end", |app| app.frame().rests);
+    assert_eq!(window.app().frame().clock.steps, 200);
+}

@@ -254,3 +254,29 @@ fn values_under_the_pointer_have_units() {
         assert!(texts.any(|text| text.starts_with("p (Pa) ")), "{preset}");
     }
 }
+
+/// It would stand over the dialogue.
+#[test]
+fn a_dialogue_closes_what_the_pointer_at_rest_is_told() {
+    let mut window = Window::open();
+    let told = |window: &Window| {
+        let all = window.harness.root().children_recursive();
+        let mut texts = all.filter_map(|node| node.accesskit_node().value());
+        texts.any(|text| text.contains("Shows the whole grid"))
+    };
+    // It has its word where there is room.
+    let button = |name| window.harness.query_by_role_and_label(Role::Button, name);
+    let fit = button("Fit")
+        .or_else(|| button("Fit to window"))
+        .unwrap()
+        .rect()
+        .center();
+    window.harness.hover_at(fit);
+    // The tooltip comes after a while.
+    for _ in 0..120 {
+        window.harness.step();
+    }
+    assert!(told(&window));
+    window.keys(Modifiers::COMMAND, Key::P);
+    assert!(!told(&window));
+}

@@ -3,7 +3,7 @@
 use super::Kind;
 use crate::app::theme;
 use crate::app::view_state::ViewState;
-use crate::app::widgets::{axis_label, figure, round_above};
+use crate::app::widgets::{axis_label, figure, round_above, round_below};
 use egui::vec2;
 use egui_plot::{AxisHints, GridMark, HoverPosition, Plot, PlotBounds};
 use std::ops::RangeInclusive;
@@ -16,8 +16,8 @@ pub(in crate::app) fn still<'a>(plot: Plot<'a>, size: egui::Vec2, palette: &them
     let size = vec2(size.x, size.y.max(48.0));
     plot.height(size.y)
         // Room for five figures between two marks.
-        .x_grid_spacer(move |input| marks(&input, f64::from(size.x - FIGURES) / 48.0))
-        .y_grid_spacer(move |input| marks(&input, f64::from(size.y) / 28.0))
+        .x_grid_spacer(move |input| marks(input.bounds, f64::from(size.x - FIGURES) / 48.0))
+        .y_grid_spacer(move |input| upright_marks(input.bounds, size.y))
         .grid_spacing(1.0..=40.0)
         .custom_x_axes(vec![
             AxisHints::new_x()
@@ -28,7 +28,7 @@ pub(in crate::app) fn still<'a>(plot: Plot<'a>, size: egui::Vec2, palette: &them
             AxisHints::new_y()
                 .formatter(|mark, range| tick(&mark, range))
                 .min_thickness(FIGURES)
-                .label_spacing(14.0..=20.0),
+                .label_spacing(6.0..=LEAST_APART),
         ])
         .allow_drag(false)
         .allow_zoom(false)
@@ -76,9 +76,23 @@ fn tick_within(mark: &GridMark, range: &RangeInclusive<f64>, width: f32) -> Stri
     }
 }
 
+/// Points from mark to mark of an upright axis, as a rule and at least: the figures are that high.
+const APART: f32 = 28.0;
+const LEAST_APART: f32 = 8.0;
+
+/// Marks of the upright axis of a plot of this height, closer to each other where else a single one would stand, which says nothing of how high a curve is.
+fn upright_marks((low, high): (f64, f64), height: f32) -> Vec<GridMark> {
+    let usual = marks((low, high), f64::from(height / APART));
+    if usual.len() > 1 {
+        return usual;
+    }
+    let step = round_below(low.abs().max(high.abs()));
+    let closer = marks((low, high), (high - low) / step);
+    if closer.len() > 1 { closer } else { usual }
+}
+
 /// At most `most` marks at round numbers.
-fn marks(input: &egui_plot::GridInput, most: f64) -> Vec<GridMark> {
-    let (low, high) = input.bounds;
+fn marks((low, high): (f64, f64), most: f64) -> Vec<GridMark> {
     let step_size = round_above((high - low) / most.max(1.0));
     if step_size <= 0.0 || !step_size.is_finite() {
         return Vec::new();
@@ -140,8 +154,21 @@ pub(super) fn bounds<'a>(kind: Kind, points: impl Iterator<Item = &'a [f64; 2]>,
 
 #[cfg(test)]
 mod tests {
-    use super::value_at;
+    use super::{LEAST_APART, upright_marks, value_at};
     use egui_plot::{HoverPosition, PlotPoint};
+
+    /// In low plots around zero as well.
+    #[test]
+    fn an_upright_axis_has_more_than_one_number() {
+        for height in [62.0_f32, 80.0, 110.0, 300.0] {
+            for high in [1.0, 1.7, 3.6, 5.0, 7.2, 9.9] {
+                let marks = upright_marks((-1.06 * high, 1.06 * high), height);
+                assert!(marks.len() > 1, "{height} {high}");
+                let apart = marks[0].step_size / (2.12 * high) * f64::from(height - 20.0);
+                assert!(apart >= f64::from(LEAST_APART) - 1e-9, "{height} {high}: {apart}");
+            }
+        }
+    }
 
     #[test]
     fn a_line_tells_its_value_where_the_pointer_is_on_it() {

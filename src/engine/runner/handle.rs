@@ -140,11 +140,17 @@ impl Runner {
     }
 
     fn update(&mut self, scenario: Arc<Scenario>) {
-        let Some(engine) = &mut self.engine else {
+        let Some(before) = self.engine.as_ref().map(|engine| Arc::clone(engine.scenario())) else {
             self.load(scenario);
             return;
         };
-        let before = Arc::clone(engine.scenario());
+        if before.grid() != scenario.grid() {
+            // A large field takes a while to be made: the window says so.
+            self.is_building = true;
+            self.publish();
+            self.is_building = false;
+        }
+        let Some(engine) = &mut self.engine else { return };
         match engine.update(Arc::clone(&scenario)) {
             Ok(change) => {
                 self.failure = None;

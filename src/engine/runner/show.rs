@@ -174,6 +174,7 @@ impl Runner {
         frame.status = match (&self.failure, &self.engine) {
             (Some(reason), _) => Status::Failed(Arc::clone(reason)),
             (None, None) => Status::Starting,
+            (None, Some(_)) if self.is_building => Status::Starting,
             (None, Some(_)) if self.playing || self.by_hand > 0 => Status::Running,
             (None, Some(_)) => Status::Paused,
         };
