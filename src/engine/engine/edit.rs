@@ -42,6 +42,9 @@ impl Engine {
             self.rebuild(&scenario, step)?;
             Change::Rebuilt
         } else if other_step || other_medium {
+            if other_medium && self.timeline.is_none() {
+                self.edit_snapshot(&scenario)?;
+            }
             match self.edit(&scenario, other_medium, other_step.then_some(step)) {
                 Err(EngineError::Solver(SolverError::Unsupported(_))) => {
                     self.rebuild(&scenario, step)?;
@@ -219,6 +222,25 @@ impl Engine {
             self.solver.edit(scenario, &Edit::TimeStep(step))?;
         }
         Ok(())
+    }
+
+    /// Sound in a snapshot goes on in another medium as the present one does: its flow through walls that are built now ends.
+    fn edit_snapshot(&mut self, scenario: &Scenario) -> Result<(), EngineError> {
+        if self.scenario.model().equation() != Equation::Acoustic {
+            return Ok(());
+        }
+        let Some(snapshot) = &mut self.snapshot else {
+            return Ok(());
+        };
+        let solver = self.solver.as_mut();
+        let present = solver.save()?;
+        solver.load(&snapshot.state)?;
+        // A medium that the run does not take is refused with the run's own edit.
+        if solver.edit(scenario, &Edit::Medium).is_ok() {
+            snapshot.state = solver.save()?;
+            solver.edit(&self.scenario, &Edit::Medium)?;
+        }
+        Ok(solver.load(&present)?)
     }
 
     /// Another solver on the same grid, with the field, the clock and the snapshot of this one.
