@@ -269,6 +269,8 @@ impl Engine {
         }
         empty.forget_norm();
         if changes {
+            // An edit looks at how the field moves, of which nothing is left.
+            self.solver.load(&empty)?;
             self.solver.edit(&back, &Edit::Medium)?;
         }
         self.solver.load(&empty)?;

@@ -362,6 +362,16 @@ impl Scenario {
         }
         back
     }
+    /// The same scene with the medium, the constants and the sources of another one on its grid.
+    #[must_use]
+    pub fn in_medium_of(&self, other: &Self) -> Self {
+        Self {
+            medium: Arc::clone(&other.medium),
+            model: other.model.clone(),
+            sources: other.sources.clone(),
+            ..self.clone()
+        }
+    }
     /// The scene on some rows of its grid, see [`Grid::window`]. State, medium and sources stay where they are; detectors and mirrors mean the
     /// whole grid.
     #[must_use]

@@ -4,12 +4,14 @@
 //! Δt ∂p/∂t = D + θ²D/6, off by 7θ⁴/360; the other way pⁿ⁻¹ = cos θ p − Δt (1 − θ²/6) ∂p/∂t, off by θ⁵/120. A field x at rest has x − θ²x/2 as its earlier level.
 //! Momenta (`oscillators`): P = m̂ ∂p/∂t with m̂ = ρ₀c₀²/ρc². Where Φ = ∫p dt is kept, states of both hold Φ + ½Δt p.
 
+use super::acoustic::edited::{self, Moment};
 use super::clock::RunClock;
 use super::setup::Setup;
 use super::stepper::Stepper;
 use super::{Motion, SolverError};
 use crate::field::FieldData;
 use crate::physics::{Acoustic, Medium, Model};
+use crate::scene::Scenario;
 
 /// Names of arrays of a state.
 const BEFORE: &str = "p_before";
@@ -148,6 +150,87 @@ pub(super) fn give<S: Stepper>(
     }
     if let Some(place) = place_of(stepper, OBEYS) {
         state[place] = None;
+    }
+    loaded(stepper, clock, &state)
+}
+
+/// What an edit from the scene of `setup` to another one adds to ∂p/∂t, Pa/s ([`edited`]); `None` where that stays, and for ψ. The state does not change.
+///
+/// # Errors
+/// If a back end fails or memory runs out.
+pub(super) fn added_by_edit<S: Stepper>(
+    stepper: &mut S,
+    setup: &Setup,
+    (clock, next): (&RunClock, &Scenario),
+) -> Result<Option<Vec<f64>>, SolverError> {
+    let Model::Acoustic(acoustic) = *setup.scenario.model() else {
+        return Ok(None);
+    };
+    let (momentum, before) = (place_of(stepper, MOMENTUM), place_of(stepper, BEFORE));
+    let Some(place) = momentum.or(before) else {
+        return Ok(None);
+    };
+    // Of two levels rate and Φ are those half a step ago.
+    let step = clock.time_step();
+    let (ago, half) = match momentum {
+        Some(_) => (0.0, 1),
+        None => (step / 2.0, (setup.choice.order / 2).max(1) as usize),
+    };
+    let moment = Moment {
+        time: clock.time() - ago,
+        step,
+        half,
+    };
+    let motion = || {
+        let mut pressure = numbers(&stepper.field(clock)?);
+        let kept = place_of(stepper, POTENTIAL);
+        let state = stepper.save()?;
+        let array = |place: usize| state.get(place).and_then(Option::as_ref).map(numbers);
+        let mut rate = array(place).unwrap_or_default();
+        let mut potential = kept.and_then(array);
+        if let Some(potential) = &mut potential {
+            let values = potential.iter_mut().zip(&pressure);
+            values.for_each(|(phi, p)| *phi -= (step / 2.0 + ago) * p);
+        }
+        if momentum.is_some() {
+            let masses = masses(&acoustic, setup.scenario.medium());
+            rate.iter_mut().zip(masses).for_each(|(rate, mass)| *rate /= mass);
+        } else {
+            for (before, p) in rate.iter_mut().zip(&mut pressure) {
+                (*before, *p) = ((*p - *before) / step, f64::midpoint(*p, *before));
+            }
+        }
+        Ok((Motion { rate, potential }, pressure))
+    };
+    edited::added(&setup.scenario, next, &moment, motion)
+}
+
+/// Adds to ∂p/∂t; `setup` has the present medium.
+///
+/// # Errors
+/// If a back end fails or memory runs out.
+pub(super) fn add<S: Stepper>(
+    stepper: &mut S,
+    setup: &Setup,
+    (clock, added): (&RunClock, &[f64]),
+) -> Result<(), SolverError> {
+    let Model::Acoustic(acoustic) = *setup.scenario.model() else {
+        return Ok(());
+    };
+    let mut state = stepper.save()?;
+    let mut change = |place: usize, by: &mut dyn FnMut(usize) -> f64| {
+        let mut values = state[place].as_ref().map(numbers).unwrap_or_default();
+        values
+            .iter_mut()
+            .enumerate()
+            .for_each(|(site, value)| *value += by(site));
+        state[place] = Some(FieldData::Float64(values));
+    };
+    if let Some(place) = place_of(stepper, MOMENTUM) {
+        let masses = masses(&acoustic, setup.scenario.medium());
+        change(place, &mut |site| masses[site] * added[site]);
+    } else if let Some(place) = place_of(stepper, BEFORE) {
+        change(place, &mut |site| -clock.time_step() * added[site]);
     }
     loaded(stepper, clock, &state)
 }

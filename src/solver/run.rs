@@ -190,8 +190,12 @@ impl<S: Stepper> Run<S> {
         if !next.is_stable(self.clock.time_step()) {
             self.set_step(next.time_step.copysign(self.clock.time_step()))?;
         }
+        let added = motion::added_by_edit(&mut self.stepper, &self.setup, (&self.clock, &next.scenario))?;
         self.stepper.set_medium(&next, &self.clock)?;
         self.setup = next;
+        if let Some(added) = added {
+            motion::add(&mut self.stepper, &self.setup, (&self.clock, &added))?;
+        }
         if self.setup.is_imaginary() {
             return Ok(());
         }

@@ -19,6 +19,7 @@ mod means;
 mod media;
 mod modes;
 mod operator;
+mod painted;
 mod points;
 #[path = "../common/pressure.rs"]
 mod pressure;

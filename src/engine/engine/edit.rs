@@ -42,6 +42,9 @@ impl Engine {
             self.rebuild(&scenario, step)?;
             Change::Rebuilt
         } else if other_step || other_medium {
+            if other_medium && self.timeline.is_none() {
+                self.edit_snapshot(&scenario)?;
+            }
             match self.edit(&scenario, other_medium, other_step.then_some(step)) {
                 Err(EngineError::Solver(SolverError::Unsupported(_))) => {
                     self.rebuild(&scenario, step)?;
@@ -221,6 +224,25 @@ impl Engine {
         Ok(())
     }
 
+    /// Sound in a snapshot goes on in another medium as the present one does: its flow through walls that are built now ends.
+    fn edit_snapshot(&mut self, scenario: &Scenario) -> Result<(), EngineError> {
+        if self.scenario.model().equation() != Equation::Acoustic {
+            return Ok(());
+        }
+        let Some(snapshot) = &mut self.snapshot else {
+            return Ok(());
+        };
+        let solver = self.solver.as_mut();
+        let present = solver.save()?;
+        solver.load(&snapshot.state)?;
+        // A medium that the run does not take is refused with the run's own edit.
+        if solver.edit(scenario, &Edit::Medium).is_ok() {
+            snapshot.state = solver.save()?;
+            solver.edit(&self.scenario, &Edit::Medium)?;
+        }
+        Ok(solver.load(&present)?)
+    }
+
     /// Another solver on the same grid, with the field, the clock and the snapshot of this one.
     fn rebuild(&mut self, scenario: &Scenario, step: f64) -> Result<(), EngineError> {
         let mut next = build::build(scenario)?;
@@ -236,7 +258,13 @@ impl Engine {
                 next.load(&from.save()?)?;
                 return Ok(next.edit(scenario, &Edit::TimeStep(step))?);
             }
-            carry(from, next, scenario, step)
+            // A way back from a mirror has a medium of its own.
+            let was: &Scenario = if self.timeline.is_some() {
+                scenario
+            } else {
+                &self.scenario
+            };
+            carry(from, next, [was, scenario], step)
         };
         let present = if self.snapshot.is_some() {
             Some(self.solver.save()?)
@@ -261,7 +289,12 @@ impl Engine {
     pub(in crate::engine) fn adopt(&mut self, other: &mut Self) -> Result<(), EngineError> {
         let step = self.clock().time_step.abs().copysign(other.clock().time_step);
         let scenario = Arc::clone(&self.scenario);
-        carry(other.solver.as_mut(), self.solver.as_mut(), &scenario, step)?;
+        let was: &Scenario = if other.timeline.is_some() {
+            &scenario
+        } else {
+            &other.scenario
+        };
+        carry(other.solver.as_mut(), self.solver.as_mut(), [was, &scenario], step)?;
         self.initial = other.initial;
         self.failure = None;
         self.paths = other.paths.clone();
@@ -282,8 +315,28 @@ pub(in crate::engine) fn differ_in_parts_only(one: &Scenario, other: &Scenario) 
     uncut(one) == uncut(other) && one.time() == other.time() && one.medium() == other.medium()
 }
 
-/// Gives a solver of `scenario` the field and the clock of another one, with its own Δt.
-fn carry(from: &mut dyn Solver, next: &mut dyn Solver, scenario: &Scenario, step: f64) -> Result<(), EngineError> {
+/// Gives a solver the field and the clock of another one, with a Δt of its own: of a scene from one that was, in its own medium or in another. Sound comes into another medium by an edit, which changes its flow.
+fn carry(
+    from: &mut dyn Solver,
+    next: &mut dyn Solver,
+    [was, scenario]: [&Scenario; 2],
+    step: f64,
+) -> Result<(), EngineError> {
+    let same = was.medium() == scenario.medium() && was.model() == scenario.model();
+    let same = same && was.sources() == scenario.sources();
+    let sound = scenario.model().equation() == Equation::Acoustic;
+    if sound && !same && next.edit(&scenario.in_medium_of(was), &Edit::Medium).is_ok() {
+        let carried = carry_over(from, next, scenario, step);
+        next.edit(scenario, &Edit::Medium)?;
+        if carried.is_ok() {
+            return Ok(());
+        }
+    }
+    carry_over(from, next, scenario, step)
+}
+
+/// The same in the medium that the solver has.
+fn carry_over(from: &mut dyn Solver, next: &mut dyn Solver, scenario: &Scenario, step: f64) -> Result<(), EngineError> {
     // Sound is more than its pressure: how it moves is carried bit by bit within a method, and as ∂p/∂t to another.
     if from.report().method == next.report().method
         && scenario.model().equation() == Equation::Acoustic

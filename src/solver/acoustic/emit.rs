@@ -227,6 +227,27 @@ impl Emitters {
 }
 
 impl Emitters {
+    /// Calls `add(site, Q)` for the sites of monopoles that do not move: Q in Pa/s is what they have played up to a time, step by step of `step`, and the rate of the pressure that they hold up by it. A force leaves
+    /// its impulse in the medium and holds up nothing.
+    pub(in crate::solver) fn hold_up(&self, until: f64, step: f64, mut add: impl FnMut([usize; 3], f64)) {
+        let cell = self.grid.cell_volume();
+        for Emitter { source, points } in &self.list {
+            let mut last = None;
+            let still = source.velocity == [0.0; 3];
+            for point in points.iter().filter(|point| still && point.axis.is_none()) {
+                let played = match last {
+                    Some((known, played)) if known == point.delay => played,
+                    _ => played_until(until, step, |t| source.signal_at(t, point.delay)),
+                };
+                last = Some((point.delay, played));
+                let strength = source.amplitude * played * point.weight / cell;
+                for (site, share) in &point.shares {
+                    self.here(*site).for_each(|site| add(site, strength * share));
+                }
+            }
+        }
+    }
+
     /// The delay of a point that stands at `now`, and the c and ρ that its sites are compared with: the weight of a force has the c² of where it began, and acts on the density where it is.
     fn on_its_way(&self, walls: &[bool], source: &Source, point: &Point, now: [f64; 3]) -> (f64, [f64; 2]) {
         if source.velocity == [0.0; 3] || self.material.is_uniform() {
@@ -241,6 +262,20 @@ impl Emitters {
         let delay = point.delay + point.later * (1.0 / c - 1.0 / first);
         (delay, [first, density])
     }
+}
+
+/// The sum of a signal over the steps before a time, each as long as `step`; one at the time itself counts half.
+fn played_until(until: f64, step: f64, signal: impl Fn(f64) -> f64) -> f64 {
+    let mut sum = 0.0;
+    let mut number = 0.0;
+    while number * step < until - 1e-6 * step {
+        sum += signal(number * step);
+        number += 1.0;
+    }
+    if number * step <= until + 1e-6 * step {
+        sum += signal(number * step) / 2.0;
+    }
+    sum * step
 }
 
 impl Emitter {

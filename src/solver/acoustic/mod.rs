@@ -1,10 +1,12 @@
 //! What methods for sound share.
 
+pub(super) mod edited;
 pub mod emit;
 pub mod guides;
 pub mod impedance;
 pub mod material;
 pub mod medium;
+mod network;
 pub mod outward;
 pub mod point;
 pub mod relaxation;

@@ -8,6 +8,7 @@ use crate::backend::simd::Vectors;
 use crate::backend::threads;
 use crate::scene::Scenario;
 use crate::solver::SolverError;
+use crate::solver::acoustic::edited::changes_rates;
 use crate::solver::acoustic::emit::Emitters;
 
 impl<T: Vectors> Fdtd<T> {
@@ -32,7 +33,7 @@ impl<T: Vectors> Fdtd<T> {
         let scale = T::of(ratio);
         if ratio > 0.0 {
             let levels = [&self.now[..], &self.old[..]];
-            let whole = |zeta: T, weight: T, rate: T| zeta * weight + rate;
+            let whole = |zeta: T, [_, weight]: [T; 2], rate: T| zeta * weight + rate;
             self.sweep.renew_memories(levels, &mut self.layers, whole);
         }
         self.combine(weights.map(T::of), true, (time, weights[0]));
@@ -51,7 +52,7 @@ impl<T: Vectors> Fdtd<T> {
         self.set_layer_step();
         if ratio > 0.0 {
             let levels = [&self.now[..], &self.old[..]];
-            let left = |whole: T, weight: T, rate: T| (whole * scale - rate) / weight;
+            let left = |whole: T, [_, weight]: [T; 2], rate: T| (whole * scale - rate) / weight;
             self.sweep.renew_memories(levels, &mut self.layers, left);
         } else {
             self.sweep.settle(&self.now, &self.old, &mut self.layers);
@@ -79,7 +80,8 @@ impl<T: Vectors> Fdtd<T> {
         Ok(())
     }
 
-    /// Reads the medium and the sources again. What memories of absorbing layers add to the rate of the pressure stays.
+    /// Reads the medium and the sources again; the rate of the pressure stays. What memories of absorbing layers add to it changes as c², as rates there do in an edit
+    /// ([`crate::solver::acoustic::edited`]), or stays as well.
     pub(super) fn read_medium(&mut self, scenario: &Scenario) -> Result<(), SolverError> {
         self.scenario = scenario.clone();
         self.recorder = None;
@@ -88,7 +90,8 @@ impl<T: Vectors> Fdtd<T> {
         let time_step = self.time_step;
         let sweep = threads::run(|| sweep_of(scenario, lattice, time_step))?;
         let levels = [&self.now[..], &self.old[..]];
-        let added = |zeta: T, weight: T, _: T| zeta * weight;
+        let kind = usize::from(!changes_rates(scenario));
+        let added = |zeta: T, weights: [T; 2], _: T| zeta * weights[kind];
         self.sweep.renew_memories(levels, &mut self.layers, added);
         self.sweep = sweep;
         self.emitters = Emitters::of(scenario, &self.sweep.mask, self.sweep.lattice.half);
@@ -96,7 +99,7 @@ impl<T: Vectors> Fdtd<T> {
         self.clear_walls();
         self.make_memories(1.0)?;
         let levels = [&self.now[..], &self.old[..]];
-        let own = |added: T, weight: T, _: T| added / weight;
+        let own = |added: T, weights: [T; 2], _: T| added / weights[kind];
         self.sweep.renew_memories(levels, &mut self.layers, own);
         Ok(())
     }

@@ -391,9 +391,14 @@ impl<T: Real> Sweep<T> {
         }
     }
 
-    /// Has `change` make every ζ from itself, from λ²A/(1 − A), which times ζ is what it adds to the rate pⁿ⁺¹ − pⁿ in time, and from the axis' share of the rate between two levels. Shares of axes
-    /// that meet are as σ + α, whatever Δt. Where nothing is damped ζ becomes 0.
-    pub(super) fn renew_memories(&self, [now, old]: [&[T]; 2], layers: &mut [Layer<T>], change: impl Fn(T, T, T) -> T) {
+    /// Has `change` make every ζ from itself, from A/(1 − A) and λ² times that, which times ζ is what it adds to the rate pⁿ⁺¹ − pⁿ in time, and from the axis' share of the rate between two levels.
+    /// Shares of axes that meet are as σ + α, whatever Δt. Where nothing is damped ζ becomes 0.
+    pub(super) fn renew_memories(
+        &self,
+        [now, old]: [&[T]; 2],
+        layers: &mut [Layer<T>],
+        change: impl Fn(T, [T; 2], T) -> T,
+    ) {
         let size = self.lattice.size;
         let ends = layers.iter().find(|layer| layer.shape.axis == 0);
         let ends = ends.map_or([0..0, 0..0], |layer| layer.shape.ends());
@@ -418,10 +423,11 @@ impl<T: Real> Sweep<T> {
                 for (layer, own) in layers.iter_mut().zip(own) {
                     let Some((place, factor)) = own else { continue };
                     let zeta = &mut layer.zeta[place];
-                    let weight = square * factor / (T::one() - factor);
+                    let lasting = factor / (T::one() - factor);
+                    let weight = square * lasting;
                     // Where next to nothing is left of a wave, a quotient could be beyond all numbers.
                     *zeta = if factor < T::one() && weight > T::of(1e-20) {
-                        change(*zeta, weight, rate * (factor.ln() / together))
+                        change(*zeta, [lasting, weight], rate * (factor.ln() / together))
                     } else {
                         T::zero()
                     };
