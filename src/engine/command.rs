@@ -4,6 +4,7 @@ use super::Engine;
 use crate::scene::Scenario;
 use crate::solver::{ImageRequest, VolumeRequest};
 use std::any::Any;
+use std::collections::VecDeque;
 use std::fmt;
 use std::sync::Arc;
 
@@ -123,8 +124,25 @@ impl Command {
         )
     }
 
+    /// Joins commands that wait, in the place of one of the same kind with nothing in between that it affects, which is returned.
+    pub(super) fn join(self, waiting: &mut VecDeque<Self>) -> Option<Self> {
+        // Back over settings, which act on nothing but the next frame, to one that this command replaces.
+        let mut replaced = None;
+        for place in (0..waiting.len()).rev() {
+            if waiting[place].is_replaced_by(&self) {
+                replaced = waiting.remove(place);
+                break;
+            }
+            if !waiting[place].is_setting() {
+                break;
+            }
+        }
+        waiting.push_back(self);
+        replaced
+    }
+
     /// Whether a later command of the same kind supersedes this one, with nothing in between that it affects.
-    pub(super) fn is_replaced_by(&self, later: &Self) -> bool {
+    fn is_replaced_by(&self, later: &Self) -> bool {
         matches!(
             (self, later),
             (Self::View(_), Self::View(_))

@@ -21,6 +21,7 @@ use crate::solver::{Clock, FieldImage, FieldVolume, ImageRequest, Report, Volume
 use crate::space::FlowMap;
 use crossbeam_channel::{Receiver, RecvTimeoutError, TryRecvError};
 use std::any::Any;
+use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
@@ -34,6 +35,8 @@ pub(super) type Wake = dyn Fn() + Send + Sync;
 /// The state of a worker, on its thread or without one.
 pub(super) struct Runner {
     commands: Receiver<Command>,
+    /// Those that were received and not handled yet.
+    waiting: VecDeque<Command>,
     frames: triple_buffer::Input<Frame>,
     wake: Arc<Wake>,
     watched: Arc<Watched>,
@@ -124,6 +127,7 @@ impl Runner {
         let now = Instant::now();
         Self {
             commands,
+            waiting: VecDeque::new(),
             frames,
             wake,
             watched,
@@ -272,11 +276,24 @@ impl Runner {
         film || (!self.waits && self.is_frame_done() && Instant::now() + FRAME / 2 < self.deadline)
     }
 
+    /// Receives every command that was sent. Of edited scenes in a row, as a stroke of the brush sends them, only the last is kept: an edit may take longer than the window takes to send the next one.
+    fn receive(&mut self) {
+        while let Ok(command) = self.commands.try_recv() {
+            let replaced = command.join(&mut self.waiting);
+            if replaced.is_some_and(|command| !command.is_setting()) {
+                self.watched.heard();
+            }
+        }
+    }
+
     /// Takes every command that waits. Without anything to do it waits for one; with a fixed number of steps per frame it
     /// waits until the frame is over.
     fn hear(&mut self) {
         loop {
-            let next = if self.stale || !self.waits {
+            self.receive();
+            let next = if let Some(command) = self.waiting.pop_front() {
+                Ok(command)
+            } else if self.stale || !self.waits {
                 self.commands.try_recv().map_err(|e| e == TryRecvError::Disconnected)
             } else if !self.is_stepping() {
                 self.commands.recv().map_err(|_| true)

@@ -151,17 +151,7 @@ impl Worker {
     /// Sends a command, in order. Never blocks: what the worker cannot take yet is queued; of several views, edited
     /// scenes or speeds in a row, only the last is kept. A long task within a step ([`Worker::task`]) is cancelled by all commands except settings.
     pub fn send(&mut self, command: Command) {
-        // Back over settings, which act on nothing but the next frame, to one that this command replaces.
-        for place in (0..self.pending.len()).rev() {
-            if self.pending[place].is_replaced_by(&command) {
-                self.pending.remove(place);
-                break;
-            }
-            if !self.pending[place].is_setting() {
-                break;
-            }
-        }
-        self.pending.push_back(command);
+        command.join(&mut self.pending);
         self.flush();
     }
 

@@ -86,3 +86,21 @@ fn a_scene_that_cannot_run_is_reported() {
             .is_some_and(|notice| notice.is_error && &*notice.text == "no room")
     );
 }
+
+/// As a stroke of the brush sends them while the one before is made.
+#[test]
+fn of_edits_that_wait_only_the_last_is_made() {
+    let mut worker = Worker::here(Some(scene(&[])), || ());
+    work_until(&mut worker, |frame| frame.status == Status::Paused);
+    worker.send(Command::Step(5));
+    work_until(&mut worker, |frame| frame.clock.steps == 5);
+    let last = scene(&["quantum.mass=0.7"]);
+    // Another grid would begin again at t = 0.
+    worker.send(Command::Update(scene(&["grid.size=[64, 32]"])));
+    worker.send(Command::StateMeasures(false));
+    worker.send(Command::Update(Arc::clone(&last)));
+    let edited = work_until(&mut worker, |frame| {
+        frame.scenario.as_ref().is_some_and(|now| Arc::ptr_eq(now, &last))
+    });
+    assert_eq!(edited.clock.steps, 5);
+}
