@@ -47,7 +47,7 @@ fn scenario(case: &Case, order: u32, precision: &str, variant: &str, fused: Opti
 }
 
 /// The state and the bits of all records after so many steps a call, and the variant that ran.
-fn follow(scenario: &Scenario, steps: &[u64]) -> (impl PartialEq, Vec<Vec<u64>>, String) {
+fn follow(scenario: &Scenario, steps: &[u64]) -> (impl PartialEq + use<>, Vec<Vec<u64>>, String) {
     let mut run = build(scenario);
     let start = Clock::at_start(0.11);
     run.set_field(&random_field(scenario.grid().sites()), start)

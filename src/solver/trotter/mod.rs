@@ -113,7 +113,7 @@ pub static METHOD: Method = Method {
             title: "Fused steps",
             about: "Steps that a block takes in cache, or in the registers of a device (at most 10), before it is written to memory. Never changes the result, not by a bit.",
             kind: Kind::Count { min: 1, max: 64 },
-            variants: &["blocked", "fused"],
+            variants: &["blocked", "fused", "tiles"],
         },
         PARTS_PARAMETER,
         DEVICES_PARAMETER,
