@@ -243,6 +243,7 @@ impl App {
     pub(super) fn show(&mut self, opened: Opened) {
         let is_preset = opened.preset.is_some();
         let steps = pace(&opened.scenario);
+        self.pace_at_start = None;
         self.take_up(opened);
         self.steps_per_frame = Some(steps);
         self.worker.send(Command::StepsPerFrame(self.steps_per_frame));

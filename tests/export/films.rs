@@ -392,7 +392,7 @@ fn a_difference_is_taken_at_one_time() {
     for (step, advice) in [("0.07", "time.step = 0.05"), ("0.2", "time.step = 0.1 ")] {
         let other = scenario(&exact.replace("step = 0.1\n", &format!("step = {step}\n")));
         let said = pair(&other).err().unwrap().to_string();
-        assert!(said.contains("no whole part") && said.contains(advice), "{said}");
+        assert!(said.contains("not a whole part") && said.contains(advice), "{said}");
         assert!(Pair::new(&first, other, &look, 0.1, Show::Beside).is_ok());
     }
 }

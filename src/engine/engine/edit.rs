@@ -8,7 +8,7 @@ use crate::engine::{EngineError, Verdict};
 use crate::physics::Equation;
 use crate::scene::Scenario;
 use crate::scene::scenario::Quantity;
-use crate::solver::{Backend, Clock, Edit, PARTS, Solver, SolverError, Taps};
+use crate::solver::{Backend, Clock, Edit, PARTS, Solver, SolverError, SolverState, Taps};
 use std::sync::Arc;
 
 impl Engine {
@@ -42,9 +42,11 @@ impl Engine {
             self.rebuild(&scenario, step)?;
             Change::Rebuilt
         } else if other_step || other_medium {
-            if other_medium && self.timeline.is_none() {
-                self.edit_snapshot(&scenario)?;
-            }
+            let edited = if other_medium && self.timeline.is_none() {
+                self.edited_snapshot(&scenario)?
+            } else {
+                None
+            };
             match self.edit(&scenario, other_medium, other_step.then_some(step)) {
                 Err(EngineError::Solver(SolverError::Unsupported(_))) => {
                     self.rebuild(&scenario, step)?;
@@ -52,6 +54,9 @@ impl Engine {
                 }
                 done => {
                     done?;
+                    if let (Some(snapshot), Some(state)) = (&mut self.snapshot, edited) {
+                        snapshot.state = state;
+                    }
                     Change::Edited
                 }
             }
@@ -212,35 +217,45 @@ impl Engine {
         Ok(self.solver.edit(&self.scenario, &Edit::TimeStep(step))?)
     }
 
-    /// Changes the medium and Δt in the running solver.
+    /// Changes the medium and Δt in the running solver; both or neither.
     fn edit(&mut self, scenario: &Scenario, medium: bool, step: Option<f64>) -> Result<(), EngineError> {
+        // Another medium changes how sound moves, which a Δt that is refused must give back.
+        let sound = scenario.model().equation() == Equation::Acoustic;
+        let before = if medium && step.is_some() && sound {
+            Some(self.solver.save()?)
+        } else {
+            None
+        };
         if medium {
             let back = (self.phase() == Some(Phase::Replay)).then(|| scenario.returning());
             self.solver.edit(back.as_ref().unwrap_or(scenario), &Edit::Medium)?;
         }
-        if let Some(step) = step {
-            self.solver.edit(scenario, &Edit::TimeStep(step))?;
+        let Some(step) = step else { return Ok(()) };
+        let refused = self.solver.edit(scenario, &Edit::TimeStep(step)).err();
+        if let (Some(_), Some(before)) = (&refused, before) {
+            let was = self.leg_scenario(self.phase());
+            self.solver.edit(&was, &Edit::Medium)?;
+            self.solver.load(&before)?;
         }
-        Ok(())
+        refused.map_or(Ok(()), |error| Err(error.into()))
     }
 
-    /// Sound in a snapshot goes on in another medium as the present one does: its flow through walls that are built now ends.
-    fn edit_snapshot(&mut self, scenario: &Scenario) -> Result<(), EngineError> {
-        if self.scenario.model().equation() != Equation::Acoustic {
-            return Ok(());
-        }
-        let Some(snapshot) = &mut self.snapshot else {
-            return Ok(());
+    /// The snapshot of a run of sound in another medium, in which it goes on as the present state does: its flow through walls that are built now ends. `None` where there is none, or where the medium is refused,
+    /// as it will be with the run's own edit.
+    fn edited_snapshot(&mut self, scenario: &Scenario) -> Result<Option<SolverState>, EngineError> {
+        let sound = self.scenario.model().equation() == Equation::Acoustic;
+        let Some(snapshot) = self.snapshot.as_ref().filter(|_| sound) else {
+            return Ok(None);
         };
         let solver = self.solver.as_mut();
         let present = solver.save()?;
-        solver.load(&snapshot.state)?;
-        // A medium that the run does not take is refused with the run's own edit.
-        if solver.edit(scenario, &Edit::Medium).is_ok() {
-            snapshot.state = solver.save()?;
-            solver.edit(&self.scenario, &Edit::Medium)?;
-        }
-        Ok(solver.load(&present)?)
+        let edited = solver.load(&snapshot.state);
+        let edited = edited.and_then(|()| solver.edit(scenario, &Edit::Medium));
+        let edited = edited.and_then(|()| solver.save());
+        let back = solver.edit(&self.scenario, &Edit::Medium);
+        solver.load(&present)?;
+        back?;
+        Ok(edited.ok())
     }
 
     /// Another solver on the same grid, with the field, the clock and the snapshot of this one.

@@ -6,7 +6,7 @@
 //! left with the sum 0. Beside the flow absorption and walls with an impedance take 2γp away, and a monopole holds up the rate ∫S dt at its sites, until it is taken away or plays something else; scenes with a mirror are exempt, whose sources fall silent on the way back
 //! and take nothing away.
 //! Limits: what has left through absorbing layers is known only where Φ is kept; otherwise Φ is 0 beyond them, as beyond a soft edge, and within them rates change as c² and flow into walls goes on. What was
-//! a wall holds p = 0 and no flow. Another impedance, or absorption, leaves ∂p/∂t as it is. With more than [`MOST_SITES`] sites ∂p/∂t stays.
+//! a wall holds p = 0 and no flow. Another impedance, or absorption, leaves ∂p/∂t as it is. With more than [`MOST_SITES`] sites ∂p/∂t stays, and so it does in snapshots of scenes with a mirror.
 
 use super::emit::Emitters;
 use super::impedance::Damping;

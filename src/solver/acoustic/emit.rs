@@ -226,14 +226,21 @@ impl Emitters {
     }
 }
 
+/// Values of a source's signal that are added up for an edit: a fraction of a second.
+const MOST_PLAYED: f64 = 1e7;
+
 impl Emitters {
     /// Calls `add(site, Q)` for the sites of monopoles that do not move: Q in Pa/s is what they have played up to a time, step by step of `step`, and the rate of the pressure that they hold up by it. A force leaves
-    /// its impulse in the medium and holds up nothing.
+    /// its impulse in the medium and holds up nothing. A source is left out whose points have played more than [`MOST_PLAYED`] values by then.
     pub(in crate::solver) fn hold_up(&self, until: f64, step: f64, mut add: impl FnMut([usize; 3], f64)) {
         let cell = self.grid.cell_volume();
         for Emitter { source, points } in &self.list {
             let mut last = None;
-            let still = source.velocity == [0.0; 3];
+            let runs = points
+                .chunk_by(|one, next| one.delay == next.delay)
+                .map(|_| 1.0)
+                .sum::<f64>();
+            let still = source.velocity == [0.0; 3] && runs * until / step <= MOST_PLAYED;
             for point in points.iter().filter(|point| still && point.axis.is_none()) {
                 let played = match last {
                     Some((known, played)) if known == point.delay => played,

@@ -205,7 +205,8 @@ impl Levels {
         let (mut toward, mut through) = (vec![0.0; b.len()], vec![0.0; b.len()]);
         let mut before = 0.0;
         for _ in 0..MOST {
-            if norm(&left) <= least {
+            let size = norm(&left);
+            if size <= least || !size.is_finite() {
                 break;
             }
             let preconditioned = self.cycle(&left);

@@ -171,6 +171,10 @@ impl<T: OnCuda> Cuda<T> {
             if self.may_tile() {
                 self.tiles = Tiles::new(&self.stream, T::PRECISION, self.flags, self.asked_steps)?;
             }
+            if self.schedule == Schedule::Tiles {
+                let strips = "no tiles have what this scene asks in this precision, or the device has too little shared memory for them; this is fused";
+                self.because = self.tiles.is_none().then(|| strips.to_owned());
+            }
         }
         self.compare(scheme)
     }

@@ -19,6 +19,9 @@ const TRIED: [(u32, &[u32]); 4] = [(32, &[3, 5]), (48, &[3, 6]), (64, &[4, 6, 8]
 /// The most steps of a launch that sums: each lane keeps its own sum of every step and region.
 const MOST_SUMMED: u32 = 8;
 
+/// Blocks of a launch along y.
+const MOST_BLOCKS: u32 = 65_535;
+
 /// A shape, loaded: its kernel, and those that sum over so many regions and copy after steps, as many as the device has memory for.
 struct Loaded {
     shape: TileShape,
@@ -29,10 +32,8 @@ struct Loaded {
 /// The tiles of a plane.
 pub(super) struct Tiles {
     shapes: Vec<Loaded>,
-    /// The shape and the steps a launch that were the fastest.
-    best: (usize, u32),
-    /// Whether strips were slower.
-    pays: bool,
+    /// Shapes and steps a launch that are taken, the first of them where the device has memory for its sums, too.
+    ranked: Vec<(usize, u32)>,
 }
 
 impl Tiles {
@@ -47,9 +48,10 @@ impl Tiles {
         let mut shapes = Vec::new();
         for shape in tile_shapes(precision, flags) {
             if shape.shared() <= most {
+                let room = |regions: u32| shape.shared() + regions * MOST_SUMMED * shape.sums();
                 let rooms = (0..=unsigned(params::REGIONS))
-                    .map(|regions| shape.shared() + regions * MOST_SUMMED * shape.sums());
-                let rooms = rooms.take_while(|room| *room <= most);
+                    .map(room)
+                    .take_while(|room| *room <= most);
                 shapes.push(Loaded {
                     plain: stream.kernel(shape.source, "tile_steps", shape.shared())?,
                     recording: rooms
@@ -59,26 +61,26 @@ impl Tiles {
                 });
             }
         }
-        let highest = (shapes.iter().enumerate()).max_by_key(|(_, loaded)| loaded.shape.height());
-        let Some((highest, most)) = highest.map(|(n, loaded)| (n, loaded.shape.most_steps())) else {
-            return Ok(None);
-        };
-        let steps = asked.map_or(1, unsigned).clamp(1, most);
-        Ok(Some(Self {
-            shapes,
-            best: (highest, steps),
-            pays: false,
-        }))
+        // The lowest of which the halo takes no more than half comes first.
+        let steps = asked.map_or(1, unsigned).max(1);
+        let mut ranked: Vec<usize> = (0..shapes.len()).collect();
+        ranked.sort_by_key(|n| (shapes[*n].shape.height() < 8 * steps, shapes[*n].shape.height()));
+        let ranked = ranked
+            .into_iter()
+            .map(|n| (n, steps.min(shapes[n].shape.most_steps())))
+            .collect();
+        Ok((!shapes.is_empty()).then_some(Self { shapes, ranked }))
     }
 
     /// Every shape with every number of steps that is tried, by their numbers.
-    fn tried(&self) -> Vec<(usize, u32)> {
+    fn tried(&self, grid: &Grid) -> Vec<(usize, u32)> {
         let steps = |shape: &TileShape| TRIED.iter().find(|(rows, _)| shape.height() <= *rows);
         (self.shapes.iter().enumerate())
             .flat_map(|(n, loaded)| {
                 let steps = steps(&loaded.shape).map_or(&[][..], |(_, steps)| steps);
                 steps.iter().map(move |steps| (n, *steps))
             })
+            .filter(|(n, steps)| self.shapes[*n].shape.blocks(grid, *steps)[1] <= MOST_BLOCKS)
             .collect()
     }
 }
@@ -88,17 +90,20 @@ impl Tiles {
 fn blocks(sites: usize, periodic: bool, length: u32, halo: u32) -> u32 {
     let sites = unsigned(sites);
     let core = length - 2 * halo;
-    match periodic {
-        true => sites.div_ceil(core),
-        false if sites <= length => 1,
-        false => (sites - 2 * halo).div_ceil(core),
+    if periodic {
+        sites.div_ceil(core)
+    } else if sites <= length {
+        1
+    } else {
+        (sites - 2 * halo).div_ceil(core)
     }
 }
 
 impl TileShape {
-    /// Steps of which the halo leaves rows to write.
+    /// The most steps of which the halo leaves columns and rows to write.
     fn most_steps(&self) -> u32 {
-        (self.height() - 2) / 4
+        let halo = (self.width() / 2 - 1) / self.columns * self.columns;
+        ((self.height() - 2) / 4).min(halo / 2)
     }
 
     /// Blocks along x and y of a launch of so many steps.
@@ -118,24 +123,28 @@ impl TileShape {
 }
 
 impl<T: OnCuda> Cuda<T> {
-    /// Whether tiles may be taken: of planes, where the scene asks for them or leaves the variant open and the plane is small.
+    /// Whether tiles may be taken: of planes, where the scene asks for them or leaves the variant open and the plane is small. Parts of a grid are left to strips: what each process measures may differ.
     pub(super) fn may_tile(&self) -> bool {
         let [nx, ny, _] = self.grid.size();
-        let small = self.open && self.schedule == Schedule::Fused && nx * ny <= MOST_SITES;
-        self.grid.rank() == 2 && (self.schedule == Schedule::Tiles || small) && !self.flags.own
+        let small = nx * ny <= MOST_SITES && !self.grid.is_window();
+        let open = self.open && self.schedule == Schedule::Fused && small;
+        self.grid.rank() == 2 && (self.schedule == Schedule::Tiles || open) && !self.flags.own
     }
 
     /// The shape and the steps to take for a run of `count` equal steps, where tiles are faster or asked for; `regions`: over how many of them something is summed or copied.
     fn tile(&self, count: u64, regions: Option<usize>) -> Option<(usize, u32)> {
         let tiles = self.tiles.as_ref()?;
-        let (shape, steps) = tiles.best;
-        let most = match regions {
-            None => steps,
-            Some(_) => steps.min(MOST_SUMMED),
+        if self.schedule != Schedule::Tiles && count < 2 {
+            return None;
+        }
+        let fits = |n: usize| regions.is_none_or(|regions| regions < tiles.shapes[n].recording.len());
+        let (shape, steps) = tiles.ranked.iter().copied().find(|(n, _)| fits(*n))?;
+        let most = if regions.is_some() {
+            steps.min(MOST_SUMMED)
+        } else {
+            steps
         };
-        let taken = self.schedule == Schedule::Tiles || (tiles.pays && count > 1);
-        let there = regions.is_none_or(|regions| regions < tiles.shapes[shape].recording.len());
-        (taken && there).then(|| (shape, u32::try_from(count).map_or(most, |count| most.min(count))))
+        Some((shape, u32::try_from(count).map_or(most, |count| most.min(count))))
     }
 
     /// Steps of a launch of tiles where these are taken.
@@ -150,25 +159,25 @@ impl<T: OnCuda> Cuda<T> {
         Some([loaded.shape.width(), loaded.shape.height()])
     }
 
-    /// Finds the fastest shape and number of steps, and whether strips, which take `strips` seconds a step, are slower.
+    /// Ranks shapes and numbers of steps by their speed, and leaves out those that are not faster than strips, which take `strips` seconds a step, unless the scene asks for tiles.
     pub(super) fn compare_tiles(&mut self, scheme: &Scheme, strips: Option<f64>) -> Result<(), CudaError> {
         let Some(tiles) = &self.tiles else { return Ok(()) };
-        let mut best: Option<((usize, u32), f64)> = None;
         let mut measured = Vec::new();
-        for (shape, steps) in tiles.tried() {
+        for (shape, steps) in tiles.tried(&self.grid) {
             let name = (tiles.shapes[shape].shape.source.name, steps);
             let seconds = match self.measured.get(&name) {
                 Some(known) => *known,
                 None => self.time(steps, || self.launch_tiles(&scheme.substeps[0], (shape, steps), None))?,
             };
-            measured.push((name, seconds));
-            if best.is_none_or(|(_, least)| seconds < least) {
-                best = Some(((shape, steps), seconds));
-            }
+            measured.push((name, (shape, steps), seconds));
         }
-        self.measured.extend(measured);
-        if let (Some(tiles), Some((taken, seconds))) = (&mut self.tiles, best) {
-            (tiles.best, tiles.pays) = (taken, strips.is_none_or(|strips| seconds < strips));
+        self.measured
+            .extend(measured.iter().map(|(name, _, seconds)| (*name, *seconds)));
+        let asked = self.schedule == Schedule::Tiles;
+        measured.retain(|(.., seconds)| asked || strips.is_some_and(|strips| *seconds < strips));
+        measured.sort_by(|(.., one), (.., other)| one.total_cmp(other));
+        if let Some(tiles) = &mut self.tiles {
+            tiles.ranked = measured.into_iter().map(|(_, taken, _)| taken).collect();
         }
         Ok(())
     }
@@ -194,8 +203,12 @@ impl<T: OnCuda> Cuda<T> {
         (shape, steps): (usize, u32),
         regions: Option<params::Regions>,
     ) -> Result<(), CudaError> {
+        let missing = || CudaError::Call {
+            what: "a launch of tiles".into(),
+            message: "has no kernel, or nowhere to write".into(),
+        };
         let (Some(tiles), Some(out)) = (&self.tiles, &self.other) else {
-            return Ok(());
+            return Err(missing());
         };
         let Loaded {
             shape,
@@ -206,9 +219,8 @@ impl<T: OnCuda> Cuda<T> {
         let parameters = self.fused_parameters(substep, addresses(out), None);
         let [across, along] = shape.blocks(&self.grid, steps);
         let count = regions.map(|regions| usize::try_from(regions.count).unwrap_or(0));
-        let Some(kernel) = count.map_or(Some(plain), |count| recording.get(count)) else {
-            return Ok(());
-        };
+        let kernel = count.map_or(Some(plain), |count| recording.get(count));
+        let kernel = kernel.ok_or_else(missing)?;
         let steps = steps.cast_signed();
         // SAFETY: the parameters are those of `tile_steps` and `recording_tiles`; all planes are pitch × ny, and the kernels read and write rows 0..ny and columns 0..pitch of them only. There
         // is room for the sums and copies of every step of the batch, and in a block for those of its lanes.
@@ -228,6 +240,35 @@ impl<T: OnCuda> Cuda<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::solver::trotter::cuda::sources::Flags;
+
+    #[test]
+    fn every_step_leaves_sites_to_write() {
+        let mut seen = 0;
+        for precision in [Precision::Single, Precision::Double] {
+            for bits in 0..8_u8 {
+                let bit = |n: u8| bits >> n & 1 == 1;
+                let flags = Flags {
+                    nested: bit(0),
+                    flux: bit(1),
+                    interaction: bit(2),
+                    ..Flags::default()
+                };
+                for shape in tile_shapes(precision, flags) {
+                    let most = shape.most_steps();
+                    assert!(most >= 7, "{}: {most}", shape.source.name);
+                    let halo = (2 * most).next_multiple_of(shape.columns);
+                    assert!(
+                        shape.width() > 2 * halo && shape.height() > 4 * most,
+                        "{}",
+                        shape.source.name
+                    );
+                    seen += 1;
+                }
+            }
+        }
+        assert!(seen > 10, "{seen}");
+    }
 
     /// What blocks write, as the kernel has it, is every site once, and lies in their tiles less the halo.
     #[test]
