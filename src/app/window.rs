@@ -189,9 +189,8 @@ impl App {
         });
         meter.note("shaders are compiled");
         let cache = background.cache.as_deref().and_then(Path::parent);
-        let recovery = cache
-            .filter(|_| cc.storage.is_some())
-            .map(|cache| cache.join("unsaved"));
+        let keeps = cc.storage.is_some();
+        let recovery = cache.filter(|_| keeps).map(|cache| cache.join("unsaved"));
         let mut app = Self {
             worker: head_start.worker,
             background,

@@ -367,7 +367,7 @@ impl Scenario {
     pub fn in_medium_of(&self, other: &Self) -> Self {
         Self {
             medium: Arc::clone(&other.medium),
-            model: other.model.clone(),
+            model: other.model,
             sources: other.sources.clone(),
             ..self.clone()
         }

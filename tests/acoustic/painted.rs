@@ -203,10 +203,10 @@ fn another_tone_leaves_no_flow_behind() {
                 advance(run.as_mut(), 1);
                 sum += values(run.as_mut()).iter().sum::<f64>();
             }
-            sum / (286 * sites) as f64
+            sum / f64::from(286 * sites)
         };
         let (early, late) = (mean(100), mean(2500));
-        let swing = amplitude / (SPACING * sites as f64 * (2.0 * std::f64::consts::PI * 1200.0).powi(2));
+        let swing = amplitude / (SPACING * f64::from(sites) * (2.0 * std::f64::consts::PI * 1200.0).powi(2));
         assert!(
             (late - early).abs() < swing,
             "{method}: {early:e}, {late:e}, a swing of {swing:e}"

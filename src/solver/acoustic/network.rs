@@ -149,7 +149,9 @@ impl Network {
         self.each_row(to, |row, to| {
             let first = cx * (row % ny / 2 + cy * (row / ny / 2));
             for (pair, from) in to.chunks_mut(2).zip(&from[first..first + cx]) {
-                pair.iter_mut().for_each(|to| *to += from);
+                for to in pair {
+                    *to += from;
+                }
             }
         });
     }
@@ -311,7 +313,9 @@ mod tests {
             let network = || Network::new(size, faces.clone(), ground.clone());
             let mut b = vec![0.0; sites];
             network().left(&vec![0.0; sites], &known, &mut b);
-            b.iter_mut().for_each(|b| *b = -*b);
+            for b in &mut b {
+                *b = -*b;
+            }
             let found = Levels::new(network()).solve(&b, 1e-7 * norm(&b));
             let mut left = b.clone();
             network().left(&b, &found, &mut left);
