@@ -98,14 +98,6 @@ fn contents(ui: &mut egui::Ui, question: &mut Question) -> (bool, bool) {
     ui.heading(egui::RichText::new(question.ask.title()).color(palette.strong));
     ui.add_space(8.0);
     let id = egui::Id::unique("path of the prompt");
-    let fresh = std::mem::take(&mut question.fresh);
-    if fresh {
-        // All of it is chosen: what is typed takes its place. The cursor of the question before means nothing here.
-        let mut state = egui::text_edit::TextEditState::default();
-        let all = egui::text::CCursorRange::select_all_str(&question.text);
-        state.cursor.set_char_range(Some(all));
-        state.store(ui.ctx(), id);
-    }
     let field = ui
         .add(
             egui::TextEdit::singleline(&mut question.text)
@@ -115,7 +107,14 @@ fn contents(ui: &mut egui::Ui, question: &mut Question) -> (bool, bool) {
                 .hint_text("Path of the file"),
         )
         .accessible_name("Path of the file");
-    if fresh {
+    if question.fresh && field.has_focus() {
+        question.fresh = false;
+        // All of it is selected: what is typed takes its place. The cursor of the question before means nothing here.
+        let mut state = egui::text_edit::TextEditState::load(ui.ctx(), id).unwrap_or_default();
+        let all = egui::text::CCursorRange::select_all_str(&question.text);
+        state.cursor.set_char_range(Some(all));
+        state.store(ui.ctx(), id);
+    } else if question.fresh {
         field.request_focus();
     }
     let path = resolve(&question.text, question.ask);

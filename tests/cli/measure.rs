@@ -97,7 +97,7 @@ fn what_cannot_be_measured_is_refused() {
         .expect(2, &["write 2 lengths for each corner"]);
     place
         .ripplon("measure small.toml --at 0 --region 5,5:2,2")
-        .expect(2, &["the lower one first"]);
+        .expect(2, &["the lower corner first"]);
     // Beside the grid, and between two sites.
     for region in ["100,0:120,5", "-9,0:-1,5", "0,2.2:9,2.4"] {
         place

@@ -63,7 +63,7 @@ fn a_full_disk_under_the_log_costs_the_log_alone() {
         let said = String::from_utf8_lossy(&ended.stderr).into_owned();
         assert_eq!(ended.status.code(), Some(1), "{line}: {said}");
         assert!(
-            said.contains("not whole") && said.contains("another place"),
+            said.contains("incomplete") && said.contains("elsewhere"),
             "{line}: {said}"
         );
     }
