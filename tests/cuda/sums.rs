@@ -1,7 +1,7 @@
 //! What detectors record, which steps sum or copy on the way.
 
 use super::bonds::named;
-use super::cases::{Case, cases, heard, random_field, tolerance};
+use super::cases::{Case, cases, heard, random_field, stepped, tolerance};
 use super::device::{build, needs_device};
 use ripplon::field::Precision;
 use ripplon::physics::Measure;
@@ -23,15 +23,7 @@ fn regions(rank: usize) -> String {
 
 /// Records of a run of so many steps a call.
 fn records(scenario: &Scenario, steps: &[u64]) -> Taps {
-    let mut run = build(scenario);
-    let start = Clock::at_start(0.11);
-    run.set_field(&random_field(scenario.grid().sites()), start)
-        .expect("a field");
-    let mut taps = Taps::new(scenario.grid(), scenario.detectors());
-    for steps in steps {
-        run.advance(*steps, &mut taps).expect("steps");
-    }
-    taps
+    stepped(scenario, steps).1
 }
 
 /// More regions than a launch sums over, beside detectors that are asked of the field between steps.

@@ -1,10 +1,10 @@
 //! Small planes a tile a block: the bits of strips, whatever the tiles and the steps of a launch.
 
-use super::cases::{Case, POTENTIAL, WALLS, case, random_field, text};
+use super::cases::{Case, POTENTIAL, WALLS, case, stepped, text};
 use super::device::{build, needs_device};
 use ripplon::field::Precision;
 use ripplon::scene::Scenario;
-use ripplon::solver::{Clock, Taps, read_scene_text};
+use ripplon::solver::read_scene_text;
 
 /// Planes of several tiles, which end with the grid, within a row of four sites, or nowhere.
 fn planes() -> Vec<Case> {
@@ -48,14 +48,7 @@ fn scenario(case: &Case, order: u32, precision: &str, variant: &str, fused: Opti
 
 /// The state and the bits of all records after so many steps a call, and the variant that ran.
 fn follow(scenario: &Scenario, steps: &[u64]) -> (impl PartialEq + use<>, Vec<Vec<u64>>, String) {
-    let mut run = build(scenario);
-    let start = Clock::at_start(0.11);
-    run.set_field(&random_field(scenario.grid().sites()), start)
-        .expect("a field");
-    let mut taps = Taps::new(scenario.grid(), scenario.detectors());
-    for steps in steps {
-        run.advance(*steps, &mut taps).expect("steps");
-    }
+    let (mut run, taps) = stepped(scenario, steps);
     let records = (0..taps.taps().len()).map(|n| taps.values(n).iter().map(|value| value.to_bits()).collect());
     (
         run.save().expect("a state").arrays,
