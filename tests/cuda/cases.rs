@@ -1,9 +1,8 @@
 //! Scenes that the device steps, and how far it may be off.
 
-use super::device::build;
 use ripplon::field::{FieldData, Precision};
 use ripplon::scene::Scenario;
-use ripplon::solver::{Clock, Solver, Taps, read_scene_text};
+use ripplon::solver::read_scene_text;
 
 /// A field of random numbers, the same every time.
 pub fn random_field(count: usize) -> FieldData {
@@ -244,20 +243,7 @@ pub fn heard(case: &Case, order: u32, solver: [&str; 3], detectors: &str) -> Sce
     }
 }
 
-/// A run from a random field, after so many steps a call, and what its detectors recorded.
-pub fn stepped(scenario: &Scenario, steps: &[u64]) -> (Box<dyn Solver>, Taps) {
-    let mut run = build(scenario);
-    let start = Clock::at_start(0.11);
-    run.set_field(&random_field(scenario.grid().sites()), start)
-        .expect("a field");
-    let mut taps = Taps::new(scenario.grid(), scenario.detectors());
-    for steps in steps {
-        run.advance(*steps, &mut taps).expect("steps");
-    }
-    (run, taps)
-}
-
-/// The text of [`heard`].
+/// The same as a text.
 pub fn text(case: &Case, order: u32, [backend, precision, variant]: [&str; 3], detectors: &str) -> String {
     #[expect(clippy::cast_precision_loss, reason = "sizes are small")]
     let center: Vec<f64> = case.size.iter().map(|n| (n / 2) as f64 * 0.5).collect();

@@ -1,12 +1,12 @@
 //! What detectors record, which steps sum or copy on the way.
 
 use super::bonds::named;
-use super::cases::{Case, cases, heard, random_field, stepped, tolerance};
+use super::cases::{Case, cases, heard, random_field, tolerance};
 use super::device::{build, needs_device};
 use ripplon::field::Precision;
 use ripplon::physics::Measure;
 use ripplon::scene::Scenario;
-use ripplon::solver::{Clock, Taps};
+use ripplon::solver::{Clock, Solver, Taps};
 
 /// Three detectors beside that of the whole field.
 fn regions(rank: usize) -> String {
@@ -19,6 +19,19 @@ fn regions(rank: usize) -> String {
     of("part", [1.2, 0.7, 0.8], [9.3, 7.1, 3.2], "")
         + &of("edge", [0.0; 3], [2.0, 8.0, 4.0], "every = 3\n")
         + &of("site", [5.0, 5.0, 2.0], [5.0, 5.0, 2.0], "")
+}
+
+/// A run from a random field, after so many steps a call, and what its detectors recorded.
+pub fn stepped(scenario: &Scenario, steps: &[u64]) -> (Box<dyn Solver>, Taps) {
+    let mut run = build(scenario);
+    let start = Clock::at_start(0.11);
+    run.set_field(&random_field(scenario.grid().sites()), start)
+        .expect("a field");
+    let mut taps = Taps::new(scenario.grid(), scenario.detectors());
+    for steps in steps {
+        run.advance(*steps, &mut taps).expect("steps");
+    }
+    (run, taps)
 }
 
 /// Records of a run of so many steps a call.

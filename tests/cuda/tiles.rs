@@ -1,7 +1,8 @@
 //! Small planes a tile a block: the bits of strips, whatever the tiles and the steps of a launch.
 
-use super::cases::{Case, POTENTIAL, WALLS, case, stepped, text};
+use super::cases::{Case, POTENTIAL, WALLS, case, text};
 use super::device::{build, needs_device};
+use super::sums::stepped;
 use ripplon::field::Precision;
 use ripplon::scene::Scenario;
 use ripplon::solver::read_scene_text;
