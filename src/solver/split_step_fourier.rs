@@ -23,7 +23,7 @@ use super::method::{Backend, Kind, Method, Paper, ParameterSpec, StepAdvice, Tar
 use super::placed;
 use super::quantum::kick::Kick;
 use super::quantum::on_host::{OnHost, Propagator};
-use super::quantum::{self, allocate, bonds_objection, components_objection};
+use super::quantum::{self, allocate, bonds_objection, components_objection, relaxation_objection};
 use super::run::Run;
 use super::setup::{Choice, absorbs};
 use super::{Solver, SolverError};
@@ -114,6 +114,7 @@ fn objections(scenario: &Scenario) -> Vec<Objection> {
     let mut all: Vec<Objection> = bonds_objection("split-step-fourier", scenario.medium())
         .into_iter()
         .chain(components_objection("split-step-fourier", scenario.medium()))
+        .chain(relaxation_objection(scenario.time().imaginary, absorbs(scenario)))
         .collect();
     if quantum.flux != 0.0 {
         all.push(Objection::new(

@@ -202,6 +202,25 @@ fn solvers() {
     fault(&relax, "17:9", &["imaginary time", "order = 2"]);
 }
 
+/// H − iW has no ground state: what its steps in imaginary time relax to has another energy than that of H.
+#[test]
+fn no_method_relaxes_where_something_absorbs() {
+    for method in ["trotter", "crank-nicolson", "split-step-fourier"] {
+        let relaxes = with(FREE, "method = \"trotter\"", &format!("method = \"{method}\""))
+            .replace("end = 1.0", "imaginary = true");
+        assert!(read(&relaxes).is_ok(), "{method}: {:?}", read(&relaxes).err());
+        let layer = format!("{relaxes}\n[[layer]]\nsets = \"absorption\"\nvalue = 0.3\n");
+        let edges = with(&relaxes, "edges = \"wall\"", "edges = \"absorb\"\nabsorb_width = 4");
+        for absorbs in [layer, edges] {
+            let faults = read(&absorbs).unwrap_err().to_string();
+            assert!(
+                faults.contains("imaginary time has no use for absorption"),
+                "{method}: {faults}"
+            );
+        }
+    }
+}
+
 #[test]
 fn sound() {
     let (_, scenario) = read(SOUND).unwrap();

@@ -42,9 +42,11 @@ use super::method::{
     Backend, DEVICES_PARAMETER, Kind, Method, PARTS_PARAMETER, Paper, ParameterSpec, StepAdvice, Target, Variant, Work,
 };
 use super::placed;
-use super::quantum::{bonds_objection, components_objection, interaction_objection, potential_span, step_by};
+use super::quantum::{
+    bonds_objection, components_objection, interaction_objection, potential_span, relaxation_objection, step_by,
+};
 use super::run::Run;
-use super::setup::{Choice, Number, Setup};
+use super::setup::{Choice, Number, Setup, absorbs};
 use super::{Solver, SolverError};
 use crate::field::Precision;
 use crate::physics::Equation;
@@ -172,6 +174,7 @@ fn objections(scenario: &Scenario) -> Vec<Objection> {
         .into_iter()
         .chain(interaction_objection("crank-nicolson", scenario.medium()))
         .chain(components_objection("crank-nicolson", scenario.medium()))
+        .chain(relaxation_objection(scenario.time().imaginary, absorbs(scenario)))
         .collect();
     if quantum.flux != 0.0 {
         all.push(Objection::new(

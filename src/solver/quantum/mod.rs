@@ -273,6 +273,18 @@ pub fn interaction_objection(method: &str, medium: &Medium) -> Option<Objection>
     ))
 }
 
+/// The objection to a scene that absorbs, `absorbs`, where imaginary time would have to end in a ground state: H − iW has none, and what its
+/// steps relax to has another energy than the ground state of H.
+pub fn relaxation_objection(imaginary: bool, absorbs: bool) -> Option<Objection> {
+    (imaginary && absorbs).then(|| {
+        Objection::new(
+            "time.imaginary",
+            "imaginary time has no use for absorption",
+            "take edges = \"wall\" and remove absorbing layers",
+        )
+    })
+}
+
 /// Smallest and largest static potential over at most 64 × 64 rows.
 pub fn potential_range(medium: &Medium) -> (f64, f64) {
     if !medium.has(Sets::Potential) {

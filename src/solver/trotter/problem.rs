@@ -159,13 +159,7 @@ impl Problem {
             let message = "order 4 has a backward sub-step, unstable in imaginary time";
             found.push(Objection::new("solver.order", message, "take order = 2"));
         }
-        if self.imaginary && self.absorbs() {
-            found.push(Objection::new(
-                "time.imaginary",
-                "imaginary time has no use for absorption",
-                "take edges = \"wall\" and remove absorbing layers",
-            ));
-        }
+        found.extend(quantum::relaxation_objection(self.imaginary, self.absorbs()));
         let most = LARGEST_ANGLE / self.largest_hopping().max(f64::MIN_POSITIVE);
         if !self.time_step.is_finite() || self.time_step.abs() > most {
             found.push(Objection::new(
