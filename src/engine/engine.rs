@@ -252,6 +252,8 @@ impl Engine {
             if !self.maps.watches() {
                 let together = self.follow_together(piece)?;
                 if together > 0 {
+                    // What is known is the field before these steps.
+                    known = None;
                     left -= together;
                     self.measure()?;
                     self.note_replay()?;

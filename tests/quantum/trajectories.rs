@@ -113,6 +113,33 @@ fn steps_taken_together_follow_the_same_paths() {
     }
 }
 
+/// Between predictions three steps apart two steps are taken together, since three reach more than an eighth of the grid, and one by itself: each
+/// begins with the field of its own time.
+#[test]
+fn steps_taken_together_and_alone_in_turn_follow_the_same_paths() {
+    let expected: String = (1..30)
+        .map(|n| {
+            format!(
+                "[[expect]]\nobservable = \"norm\"\nat = {:?}\nvalue = 1.0\ntolerance = 0.1\n",
+                0.06 * f64::from(n)
+            )
+        })
+        .collect();
+    let text = format!(
+        "format = 1\n[grid]\nsize = [40, 40]\nspacing = 0.5\n[quantum]\nmass = 1.0\n[time]\nstep = 0.02\nend = 2.0\n\
+         [solver]\nmethod = \"trotter\"\nbackend = \"cpu\"\nprecision = \"double\"\n\
+         [[packet]]\ncenter = [8.0, 9.0]\nwidth = [1.5, 2.0]\nmomentum = [2.0, 0.4]\n\
+         [[trajectory]]\nname = \"p\"\nfrom = [8.0, 9.5]\n{expected}"
+    );
+    let mut whole = engine(&text);
+    whole.advance(90).unwrap();
+    let mut single = engine(&text);
+    for _ in 0..90 {
+        single.advance(1).unwrap();
+    }
+    assert_eq!(whole.paths(), single.paths());
+}
+
 /// ψ → ψ* turns every velocity round: the way back ends where it began. The scheme is of order 4 in a field that is linear in time, whose way back is its mirror image: what is left is the
 /// Runge–Kutta scheme's own (vΔt/σ)⁵, far below 1e-6.
 #[test]
