@@ -35,12 +35,14 @@ pub struct LevelsPanel {
     /// Whether it is shown.
     pub open: bool,
     wanted: usize,
-    run: SideRun<Round, (Grid, Levels)>,
+    run: SideRun<Round, (Grid, Levels, Option<&'static str>)>,
     /// How far the search is.
     round: Option<Round>,
     list: Vec<Shown>,
     /// The largest residual, where not all converged.
     unconverged: Option<f64>,
+    /// What to know of them.
+    remark: Option<&'static str>,
 }
 
 impl Default for LevelsPanel {
@@ -52,6 +54,7 @@ impl Default for LevelsPanel {
             round: None,
             list: Vec::new(),
             unconverged: None,
+            remark: None,
         }
     }
 }
@@ -92,6 +95,9 @@ impl LevelsPanel {
                 let text = format!("not all have converged: the largest residual is {residual:.1e}");
                 fault(ui, &text);
             }
+            if let Some(remark) = self.remark {
+                hint(ui, remark);
+            }
             self.levels(ui, &mut document.draft);
         });
         self.open = open;
@@ -99,7 +105,7 @@ impl LevelsPanel {
 
     /// Takes over what was found, each level with the weight that it has among those with which the scene starts.
     fn collect(&mut self, ctx: &egui::Context, start: &[EigenstateFile]) {
-        let Some((grid, levels)) = self.run.collect(|round| self.round = Some(round)) else {
+        let Some((grid, levels, remark)) = self.run.collect(|round| self.round = Some(round)) else {
             return;
         };
         let map = if ctx.global_style().visuals.dark_mode {
@@ -116,6 +122,7 @@ impl LevelsPanel {
             texture: None,
             weight: weight_of(n),
         };
+        self.remark = remark;
         self.unconverged = (!levels.converged).then_some(levels.round.residual);
         self.list = levels.list.into_iter().enumerate().map(shown).collect();
     }
@@ -142,7 +149,8 @@ impl LevelsPanel {
         let wanted = self.wanted;
         self.run.begin("levels", document, ctx, move |scenario, reporter| {
             let levels = eigen::levels(&scenario, wanted, &mut |round| reporter.tell(round));
-            Ok((scenario.grid().clone(), levels.map_err(|error| error.to_string())?))
+            let levels = levels.map_err(|error| error.to_string())?;
+            Ok((scenario.grid().clone(), levels, eigen::remark(&scenario)))
         });
     }
 

@@ -92,6 +92,9 @@ fn of_hamiltonian(args: &EigenArgs, scenario: &Scenario) -> anyhow::Result<()> {
         error @ EigenError::OutOfMemory { .. } => error.into(),
     })?;
     print(scenario, &levels);
+    if let Some(remark) = eigen::remark(scenario) {
+        tell!("note: {remark}, or --from autocorrelation, the energies of the run");
+    }
     let mut failed = Vec::new();
     if let Some(path) = &args.csv {
         failed.extend(write(path, &levels).err());

@@ -33,6 +33,20 @@ pub fn levels(
     eigen::lowest(&hamiltonian, wanted, watch)
 }
 
+/// What a user should know of the levels of a scene whose method steps another Hamiltonian than the lattice's, of which they are.
+pub fn remark(scenario: &Scenario) -> Option<&'static str> {
+    steps_the_continuum(scenario).then_some(
+        "levels are those of the lattice, and with `mass` split-step-fourier steps the continuum, where short waves have more energy; \
+         take `hopping`, or another method",
+    )
+}
+
+/// Whether short waves have the energy of the continuum, k²/2m, instead of the lattice's.
+fn steps_the_continuum(scenario: &Scenario) -> bool {
+    let has_mass = scenario.model().quantum().is_some_and(|quantum| quantum.mass.is_some());
+    scenario.solver().method == "split-step-fourier" && has_mass
+}
+
 /// Refuses scenes whose overlap with the initial state is not a sum of e^{−iEt}.
 fn swings_freely(scenario: &Scenario) -> Result<(), EngineError> {
     let refused = |what: &str, remedy: &str| Err(EngineError::Levels(format!("{what}; {remedy}")));
@@ -63,8 +77,7 @@ fn energies(scenario: &Scenario) -> Option<[f64; 2]> {
     }
     let rank = scenario.grid().rank() as f64;
     let rest = quantum.diagonal - 2.0 * rank * quantum.hopping;
-    let is_continuum = scenario.solver().method == "split-step-fourier" && quantum.mass.is_some();
-    let band = if is_continuum { PI * PI } else { 4.0 };
+    let band = if steps_the_continuum(scenario) { PI * PI } else { 4.0 };
     let [deep, tall] = potential(scenario);
     Some([rest + deep, rest + band * rank * quantum.hopping + tall])
 }

@@ -146,6 +146,21 @@ fn a_scene_that_begins_with_eigenstates_beats() {
         .expect(1, &["WRONG"]);
 }
 
+/// Of a method that steps the continuum the levels of the lattice are not those of its run, and that is said.
+#[test]
+fn levels_of_the_lattice_are_noted_where_the_continuum_is_stepped() {
+    let place = place();
+    let words = "levels are those of the lattice";
+    let fourier = "eigen box.toml --levels 2 --set solver.method=split-step-fourier";
+    let with_mass = format!("{fourier} --set quantum={{mass=1.0}}");
+    place.ripplon(&with_mass).expect(0, &[words, "--from autocorrelation"]);
+    for line in [fourier, "eigen box.toml --levels 2 --set quantum={mass=1.0}"] {
+        let run = place.ripplon(line);
+        run.expect(0, &["2 levels"]);
+        assert!(!run.err().contains(words), "{line}");
+    }
+}
+
 #[test]
 fn what_has_no_levels_is_said() {
     let place = place();
