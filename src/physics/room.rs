@@ -1,7 +1,7 @@
 //! Room acoustics from a recorded pressure (ISO 3382-1).
 //!
 //! Scheme: the record is divided by the spectrum of what the source played ([`Response::deconvolved`]), filtered by octaves if wanted ([`octaves`]), squared,
-//! and summed from behind (Schroeder's backward integral): E(t) = ∫_t^∞ h² dt, L = 10 lg E(t)/E(0). Reverberation times are 60 dB over the slope of
+//! and summed from behind (Schroeder's backward integral): E(t) = ∫_t^∞ h² dt, L = 10 lg E(t)/E(−∞) from the arrival of the sound on. Reverberation times are 60 dB over the slope of
 //! the straight line that fits L best: from 0 to −10 dB (EDT), −5 to −25 dB (T20), −5 to −35 dB (T30). What follows the end of the record is
 //! added as the exponential that continues its last quarter.
 //!
@@ -44,11 +44,15 @@ impl BandDecay {
 pub fn analyse(response: &Response) -> Vec<BandDecay> {
     let whole = BandDecay {
         octave: None,
-        decay: Decay::of(&response.values, response.step),
+        decay: Decay::of(&response.values, response.step, response.arrival),
     };
     let bands = octaves(response).into_iter().map(|octave| BandDecay {
         octave: Some(octave),
-        decay: Decay::of(&filtered(&response.values, response.step, octave), response.step),
+        decay: Decay::of(
+            &filtered(&response.values, response.step, octave),
+            response.step,
+            response.arrival,
+        ),
     });
     std::iter::once(whole).chain(bands).collect()
 }

@@ -4,7 +4,7 @@
 const PIECES: usize = 64;
 
 /// The sound arrives where |h| first exceeds −20 dB of its largest value (ISO 3382-1, A.2).
-const ONSET: f64 = 0.1;
+pub(super) const ONSET: f64 = 0.1;
 
 /// If the energies of the last two eighths are closer than this, the record ends in a noise floor rather than in a decay, unless it is far too short.
 const FLAT: f64 = 0.8;
@@ -68,7 +68,7 @@ pub struct Decay {
     pub step: f64,
     /// The arrival of the sound, s from the first sample.
     pub onset: f64,
-    /// L from the onset to the last sample that is used, dB; 0 first.
+    /// L from the onset to the last sample that is used, dB; first 0, less what filters bring forward.
     pub levels: Vec<f64>,
     /// Decay before the end, dB: the extrapolated part is this far below the start.
     pub range: f64,
@@ -97,20 +97,27 @@ pub struct Balance {
     pub centre: f64,
 }
 
+/// The first sample within 20 dB of the largest, 0 if there is none.
+pub(super) fn onset(values: &[f64]) -> usize {
+    let largest = values.iter().fold(0.0f64, |most, value| most.max(value.abs()));
+    let heard = |value: &f64| value.abs() >= ONSET * largest;
+    values.iter().position(heard).unwrap_or(0)
+}
+
 impl Decay {
-    /// The decay of a response sampled every `step` s; `None` for silence.
+    /// The decay of a response sampled every `step` s from the sample `arrival` on, in which the sound arrives; `None` for silence.
+    ///
+    /// What lies before is a part of the response that filters without a phase bring forward, and early energy.
     #[must_use]
     #[expect(clippy::cast_precision_loss, reason = "counts of samples")]
-    pub fn of(response: &[f64], step: f64) -> Option<Self> {
+    pub fn of(response: &[f64], step: f64, arrival: usize) -> Option<Self> {
         let largest = response.iter().fold(0.0f64, |most, value| most.max(value.abs()));
         if largest <= 0.0 || !largest.is_finite() {
             return None;
         }
-        let first = response.iter().position(|value| value.abs() >= ONSET * largest)?;
-        let squares: Vec<f64> = response[first..]
-            .iter()
-            .map(|value| (value / largest).powi(2))
-            .collect();
+        let first = arrival.min(response.len() - 1);
+        let mut squares: Vec<f64> = response.iter().map(|value| (value / largest).powi(2)).collect();
+        let before: Vec<f64> = squares.drain(..first).collect();
         let (end, cut) = end_of(&squares);
         let tail = Tail::of(&squares[..end], step);
         let mut sum = tail.energy;
@@ -123,7 +130,7 @@ impl Decay {
             })
             .collect();
         energies.reverse();
-        let whole = energies.first().copied()?;
+        let whole = energies.first().copied()? + before.iter().sum::<f64>();
         let levels: Vec<f64> = energies.iter().map(|energy| 10.0 * (energy / whole).log10()).collect();
         let range = if tail.energy > 0.0 {
             10.0 * (whole / tail.energy).log10()
@@ -157,10 +164,10 @@ impl Decay {
         };
         let clarity = |seconds: f64| 10.0 * ((whole - late(seconds)) / late(seconds)).log10();
         let (edt, t20, t30) = (line(0.0, -10.0), line(-5.0, -25.0), line(-5.0, -35.0));
-        let moments = squares[..end]
-            .iter()
-            .enumerate()
-            .map(|(n, square)| n as f64 * step * square);
+        let after = squares[..end].iter().enumerate();
+        let moments = after.map(|(n, square)| n as f64 * step * square);
+        let early = before.iter().rev().enumerate();
+        let early = early.map(|(n, square)| (n as f64 + 1.0) * step * square);
         // ∫ t e^(−kt) beyond the end: its energy times the end and 1/k.
         let of_tail = if tail.energy > 0.0 {
             tail.energy * (end as f64 * step + 10.0 / (std::f64::consts::LN_10 * tail.rate))
@@ -171,7 +178,7 @@ impl Decay {
             c50: clarity(0.05),
             c80: clarity(0.08),
             d50: 1.0 - late(0.05) / whole,
-            centre: (moments.sum::<f64>() + of_tail) / whole,
+            centre: (moments.sum::<f64>() - early.sum::<f64>() + of_tail) / whole,
         });
         Some(Self {
             step,

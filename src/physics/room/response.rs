@@ -1,5 +1,6 @@
 //! The impulse response of a place: a record divided by what was played.
 
+use super::decay::{ONSET, onset};
 use crate::physics::Source;
 use crate::physics::spectrum::evenly;
 use crate::rounding::truncated;
@@ -23,6 +24,8 @@ pub struct Response {
     pub band: [f64; 2],
     /// Whether it was divided by a source's spectrum.
     pub deconvolved: bool,
+    /// The sample in which the sound arrives.
+    pub arrival: usize,
 }
 
 /// Why there is no response.
@@ -114,6 +117,7 @@ impl Response {
             return Ok(Self {
                 step,
                 band: band(&power, step, REGULARIZATION),
+                arrival: onset(&record),
                 values: record,
                 deconvolved: false,
             });
@@ -167,6 +171,7 @@ impl Response {
         if strongest <= 0.0 {
             return Err(ResponseError::Silent);
         }
+        let arrival = arrival(&wave, &source, left);
         let floor = REGULARIZATION * strongest;
         for (wave, source) in wave.iter_mut().zip(&source) {
             *wave *= source.conj() / (source.norm_sqr() + floor);
@@ -178,8 +183,27 @@ impl Response {
             values: wave[..left].iter().map(|value| scale * value.re).collect(),
             band: band(&source, step, REGULARIZATION),
             deconvolved: true,
+            arrival,
         })
     }
+}
+
+/// The first of `samples` in which a sound is heard, from the spectra of a record and of what was played.
+///
+/// The response itself does not tell: its band ends without a phase, so that low frequencies, which a closed room holds up, ring before anything
+/// can have arrived. The record correlated with the signal rises as early as the signal correlated with itself does before 0; both are
+/// taken where they come within 20 dB of their maximum.
+fn arrival(record: &[Complex64], source: &[Complex64], samples: usize) -> usize {
+    let correlated = |with: &[Complex64]| -> Vec<f64> {
+        let mut all: Vec<Complex64> = with.iter().zip(source).map(|(with, own)| with * own.conj()).collect();
+        FftPlanner::new().plan_fft_inverse(all.len()).process(&mut all);
+        all.iter().map(|value| value.re.abs()).collect()
+    };
+    let (own, heard) = (correlated(source), correlated(record));
+    let size = own.len();
+    let lead = (0..size / 2).rev().find(|n| own[*n] >= ONSET * own[0]).unwrap_or(0);
+    let shifted: Vec<f64> = (0..samples).map(|n| heard[(n + size - lead) % size]).collect();
+    onset(&shifted)
 }
 
 /// The mean of the last quarter of a record.

@@ -23,7 +23,7 @@ fn exponential(time: f64, seconds: f64) -> Vec<f64> {
 #[test]
 fn an_exponential_decay_has_its_time() {
     for time in [0.3, 1.0, 2.5] {
-        let decay = Decay::of(&exponential(time, time), 1.0 / RATE).unwrap();
+        let decay = Decay::of(&exponential(time, time), 1.0 / RATE, 0).unwrap();
         for line in [decay.edt, decay.t20, decay.t30] {
             assert!((line.unwrap().time / time - 1.0).abs() < 1e-9, "{line:?}");
         }
@@ -50,7 +50,7 @@ fn noise_that_decays_has_its_time() {
             .iter()
             .map(|value| value * random.normal())
             .collect();
-        let decay = Decay::of(&noise, 1.0 / RATE).unwrap();
+        let decay = Decay::of(&noise, 1.0 / RATE, 0).unwrap();
         for (line, allowed) in [(decay.edt, 0.13), (decay.t20, 0.05), (decay.t30, 0.025)] {
             let line = line.unwrap();
             assert!((line.time / time - 1.0).abs() < allowed, "seed {seed}: {line:?}");
@@ -70,7 +70,7 @@ fn a_tone_decays_as_well() {
         .enumerate()
         .map(|(n, value)| value * (TAU * frequency * n as f64 / RATE).sin())
         .collect();
-    let decay = Decay::of(&tone, 1.0 / RATE).unwrap();
+    let decay = Decay::of(&tone, 1.0 / RATE, 0).unwrap();
     let ripple = 4.4 * 3.0 * 10f64.ln() / (time * TAU * frequency);
     for (line, range) in [(decay.edt, 10.0), (decay.t20, 20.0), (decay.t30, 30.0)] {
         assert!(
@@ -92,7 +92,7 @@ fn a_decay_of_two_slopes_is_a_curve() {
             (10f64.powf(-6.0 * t / early) + share * 10f64.powf(-6.0 * t / late)).sqrt()
         })
         .collect();
-    let decay = Decay::of(&response, 1.0 / RATE).unwrap();
+    let decay = Decay::of(&response, 1.0 / RATE, 0).unwrap();
     let exact = |from: f64, to: f64| {
         let level = |n: usize| 10.0 * (energy(n as f64 / RATE / 10.0) / energy(0.0)).log10();
         let points: Vec<(f64, f64)> = (0..10 * count)
@@ -122,7 +122,7 @@ fn a_decay_of_two_slopes_is_a_curve() {
 /// A record of 30 dB: EDT can be read, T20 lacks 5 dB, T30 15, and at 60 dB/s that is 0.083 and 0.25 s. What is extrapolated makes the early time exact all the same.
 #[test]
 fn short_records_are_refused_with_what_is_missing() {
-    let decay = Decay::of(&exponential(1.0, 0.5), 1.0 / RATE).unwrap();
+    let decay = Decay::of(&exponential(1.0, 0.5), 1.0 / RATE, 0).unwrap();
     assert!((decay.edt.unwrap().time - 1.0).abs() < 1e-9);
     let (t20, t30) = (decay.t20.unwrap_err(), decay.t30.unwrap_err());
     let longer = |short: TooShort| match short.remedy {
@@ -136,12 +136,12 @@ fn short_records_are_refused_with_what_is_missing() {
         "needs 45 dB of decay and the record has 30.0; record about 0.250 s more"
     );
     assert!(decay.curvature().is_none());
-    assert!(Decay::of(&[0.0; 100], 1.0).is_none());
+    assert!(Decay::of(&[0.0; 100], 1.0, 0).is_none());
     // 6 dB: a quarter of the energy would come behind the end.
-    let shorter = Decay::of(&exponential(1.0, 0.1), 1.0 / RATE).unwrap();
+    let shorter = Decay::of(&exponential(1.0, 0.1), 1.0 / RATE, 0).unwrap();
     assert!((longer(shorter.balance.unwrap_err()) - 4.0 / 60.0).abs() < 1e-6);
     // 0.6 dB in the record: 9.4 more would take 16 times its length.
-    let flat = Decay::of(&exponential(100.0, 1.0), 1.0 / RATE).unwrap();
+    let flat = Decay::of(&exponential(100.0, 1.0), 1.0 / RATE, 0).unwrap();
     assert_eq!(flat.balance.unwrap_err().remedy, Remedy::None);
     assert_eq!(
         flat.edt.unwrap_err().to_string(),
@@ -157,6 +157,7 @@ fn octaves_begin_where_a_turn_fits_into_the_record() {
         values: exponential(0.1, 0.25),
         band: [0.0, 0.4 * RATE],
         deconvolved: false,
+        arrival: 0,
     };
     let lowest = octaves(&response)[0];
     assert!(lowest.edges()[0] >= 4.0 && lowest.edges()[0] < 8.0, "{lowest:?}");
@@ -170,14 +171,14 @@ fn a_floor_of_noise_ends_the_record() {
         .iter()
         .map(|value| value + 10f64.powf(-3.5) * noise.signed())
         .collect();
-    let decay = Decay::of(&response, 1.0 / RATE).unwrap();
+    let decay = Decay::of(&response, 1.0 / RATE, 0).unwrap();
     assert!(decay.cut && decay.range > 55.0, "{}", decay.range);
     assert!((decay.t30.unwrap().time - 1.0).abs() < 0.01, "{:?}", decay.t30);
     let weak: Vec<f64> = exponential(1.0, 3.0)
         .iter()
         .map(|value| value + 10f64.powf(-1.6) * noise.signed())
         .collect();
-    let refused = Decay::of(&weak, 1.0 / RATE).unwrap().t30.unwrap_err();
+    let refused = Decay::of(&weak, 1.0 / RATE, 0).unwrap().t30.unwrap_err();
     assert!(refused.remedy == Remedy::Louder && refused.to_string().contains("noise"));
 }
 
@@ -196,7 +197,7 @@ fn a_floor_is_no_part_of_the_centre_time() {
         let last = decay.len() - 40;
         let with_floor = |(n, value): (usize, &f64)| value + floor + if n >= last { rise } else { 0.0 };
         let response: Vec<f64> = decay.iter().enumerate().map(with_floor).collect();
-        let decay = Decay::of(&response, 1.0 / RATE).unwrap();
+        let decay = Decay::of(&response, 1.0 / RATE, 0).unwrap();
         let centre = decay.balance.unwrap().centre;
         // The floor's own energy, cut or not: (1e-4)² · 4 s beside 1/(2·6.9) s, times 2 s.
         assert!(
@@ -232,8 +233,8 @@ fn octaves_part_a_response() {
             slow * (TAU * 2000.0 * t).sin() + fast * (TAU * 250.0 * t).sin()
         })
         .collect();
-    let slow = Decay::of(&filtered(&response, 1.0 / RATE, Octave { number: 1 }), 1.0 / RATE).unwrap();
-    let fast = Decay::of(&filtered(&response, 1.0 / RATE, Octave { number: -2 }), 1.0 / RATE).unwrap();
+    let slow = Decay::of(&filtered(&response, 1.0 / RATE, Octave { number: 1 }), 1.0 / RATE, 0).unwrap();
+    let fast = Decay::of(&filtered(&response, 1.0 / RATE, Octave { number: -2 }), 1.0 / RATE, 0).unwrap();
     assert!((slow.t30.unwrap().time / 1.6 - 1.0).abs() < 0.01, "{:?}", slow.t30);
     assert!((fast.edt.unwrap().time / 0.8 - 1.0).abs() < 0.03, "{:?}", fast.edt);
 }
@@ -289,11 +290,48 @@ fn a_record_is_divided_by_what_was_played() {
             response[n]
         );
     }
-    let decay = Decay::of(&found.values, step).unwrap();
+    let decay = Decay::of(&found.values, step, found.arrival).unwrap();
     assert!((decay.t20.unwrap().time / time - 1.0).abs() < 0.01, "{:?}", decay.t20);
-    assert!((decay.onset - 0.01).abs() < 0.001, "{}", decay.onset);
+    // A tone takes the length of the wavelet to rise: half of its period.
+    assert!((decay.onset - 0.01).abs() < 0.0015, "{}", decay.onset);
     assert!(octaves(&found).contains(&Octave { number: -1 }));
     assert_eq!(analyse(&found).len(), 1 + octaves(&found).len());
+}
+
+/// A response that stays, as a closed room holds up what is pressed into it: its low frequencies, of which the record has a part only, ring before
+/// anything has arrived. The arrival is that of the sound all the same, in every octave, and the centre time counts from there: without frequencies
+/// below 50 Hz the edge of the response, and no more, is heard.
+#[test]
+fn the_sound_arrives_when_it_does() {
+    let source = ricker(500.0);
+    let step = 1.0 / RATE;
+    let response: Vec<f64> = (0..4000_u32)
+        .map(|n| {
+            if n < 80 {
+                0.0
+            } else {
+                10f64.powf(-3.0 * f64::from(n - 80) * step / 0.4)
+            }
+        })
+        .collect();
+    let played: Vec<f64> = (0..200)
+        .map(|n| 3.0 * source.signal.at(f64::from(n) * step - 0.01))
+        .collect();
+    let record: Vec<f64> = (0..response.len())
+        .map(|n| (0..=n.min(199)).map(|m| step * played[m] * response[n - m]).sum())
+        .collect();
+    let times: Vec<f64> = (0..record.len()).map(|n| n as f64 * step).collect();
+    let found = Response::of_record(&times, &record, &[source]).unwrap();
+    // It rings: 20 dB below the largest value are reached several milliseconds too early.
+    assert!((decay::onset(&found.values) as f64) * step < 0.005);
+    let bands = analyse(&found);
+    assert!(bands.len() > 2);
+    for band in &bands {
+        let onset = band.decay.as_ref().unwrap().onset;
+        assert!((onset - 0.01).abs() < 0.001, "{:?}: {onset}", band.octave);
+    }
+    let centre = bands[0].decay.as_ref().unwrap().balance.unwrap().centre;
+    assert!(centre.abs() < 0.002, "{centre}");
 }
 
 #[test]
