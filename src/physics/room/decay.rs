@@ -3,7 +3,7 @@
 /// Pieces of a response whose energies are compared to find its floor.
 const PIECES: usize = 64;
 
-/// The sound arrives where |h| first exceeds −20 dB of its largest value (ISO 3382-1, A.2).
+/// A sound that begins by itself arrives where its record first exceeds −20 dB of its largest value (ISO 3382-1, A.2).
 pub(super) const ONSET: f64 = 0.1;
 
 /// If the energies of the last two eighths are closer than this, the record ends in a noise floor rather than in a decay, unless it is far too short.
@@ -97,10 +97,10 @@ pub struct Balance {
     pub centre: f64,
 }
 
-/// The first sample within 20 dB of the largest, 0 if there is none.
-pub(super) fn onset(values: &[f64]) -> usize {
+/// The first sample with this share of the largest or more, 0 if there is none.
+pub(super) fn first_within(values: &[f64], share: f64) -> usize {
     let largest = values.iter().fold(0.0f64, |most, value| most.max(value.abs()));
-    let heard = |value: &f64| value.abs() >= ONSET * largest;
+    let heard = |value: &f64| value.abs() >= share * largest;
     values.iter().position(heard).unwrap_or(0)
 }
 

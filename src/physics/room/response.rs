@@ -1,6 +1,6 @@
 //! The impulse response of a place: a record divided by what was played.
 
-use super::decay::{ONSET, onset};
+use super::decay::{ONSET, first_within};
 use crate::physics::Source;
 use crate::physics::spectrum::evenly;
 use crate::rounding::truncated;
@@ -9,6 +9,9 @@ use rustfft::FftPlanner;
 
 /// λ: the record is not divided by power below this share of the strongest.
 pub(super) const REGULARIZATION: f64 = 1e-4;
+
+/// The share of its largest value with which a record, or what was played, begins.
+const BEGINNING: f64 = 1e-4;
 
 /// Fewest samples of a response.
 const FEWEST: usize = 64;
@@ -111,15 +114,16 @@ impl Response {
             return Err(ResponseError::Silent);
         }
         let Some(first) = sources.first() else {
+            let arrival = first_within(&record, ONSET);
             let stays = staying(&record);
             let record: Vec<f64> = record.iter().map(|value| value - stays).collect();
             let power = spectrum(&record, (2 * record.len()).next_power_of_two());
             return Ok(Self {
                 step,
                 band: band(&power, step, REGULARIZATION),
-                arrival: onset(&record),
                 values: record,
                 deconvolved: false,
+                arrival,
             });
         };
         for (source_number, source) in sources.iter().enumerate() {
@@ -171,7 +175,6 @@ impl Response {
         if strongest <= 0.0 {
             return Err(ResponseError::Silent);
         }
-        let arrival = arrival(&wave, &source, left);
         let floor = REGULARIZATION * strongest;
         for (wave, source) in wave.iter_mut().zip(&source) {
             *wave *= source.conj() / (source.norm_sqr() + floor);
@@ -183,27 +186,18 @@ impl Response {
             values: wave[..left].iter().map(|value| scale * value.re).collect(),
             band: band(&source, step, REGULARIZATION),
             deconvolved: true,
-            arrival,
+            arrival: arrival(record, &played),
         })
     }
 }
 
-/// The first of `samples` in which a sound is heard, from the spectra of a record and of what was played.
+/// The sample of a response in which the sound arrives, from the record and what was played: both begin where they first come within 80 dB of their largest
+/// value. A wave that is much weaker than what follows it still begins so, and rounding is far below.
 ///
 /// The response itself does not tell: its band ends without a phase, so that low frequencies, which a closed room holds up, ring before anything
-/// can have arrived. The record correlated with the signal rises as early as the signal correlated with itself does before 0; both are
-/// taken where they come within 20 dB of their maximum.
-fn arrival(record: &[Complex64], source: &[Complex64], samples: usize) -> usize {
-    let correlated = |with: &[Complex64]| -> Vec<f64> {
-        let mut all: Vec<Complex64> = with.iter().zip(source).map(|(with, own)| with * own.conj()).collect();
-        FftPlanner::new().plan_fft_inverse(all.len()).process(&mut all);
-        all.iter().map(|value| value.re.abs()).collect()
-    };
-    let (own, heard) = (correlated(source), correlated(record));
-    let size = own.len();
-    let lead = (0..size / 2).rev().find(|n| own[*n] >= ONSET * own[0]).unwrap_or(0);
-    let shifted: Vec<f64> = (0..samples).map(|n| heard[(n + size - lead) % size]).collect();
-    onset(&shifted)
+/// can have arrived.
+fn arrival(record: &[f64], played: &[f64]) -> usize {
+    first_within(record, BEGINNING).saturating_sub(first_within(played, BEGINNING))
 }
 
 /// The mean of the last quarter of a record.
