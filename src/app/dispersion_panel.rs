@@ -112,7 +112,7 @@ impl DispersionPanel {
             ui,
             &format!("Line: the continuum. Dashed: the steps on the lattice. Colours: the power, over {RANGE} dB."),
         );
-        if let Some(text) = &report.unlike {
+        for text in report.unlike.iter().chain(&report.folds) {
             hint(ui, text);
         }
         let light = !ui.visuals().dark_mode;

@@ -73,7 +73,7 @@ fn print(scenario: &Scenario, report: &DispersionReport) {
         short(report.time),
         short(2.0 * TAU / report.time)
     );
-    if let Some(text) = &report.unlike {
+    for text in report.unlike.iter().chain(&report.folds) {
         tell!("note: {text}");
     }
     let ridge = report.dispersion.ridge(COUNTED);

@@ -2,6 +2,7 @@
 //!
 //! With several axes the mean over the others is taken: it contains the waves along x, to which the laws belong.
 
+use super::eigen::resolving;
 use super::{Engine, EngineError};
 use crate::field::FieldData;
 use crate::grid::Grid;
@@ -30,6 +31,8 @@ pub struct DispersionReport {
     pub law: Law,
     /// What the scene has in addition to that medium, in words; none if there is nothing.
     pub unlike: Option<String>,
+    /// Where the steps are too long to tell all frequencies apart, what that does, in words.
+    pub folds: Option<String>,
     /// Records that were taken.
     pub records: u64,
     /// Steps from one to the next.
@@ -194,6 +197,10 @@ pub fn measure(
     }
     let grid = scenario.grid().clone();
     let mut engine = Engine::new(Arc::clone(scenario))?;
+    if scenario.model().equation() == Equation::Schrodinger {
+        let [low, high] = frequencies(scenario, &law(scenario, engine.clock().time_step));
+        engine = resolving(engine, TAU / (high - low), end)?;
+    }
     let step = engine.clock().time_step;
     let law = law(scenario, step);
     let [low, high] = frequencies(scenario, &law);
@@ -248,11 +255,24 @@ pub fn measure(
         dispersion: Dispersion::of(&record, sampling, shown).cropped(WEAKEST),
         law,
         unlike: unlike_the_law(scenario),
+        folds: folded([low, high], all, scenario.model().equation()),
         records,
         stride,
         time,
     })
 }
+/// What is said where ψ can have more frequencies, `low` to `high`, than are told apart, `all`.
+fn folded([low, high]: [f64; 2], all: f64, equation: Equation) -> Option<String> {
+    // The range has some margin, see `frequencies`.
+    let is_folded = equation == Equation::Schrodinger && all < 0.95 * (high - low);
+    is_folded.then(|| {
+        format!(
+            "the scene can have frequencies from {low:.4} to {high:.4}, and the steps tell them apart only modulo {all:.4}: higher ones are seen at lower \
+             places; take a shorter time.step"
+        )
+    })
+}
+
 #[expect(clippy::cast_precision_loss, reason = "a number in a message")]
 fn wide(count: u64) -> f64 {
     count as f64

@@ -5,7 +5,8 @@ use super::{Engine, EngineError};
 use crate::physics::Autocorrelation;
 use crate::physics::eigen::{self, EigenError, Hamiltonian, Levels, Round};
 use crate::scene::Scenario;
-use std::f64::consts::PI;
+use crate::solver;
+use std::f64::consts::{PI, TAU};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
@@ -66,9 +67,9 @@ fn swings_freely(scenario: &Scenario) -> Result<(), EngineError> {
 }
 
 /// The lowest and the highest energy that H of a scene can have: the lattice's band, of `split-step-fourier` with a mass the continuum's as far as the grid carries it, and the potential. `None` if there is more in H than
-/// those, or where it changes in time.
+/// those, where it changes in time, and for sound.
 #[expect(clippy::cast_precision_loss, reason = "1 to 3")]
-fn energies(scenario: &Scenario) -> Option<[f64; 2]> {
+pub fn energies(scenario: &Scenario) -> Option<[f64; 2]> {
     let quantum = scenario.model().quantum()?;
     let medium = scenario.medium();
     let interacts = quantum.interaction != 0.0 || medium.sets_interaction() || medium.cross_interaction() != 0.0;
@@ -80,6 +81,19 @@ fn energies(scenario: &Scenario) -> Option<[f64; 2]> {
     let band = if steps_the_continuum(scenario) { PI * PI } else { 4.0 };
     let [deep, tall] = potential(scenario);
     Some([rest + deep, rest + band * rank * quantum.hopping + tall])
+}
+
+/// The same run with an automatic step that is no longer than `most`, a whole part of `end`: a method that is exact takes steps in which the phases turn
+/// round several times, and a record of them does not tell the frequencies apart. A step that the scene gives stays.
+pub(super) fn resolving(engine: Engine, most: f64, end: f64) -> Result<Engine, EngineError> {
+    let scenario = engine.scenario();
+    if scenario.time().step.is_some() || engine.clock().time_step <= most {
+        return Ok(engine);
+    }
+    let settings = [format!("time.step={:?}", end / (end / most).ceil())];
+    let read = solver::read_scene_text(&scenario.file().to_toml(), scenario.origin(), &settings);
+    let (_, finer) = read.map_err(|faults| EngineError::Levels(faults.to_string()))?;
+    Engine::new(Arc::new(finer.titled(scenario.title().to_owned())))
 }
 
 /// Runs a scene to `end`, recording its overlap with the initial state after every step; `watch` is told of the steps done and may cancel it.
@@ -94,6 +108,10 @@ pub fn autocorrelation(
     swings_freely(&scenario)?;
     let range = energies(&scenario);
     let mut engine = Engine::new(scenario)?;
+    if let Some([low, high]) = range {
+        // A line is 2π/end wide; 5 % are between the highest energy and the lowest one a turn above.
+        engine = resolving(engine, TAU / (1.05 * (high - low) + TAU / end), end)?;
+    }
     let steps = engine.steps_until(end)?;
     let mut overlap = Vec::new();
     for step in 0..=steps {

@@ -89,6 +89,36 @@ fn a_packet_shows_the_band() {
     assert!(last[4] - last[1] > 20.0 * bin, "{last:?}");
 }
 
+/// The automatic step of `chebyshev` is 10/4J, in which waves of the band's upper end turn round more than three times: it is shortened until they stand where they are. A
+/// given step stays, and what folds is said.
+#[test]
+fn an_automatic_step_tells_the_frequencies_apart() {
+    let place = Place::new();
+    let exact = RING
+        .replace("order = 4\n", "")
+        .replace("\"trotter\"", "\"chebyshev\"")
+        .replace("step = 0.02\n", "");
+    fs::write(place.path("ring.toml"), exact).unwrap();
+    let run = place.ripplon("dispersion ring.toml --csv d.csv");
+    assert!(
+        !run.expect(0, &["wave numbers have power"]).err().contains("note"),
+        "{}",
+        run.err()
+    );
+    let rows = table(&place.text("d.csv"));
+    assert!(rows.len() > 40, "{} rows", rows.len());
+    for row in &rows {
+        let exact = 4.0 * (1.0 - (0.5 * row[0]).cos());
+        assert!(
+            (row[1] - exact).abs() < 0.06 * std::f64::consts::TAU / 80.0,
+            "{row:?} for {exact}"
+        );
+    }
+    place
+        .ripplon("dispersion ring.toml --set time.step=2.5")
+        .expect(0, &["tell them apart only modulo 2.5133", "shorter time.step"]);
+}
+
 /// At JΔt = 0.6 each method has a band of its own, which what is measured follows to a twentieth of a bin: with pairs of order 2 bins above that of the lattice, with Cayley factors far below it in the line and by other
 /// factors in the plane. By Fourier modes with a mass the band is the continuum's, π² of J high.
 #[test]

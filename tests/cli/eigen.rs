@@ -100,6 +100,26 @@ fn a_run_contains_the_energies_that_it_began_with() {
     }
 }
 
+/// The automatic step of `chebyshev` is 10/4J, in which this band from −4 to 4 turns round three times: it is shortened until a level at 2.7 is told from one at
+/// 2.7 − 2π/2.5.
+#[test]
+fn an_automatic_step_tells_the_energies_apart() {
+    let place = Place::new();
+    let text = BOX
+        .replace("[30, 20]", "[30, 4]")
+        .replace("step = 0.25\n", "")
+        .replace("level = 2\n", "level = 110\n");
+    fs::write(place.path("auto.toml"), text).unwrap();
+    let run = place.ripplon("eigen auto.toml --from autocorrelation --csv a.csv");
+    assert!(!run.expect(0, &["2 lines"]).err().contains("note"), "{}", run.err());
+    let along = |sites: u32| (1..=sites).map(move |n| -2.0 * (PI * f64::from(n) / f64::from(sites + 1)).cos());
+    let mut all: Vec<f64> = along(30).flat_map(|x| along(4).map(move |y| x + y)).collect();
+    all.sort_by(f64::total_cmp);
+    for (energy, exact) in column(&place.text("a.csv"), 0).iter().zip([all[0], all[110]]) {
+        assert!((energy - exact).abs() < 2e-4, "{energy} {exact}");
+    }
+}
+
 /// Δt = 0.3 tells energies apart modulo 20.9: the band of this box from 0 to 16 fits in, and a level beyond π/Δt = 10.5 stands where it is. In 0.5 it does not fit, which is said.
 #[test]
 fn energies_beyond_half_a_turn_a_step_stand_where_they_are() {
