@@ -88,13 +88,17 @@ fn spectrum_of(scenario: &Scenario) -> Option<Spectrum> {
 
 fn step_advice(scenario: &Scenario) -> StepAdvice {
     let radius = spectrum_of(scenario).map_or(1.0, |spectrum| spectrum.radius());
-    let limit = |terms: f64| quantum::step_by(scenario, [(terms, radius)]);
+    // Trajectories take the field as linear between steps, and a mirror's transducers play once a step.
+    let between = !scenario.trajectories().is_empty() || scenario.listens();
+    let hopping = scenario.model().quantum().map_or(0.0, |quantum| quantum.hopping);
+    let carried = if between { hopping } else { 0.0 };
+    let limit = |terms: f64, angle: f64| quantum::step_by(scenario, [(terms, radius), (angle, carried)]);
     StepAdvice {
-        auto: limit(USUAL),
-        sensible: limit(SENSIBLE),
+        auto: limit(USUAL, 0.1),
+        sensible: limit(SENSIBLE, 0.5),
         stability_limit: None,
         because: "Exact for every Δt. With r half the width of the spectrum (2J an axis, and half the potential's range) a step takes about rΔt + 10·(rΔt)^⅓ + 10 \
-                  terms: auto is rΔt = 10, with some 35; beyond rΔt = 1000 rounding of single precision shows.",
+                  terms: auto is rΔt = 10, with some 35; beyond rΔt = 1000 rounding of single precision shows. Trajectories and transducers need JΔt = 0.1, and at most 0.5.",
     }
 }
 
