@@ -2,11 +2,12 @@
 
 use super::InputError;
 use super::named::{self, Output};
-use super::run::RunArgs;
+use super::run::{RunArgs, short};
 #[cfg(feature = "hdf5")]
 use super::series::Series;
 use super::terminal::tell;
 use crate::engine::Engine;
+use crate::engine::eigen;
 use crate::engine::log::Row;
 use crate::export::csv::CsvWriter;
 use crate::export::npy;
@@ -365,6 +366,7 @@ fn write_spectra(mut csv: CsvWriter, engine: &Engine) -> anyhow::Result<()> {
         csv.row(&row)?;
     }
     csv.finish()?;
+    note_folds(engine.scenario(), &spectra);
     let names = engine.scenario().detectors().iter().map(|detector| &detector.name);
     let short: Vec<String> = names
         .zip(&spectra)
@@ -378,4 +380,22 @@ fn write_spectra(mut csv: CsvWriter, engine: &Engine) -> anyhow::Result<()> {
         );
     }
     Ok(())
+}
+
+/// Notes where ψ can have frequencies, differences of its energies, that the records do not tell from lower ones: a method that is exact takes long steps.
+#[expect(clippy::cast_precision_loss, reason = "counts of frequencies")]
+fn note_folds(scenario: &Scenario, spectra: &[Option<Spectrum>]) {
+    let Some([low, high]) = eigen::energies(scenario) else {
+        return;
+    };
+    let last =
+        |spectrum: &Spectrum| spectrum.power.len().saturating_sub(1) as f64 * spectrum.step * std::f64::consts::TAU;
+    let told = spectra.iter().flatten().map(last).fold(f64::INFINITY, f64::min);
+    if told < 0.9 * (high - low) {
+        tell!(
+            "note: --spectra: energies of the scene differ by up to {}, and records tell frequencies apart up to {}: higher ones are seen at lower places; take a shorter step with --set time.step=…",
+            short(high - low),
+            short(told)
+        );
+    }
 }

@@ -173,6 +173,20 @@ fn records_that_go_to_the_disk_are_those_that_stay_in_memory() {
 }
 
 /// Every second of 41 records: 21, 0.04 apart, and 11 frequencies 1/0.84 apart beside 21 of 1/0.82; they have only 0 in common.
+/// Records of long steps, as `chebyshev` takes them (2.5 here), have frequencies up to 80/161 of 2π/2.5; the band of energies is 4J = 8 wide.
+#[test]
+fn spectra_say_which_frequencies_they_do_not_tell_apart() {
+    let place = Place::new();
+    let text = "format = 1\n[grid]\nsize = [40]\nspacing = 0.5\n[quantum]\nmass = 1.0\n[time]\nend = 400.0\n[solver]\nmethod = \"chebyshev\"\n\
+                [[packet]]\ncenter = 8.0\nwidth = 2.0\n[[detector]]\nname = \"p\"\nat = 5.0\n";
+    fs::write(place.path("long.toml"), text).unwrap();
+    place
+        .ripplon("run long.toml --spectra s.csv")
+        .expect(0, &["energies of the scene differ by up to 8,", "up to 1.2488"]);
+    let run = place.ripplon("run long.toml --spectra s.csv --set time.step=0.25");
+    assert!(!run.expect(0, &[]).err().contains("note"), "{}", run.err());
+}
+
 #[test]
 fn spectra_of_detectors_that_record_at_other_steps_stand_in_one_table() {
     let place = Place::new();
