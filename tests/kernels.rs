@@ -45,7 +45,7 @@ fn compiled(name: &str, text: &str) -> Vec<String> {
         // Heads
         "trotter" | "trotter_steps" | "along" | "fdtd" | "fdtd_sites" | "oscillators" | "drawn" => Vec::new(),
         "curve" | "enlarge" | "field" | "medium" | "volume" => vec![with(&["drawn.wgsl"])],
-        "trotter_sweeps" => vec![with(&["trotter.wgsl"])],
+        "trotter_sweeps" | "trotter_looks" => vec![with(&["trotter.wgsl"])],
         "fdtd_step" => [0, 1]
             .map(|operates| expanded(&with(&["fdtd.wgsl", "fdtd_sites.wgsl"]), &[("OPERATES", operates)]))
             .to_vec(),

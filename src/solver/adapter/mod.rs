@@ -3,6 +3,7 @@
 pub(super) mod beside;
 pub(super) mod frame;
 pub(super) mod operations;
+pub(super) mod patches;
 pub(super) mod places;
 pub(super) mod tile;
 
@@ -54,7 +55,7 @@ pub(super) fn blocks(device: &Device, [columns, rows]: [usize; 2]) -> [usize; 3]
 }
 
 /// Makes a buffer larger if necessary; its contents are lost then.
-fn grow<V: Pod>(stream: &Stream, what: &str, buffer: &mut Buffer, count: usize) -> Result<(), WgpuError> {
+pub(super) fn grow<V: Pod>(stream: &Stream, what: &str, buffer: &mut Buffer, count: usize) -> Result<(), WgpuError> {
     if buffer.bytes() < (count * size_of::<V>()) as u64 {
         *buffer = stream.zeros::<V>(what, count.next_power_of_two())?;
     }

@@ -8,6 +8,7 @@ use crate::physics::{Measure, Observables};
 use crate::solver::Taps;
 use crate::solver::acoustic::sums::finished;
 use crate::solver::adapter::operations::{BATCH, MOST_GATHERED};
+use crate::solver::adapter::patches::Patches;
 use crate::solver::adapter::whole;
 use crate::solver::gathered::is_gathered;
 use crate::solver::taps::Tap;
@@ -274,36 +275,24 @@ impl Wgpu {
     }
 
     /// Observables of the whole field.
-    #[expect(clippy::cast_precision_loss, reason = "site numbers are far below 2^52")]
     pub(super) fn observables(&self) -> Result<Observables, WgpuError> {
         let size = self.host.sweep.lattice.size;
-        let [across, down] = [size[0], size[1]].map(|n| n.div_ceil(PATCH));
-        let region = self.region(Measure::Probability, [[0; 3], size], [across, down * size[2]], false);
+        let patches = Patches::of(size);
+        let count = [patches.across, patches.count / patches.across];
+        let region = self.region(Measure::Probability, [[0; 3], size], count, false);
         let numbers = self.sum_all(&self.sums.kernels.moments, (region, false), MOMENTS)?;
-        let mut all = Observables {
-            energy: f64::NAN,
+        let moments = patches.moments(&numbers, MOMENTS);
+        let all = Observables {
+            norm: moments.square,
+            energy: if self.potential.is_some() {
+                self.energy(true)?
+            } else {
+                f64::NAN
+            },
             invariant: self.energy(false)?,
+            peak: moments.peak,
             ..Observables::default()
         };
-        if self.potential.is_some() {
-            all.energy = self.energy(true)?;
-        }
-        let (mut first, mut second) = ([0.0; 3], [0.0; 3]);
-        for (patch, numbers) in numbers.chunks_exact(MOMENTS).enumerate() {
-            let [square, x, xx, y, yy, peak] = [0, 1, 2, 3, 4, 5].map(|n| f64::from(numbers[n]));
-            let [column, row] = [patch % across, patch / across % down].map(|n| (n * PATCH) as f64);
-            let plane = (patch / (across * down)) as f64;
-            all.norm += square;
-            // As the processor has it: NaN is not the largest.
-            all.peak = all.peak.max(peak);
-            for (axis, (from, once, twice)) in [(column, x, xx), (row, y, yy), (plane, 0.0, 0.0)]
-                .into_iter()
-                .enumerate()
-            {
-                first[axis] += from * square + once;
-                second[axis] += from * from * square + 2.0 * from * once + twice;
-            }
-        }
-        Ok(finished(all, first, second, self.host.scenario.grid()))
+        Ok(finished(all, moments.first, moments.second, self.host.scenario.grid()))
     }
 }
