@@ -1,14 +1,8 @@
-// Pictures of a field that Trotter-Suzuki steps, and sums over all its sites. What is stepped is phi; psi is phi times its closing phase. kernels/trotter.wgsl stands
-// before it. Memory: 8 B a site, 16 B where it is closed; sums also 4 B of energies.
+// Pictures of a field that Trotter-Suzuki steps, and sums over all its sites. What is stepped is phi; psi is phi times its closing phase. kernels/trotter.wgsl and
+// kernels/patches.wgsl stand before it. Memory: 8 B a site, 16 B where it is closed; sums also 4 B of energies.
 
 // Whether psi is not phi
 override CLOSES: bool = false;
-
-const THREADS = 256u;
-const COLUMNS = 64u;
-const ROWS = 64u;
-// Rows of a patch from one of a thread to its next
-const STRIDE = THREADS / COLUMNS;
 
 // What a picture shows
 const SHOWS_PHASE = 1u;
@@ -45,8 +39,6 @@ struct Whole {
 @group(0) @binding(3) var<storage, read> gauge: array<vec2f>; // of the x bonds, per y
 @group(0) @binding(4) var<storage, read> energies: array<f32>; // the diagonal of H less J for each bond of the site
 @group(0) @binding(5) var<storage, read_write> numbers: array<f32>;
-
-var<workgroup> parts: array<vec4f, THREADS>;
 
 fn psi(site: u32, interaction: f32) -> vec2f {
     if (!CLOSES) { return field[site]; }
@@ -134,23 +126,6 @@ fn bonds(at: vec3u, site: u32, own: vec2f) -> f32 {
     return sum;
 }
 
-// Of all threads: the sums, or where `largest` is set the largest
-fn joined(own: u32, value: vec4f, largest: vec4<bool>) -> vec4f {
-    parts[own] = value;
-    for (var half = THREADS / 2u; half > 0u; half /= 2u) {
-        workgroupBarrier();
-        if (own < half) {
-            let a = parts[own];
-            let b = parts[own + half];
-            parts[own] = select(a + b, max(a, b), largest);
-        }
-    }
-    workgroupBarrier();
-    let all = parts[0];
-    workgroupBarrier();
-    return all;
-}
-
 // Of a patch: |psi|^2, its moments of first and second order along x and y from the patch's first site on, the largest |psi|^2; |psi|^2 times `energies`, `bonds`, |psi|^4
 @compute @workgroup_size(THREADS) fn observe(
     @builtin(local_invocation_index) own: u32,
@@ -166,7 +141,7 @@ fn joined(own: u32, value: vec4f, largest: vec4<bool>) -> vec4f {
     var along = vec4f(); // |psi|^2, its moments along y, the largest
     var energy = vec3f();
     if (x < whole.size.x) {
-        for (var row = own / COLUMNS; row < min(ROWS, whole.size.y - first); row += STRIDE) {
+        for (var row = own / COLUMNS; row < min(u32(ROWS), whole.size.y - first); row += THREADS / COLUMNS) {
             let at = vec3u(x, first + row, z);
             let site = (z * whole.size.y + at.y) * whole.size.x + x;
             let value = psi(site, whole.interaction);

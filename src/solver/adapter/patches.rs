@@ -4,10 +4,7 @@
 //! of ε = 1.2e-7 each. So a sum is off by less than 1.5e-6 of the sum of its terms' moduli; with random signs by about 3e-7, and that of many patches by less. Patches are added in double
 //! precision. Moments are taken from a patch's first site on, so that those about the field's middle do not cancel.
 
-use crate::backend::wgpu::Device;
-
-/// Columns and rows of a patch.
-const PATCH: usize = 64;
+use super::summed::PATCH;
 
 /// The patches of a grid, x fastest.
 #[derive(Clone, Copy, Debug)]
@@ -35,12 +32,6 @@ impl Patches {
             down,
             count: across * down * nz,
         }
-    }
-
-    /// Blocks of a launch, one a patch and some that have none: patch number y · (the first number here) + x.
-    pub(in crate::solver) fn blocks(&self, device: &Device) -> [usize; 3] {
-        let most = device.most_blocks() as usize;
-        [self.count.min(most), self.count.div_ceil(most), 1]
     }
 
     /// From `each` numbers a patch, of which the first are Σ, Σx, Σx², Σy, Σy² from its first site on, and the largest.

@@ -7,7 +7,7 @@ use crate::grid::Grid;
 use crate::scene::scenario::Quantity;
 use crate::solver::adapter::frame::Frame;
 use crate::solver::adapter::patches::Patches;
-use crate::solver::adapter::{grow, unsigned};
+use crate::solver::adapter::{blocks_of, grow, unsigned};
 use crate::solver::totals::Totals;
 use crate::solver::trotter::media::Media;
 use crate::solver::trotter::problem::Problem;
@@ -30,6 +30,7 @@ const CLOSED: (&str, &str) = (
     "trotter_looks",
     concat!(
         include_str!("../../../../kernels/trotter.wgsl"),
+        include_str!("../../../../kernels/patches.wgsl"),
         include_str!("../../../../kernels/trotter_looks.wgsl"),
     ),
 );
@@ -261,7 +262,7 @@ impl Looks {
         let buffers = [&constants, seen.field, &factors, seen.gauge, &energies, &sums];
         let pairs: Vec<(Binding, &Buffer)> = OBSERVE.into_iter().zip(buffers).collect();
         let bind = stream.device().bind(&kernel, &pairs);
-        stream.launch(&kernel, &bind, None, patches.blocks(stream.device()))?;
+        stream.launch(&kernel, &bind, None, blocks_of(stream.device(), patches.count))?;
         let mut numbers = vec![0.0f32; NUMBERS * patches.count];
         stream.download("sums", &sums, 0, &mut numbers)?;
         let moments = patches.moments(&numbers, NUMBERS);

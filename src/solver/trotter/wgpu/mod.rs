@@ -181,17 +181,17 @@ impl Wgpu {
         }
     }
 
-    /// The same for work that can be done otherwise: `None` where memory for it is lacking. Of what failed there is no result.
-    fn if_there_is_room<R>(&self, work: impl FnOnce() -> Result<R, WgpuError>) -> Option<Option<R>> {
+    /// The same for work that can be done otherwise: `None` where memory for it is lacking, `failed` where something else failed.
+    fn if_there_is_room<R>(&self, failed: R, work: impl FnOnce() -> Result<R, WgpuError>) -> Option<R> {
         let mut lacks = false;
-        let result = self.attempt(|| match work() {
-            Err(WgpuError::TooLarge { .. } | WgpuError::OutOfMemory { .. }) => {
+        let found = self.attempt(|| match work() {
+            Err(error) if error.lacks_memory() => {
                 lacks = true;
                 Ok(None)
             }
             other => other.map(Some),
         });
-        (!lacks).then(|| result.flatten())
+        (!lacks).then(|| found.flatten().unwrap_or(failed))
     }
 
     /// The field, with what closes it.

@@ -66,13 +66,12 @@ impl Sweeper<f32> for Wgpu {
     }
 
     fn draw(&self, request: &ImageRequest, seen: Closed<f32>, image: &mut FieldImage) -> bool {
-        self.if_there_is_room(|| self.looks.draw(&self.seen(seen), request, image))
-            .is_some()
+        let drawn = self.if_there_is_room((), || self.looks.draw(&self.seen(seen), request, image));
+        drawn.is_some()
     }
 
     fn totals(&self, seen: Closed<f32>, drives: &[f64]) -> Option<Totals> {
-        let found = self.if_there_is_room(|| self.looks.totals(&self.seen(seen), drives))?;
-        Some(found.unwrap_or_else(Totals::none))
+        self.if_there_is_room(Totals::none(), || self.looks.totals(&self.seen(seen), drives))
     }
 
     fn tan_form(&self) -> bool {
