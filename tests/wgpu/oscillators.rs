@@ -120,7 +120,7 @@ fn pictures_agree() {
     }
 }
 
-/// Detectors that are summed on the adapter: every one of those that read more than 65536 sites, and lines at the last sites of both axes, through which sound goes round a ring or not at all.
+/// Detectors that are summed on the adapter: those that read more than 65536 sites, and lines at the last sites of both axes, through which sound goes round a ring or not at all.
 #[test]
 fn detectors_of_many_sites_agree_with_the_processor() {
     needs_adapter!();
@@ -133,7 +133,12 @@ fn detectors_of_many_sites_agree_with_the_processor() {
         (&[352, 230], "\"absorb\"\nabsorb_width = 12", WALLS),
     ] {
         let case = Case::new("many sites", size, edges, layers, &[2]);
-        let sounds = format!("{}{all}{}", near(), seams(&case));
+        let lines = if edges.contains("absorb") {
+            String::new()
+        } else {
+            seams(&case)
+        };
+        let sounds = format!("{}{all}{lines}", near());
         let expected = scene(&case, 2, ["cpu", "double", "naive"], "", &sounds);
         for variant in ["naive", "fused"] {
             let found = on_adapter(&case, 2, variant, &sounds);
