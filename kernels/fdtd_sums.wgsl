@@ -1,10 +1,6 @@
-// Sums over a field of sound, and largest values: a number, or six, for 64 x 64 sites, a block of threads each. kernels/fdtd.wgsl and kernels/fdtd_sites.wgsl stand
-// before it; src/solver/fdtd/energy.rs has the energy and its flux. Both take a newer level in `now`: p with the older level in `old`, or what the velocity follows from with
+// Sums over a field of sound, and largest values: a number, or six, for 64 x 64 sites, a block of threads each; pictures of energies. kernels/fdtd.wgsl, kernels/fdtd_sites.wgsl and
+// kernels/patches.wgsl stand before it; src/solver/fdtd/energy.rs has the energy and its flux. Both take a newer level in `now`: p with the older level in `old`, or what the velocity follows from with
 // p in `old`. Memory: 4 B a site, 8 for energies, 12 with a speed a site.
-
-const THREADS = 256;
-const COLUMNS = 64;
-const ROWS = 64;
 
 // What is summed
 const ENERGY = 0;
@@ -23,14 +19,16 @@ struct Region {
     time_step: f32,
     spacing: f32,
     density: f32, // where there is one
-    across_x: i32, // blocks side by side, and all of them
+    across_x: i32, // blocks side by side, and all of them; of a picture texels
     blocks: i32,
+    begin: vec2i, // sites of a picture, in plane z: the first, and before which it ends
+    end: vec2i,
+    z: i32,
+    reduction: i32, // sites of a texel along x and y
 }
 
 @group(0) @binding(6) var<storage, read_write> numbers: array<f32>;
 @group(0) @binding(7) var<uniform> region: Region;
-
-var<workgroup> parts: array<vec4f, THREADS>;
 
 // A level, and what it is more than the level before it
 fn level(site: i32) -> vec2f {
@@ -135,21 +133,6 @@ fn asked() -> f32 {
     }
 }
 
-// Of all threads: the sums, or where `largest` is set the largest
-fn joined(own: i32, value: vec4f, largest: vec4<bool>) -> vec4f {
-    parts[own] = value;
-    for (var half = THREADS / 2; half > 0; half /= 2) {
-        workgroupBarrier();
-        if (own < half) {
-            let a = parts[own];
-            let b = parts[own + half];
-            parts[own] = select(a + b, max(a, b), largest);
-        }
-    }
-    workgroupBarrier();
-    return parts[0];
-}
-
 // A number for 64 columns of 64 rows of the region
 @compute @workgroup_size(THREADS) fn measure(
     @builtin(local_invocation_index) index: u32,
@@ -173,7 +156,7 @@ fn joined(own: i32, value: vec4f, largest: vec4<bool>) -> vec4f {
             sum = select(sum + next, max(sum, next), largest.x);
         }
     }
-    let all = joined(own, vec4f(sum), largest);
+    let all = joined(index, vec4f(sum), largest);
     if (own == 0) { numbers[region.to + number] = all.x; }
 }
 
@@ -201,9 +184,8 @@ fn joined(own: i32, value: vec4f, largest: vec4<bool>) -> vec4f {
             along_y = vec4f(along_y.xy + square * vec2f(f32(row), f32(row * row)), max(along_y.z, abs(value)), 0.0);
         }
     }
-    let sums = joined(own, along_x, vec4<bool>());
-    workgroupBarrier();
-    let others = joined(own, along_y, vec4<bool>(false, false, true, false));
+    let sums = joined(index, along_x, vec4<bool>());
+    let others = joined(index, along_y, vec4<bool>(false, false, true, false));
     if (own == 0) {
         let to = 6 * number;
         numbers[to] = sums.x;
@@ -212,5 +194,26 @@ fn joined(own: i32, value: vec4f, largest: vec4<bool>) -> vec4f {
         numbers[to + 3] = others.x;
         numbers[to + 4] = others.y;
         numbers[to + 5] = others.z;
+    }
+}
+
+// Means of the energy over texels; sites outside lo to hi have none
+@compute @workgroup_size(THREADS) fn draw(@builtin(global_invocation_id) thread: vec3u, @builtin(num_workgroups) blocks: vec3u) {
+    for (var n = i32(thread.x); n < region.blocks; n += THREADS * i32(blocks.x)) {
+        let first = region.begin + region.reduction * vec2i(n % region.across_x, n / region.across_x);
+        let last = min(first + region.reduction, region.end);
+        var sum = 0.0;
+        for (var y = first.y; y < last.y; y++) {
+            // Row by row, so that large texels round less.
+            var of_row = 0.0;
+            for (var x = first.x; x < last.x; x++) {
+                at = vec3i(x, y, region.z);
+                place = (at.z * p.size.y + y) * p.size.x + x;
+                if (all(at >= region.lo) && all(at < region.hi)) { of_row += energy(); }
+            }
+            sum += of_row;
+        }
+        let sites = (last - first).x * (last - first).y;
+        numbers[n] = sum / (f32(sites) * region.spacing * region.spacing);
     }
 }

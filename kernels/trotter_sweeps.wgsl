@@ -18,14 +18,6 @@ struct Gather {
     to: u32,
 }
 
-// A picture of columns x0 to x1 and rows y0 to y1 of plane z; texels of reduction x reduction sites
-struct Frame {
-    nx: u32, ny: u32,
-    x0: u32, x1: u32, y0: u32, y1: u32, z: u32,
-    reduction: u32,
-    width: u32, height: u32,
-}
-
 // Of the whole field: sites, and what they are multiplied with
 struct Whole {
     count: u32,
@@ -41,7 +33,6 @@ struct Phases {
 @group(0) @binding(0) var<uniform> sweep: Sweep;
 @group(0) @binding(0) var<uniform> phases: Phases;
 @group(0) @binding(0) var<uniform> seen: Gather;
-@group(0) @binding(0) var<uniform> frame: Frame;
 @group(0) @binding(0) var<uniform> whole: Whole;
 @group(0) @binding(1) var<storage, read_write> field: array<vec2f>;
 @group(0) @binding(2) var<storage, read> table: array<vec2f>;
@@ -110,25 +101,6 @@ fn is_wall(site: i32) -> bool { return ((walls[site / 32] >> u32(site % 32)) & 1
 
 @compute @workgroup_size(256) fn gather(@builtin(global_invocation_id) thread: vec3u, @builtin(num_workgroups) blocks: vec3u) {
     for (var n = thread.x; n < seen.count; n += 256u * blocks.x) { records[seen.to + n] = field[places[n]]; }
-}
-
-// The mean of the squared moduli of a texel's sites
-@compute @workgroup_size(256) fn density(@builtin(global_invocation_id) thread: vec3u, @builtin(num_workgroups) blocks: vec3u) {
-    for (var n = thread.x; n < frame.width * frame.height; n += 256u * blocks.x) {
-        let xa = frame.x0 + (n % frame.width) * frame.reduction;
-        let ya = frame.y0 + (n / frame.width) * frame.reduction;
-        let xb = min(xa + frame.reduction, frame.x1);
-        let yb = min(ya + frame.reduction, frame.y1);
-        var sum = 0.0;
-        for (var y = ya; y < yb; y++) {
-            let row = (frame.z * frame.ny + y) * frame.nx;
-            // Row by row, so that large texels round less.
-            var of_row = 0.0;
-            for (var x = xa; x < xb; x++) { of_row += dot(field[row + x], field[row + x]); }
-            sum += of_row;
-        }
-        sums[n] = sum / f32((xb - xa) * (yb - ya));
-    }
 }
 
 // Squared moduli, sixteen sites a number: few enough that their sum in single precision is as good as they are

@@ -43,13 +43,20 @@ fn compiled(name: &str, text: &str) -> Vec<String> {
     let whole_steps = ["trotter.wgsl", "trotter_steps.wgsl", "along.wgsl"];
     match name {
         // Heads
-        "trotter" | "trotter_steps" | "along" | "fdtd" | "fdtd_sites" | "oscillators" | "drawn" => Vec::new(),
+        "trotter" | "trotter_steps" | "along" | "fdtd" | "fdtd_sites" | "oscillators" | "patches" | "drawn" => {
+            Vec::new()
+        }
         "curve" | "enlarge" | "field" | "medium" | "volume" => vec![with(&["drawn.wgsl"])],
         "trotter_sweeps" => vec![with(&["trotter.wgsl"])],
+        "trotter_looks" => vec![with(&["trotter.wgsl", "patches.wgsl"])],
         "fdtd_step" => [0, 1]
             .map(|operates| expanded(&with(&["fdtd.wgsl", "fdtd_sites.wgsl"]), &[("OPERATES", operates)]))
             .to_vec(),
-        "fdtd_sums" => vec![expanded(&with(&["fdtd.wgsl", "fdtd_sites.wgsl"]), &[("OPERATES", 0)])],
+        "fdtd_sums" => vec![expanded(
+            &with(&["fdtd.wgsl", "fdtd_sites.wgsl", "patches.wgsl"]),
+            &[("OPERATES", 0)],
+        )],
+        "oscillators_sums" => vec![with(&["patches.wgsl"])],
         "oscillators_sweeps" => vec![with(&["oscillators.wgsl"])],
         "trotter_block" => (choices(&["NESTED", "WIDE", "FLUX"]).iter())
             .map(|values| expanded(&with(&whole_steps), values))

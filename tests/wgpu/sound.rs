@@ -42,7 +42,7 @@ fn steps_agree_with_the_processor() {
     }
     for case in cases().into_iter().chain(with_cores()) {
         for &order in case.orders {
-            // Detectors of energy and flux take the field to the host in every step: once an edge and medium.
+            // Detectors of energy and flux end launches: once an edge and medium.
             let detectors = if order == 2 {
                 format!("{DETECTORS}{REGIONS}")
             } else {

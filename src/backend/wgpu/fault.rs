@@ -33,3 +33,10 @@ pub enum WgpuError {
         message: String,
     },
 }
+
+impl WgpuError {
+    /// Whether memory was lacking, so that work for which there is another way can go on.
+    pub fn lacks_memory(&self) -> bool {
+        matches!(self, Self::TooLarge { .. } | Self::OutOfMemory { .. })
+    }
+}

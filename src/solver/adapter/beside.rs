@@ -78,6 +78,12 @@ impl Beside {
         stream.launch(kernel, &bind, None, [threads.div_ceil(THREADS), 1, 1])
     }
 
+    /// Room for so many texels.
+    pub(in crate::solver) fn room(&mut self, stream: &Stream, texels: usize) -> Result<Buffer, WgpuError> {
+        grow::<f32>(stream, "the picture", &mut self.texels, texels)?;
+        Ok(self.texels.clone())
+    }
+
     /// The picture of a plane's values; of each texel the largest, or the mean.
     pub(in crate::solver) fn draw(
         &mut self,
@@ -90,11 +96,11 @@ impl Beside {
     ) -> Result<(), WgpuError> {
         image.prepare(request);
         let frame = Frame::new([nx, ny], request, image, largest);
-        grow::<f32>(stream, "the picture", &mut self.texels, image.value.len())?;
+        let texels = self.room(stream, image.value.len())?;
         let constants = stream.list("constants", &[frame])?;
-        let buffers = [&constants, plane, &self.texels];
+        let buffers = [&constants, plane, &texels];
         Self::launch(stream, &self.picture, buffers, image.value.len())?;
-        stream.download("the picture", &self.texels, 0, &mut image.value)
+        stream.download("the picture", &texels, 0, &mut image.value)
     }
 
     /// Bytes held.

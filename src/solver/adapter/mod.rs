@@ -3,7 +3,9 @@
 pub(super) mod beside;
 pub(super) mod frame;
 pub(super) mod operations;
+pub(super) mod patches;
 pub(super) mod places;
+pub(super) mod summed;
 pub(super) mod tile;
 
 pub(super) use super::counts::{unsigned, whole};
@@ -53,8 +55,14 @@ pub(super) fn blocks(device: &Device, [columns, rows]: [usize; 2]) -> [usize; 3]
     [columns.div_ceil(BLOCK[0]), down.min(most), down.div_ceil(most)]
 }
 
+/// Blocks of a launch for so many numbers, one each and some that have none: number y · (the first number here) + x.
+pub(super) fn blocks_of(device: &Device, count: usize) -> [usize; 3] {
+    let most = device.most_blocks() as usize;
+    [count.min(most), count.div_ceil(most), 1]
+}
+
 /// Makes a buffer larger if necessary; its contents are lost then.
-fn grow<V: Pod>(stream: &Stream, what: &str, buffer: &mut Buffer, count: usize) -> Result<(), WgpuError> {
+pub(super) fn grow<V: Pod>(stream: &Stream, what: &str, buffer: &mut Buffer, count: usize) -> Result<(), WgpuError> {
     if buffer.bytes() < (count * size_of::<V>()) as u64 {
         *buffer = stream.zeros::<V>(what, count.next_power_of_two())?;
     }

@@ -85,12 +85,11 @@ impl<T: Real> Trotter<T> {
     /// Norm, ⟨H⟩, positions and spreads of ψ at `time`.
     pub(super) fn measure(&self, time: f64) -> Observables {
         let grid = &self.problem.grid;
+        let (closing, drives) = (self.last_half_phase(time), self.media.drives_at(time));
         let totals = match self.stepper.device() {
-            Some(device) => {
-                let closing = self.last_half_phase(time);
-                device.totals(&self.everywhere(true), closing.as_ref(), &self.media.drives_at(time))
-            }
-            None => Totals::of_rows(grid.size()[1], &self.rows_at(time)),
+            Some(device) => device.totals(&self.everywhere(true), closing.as_ref(), &drives),
+            None => (self.stepper.totals((closing.as_ref(), &self.media), &drives))
+                .unwrap_or_else(|| Totals::of_rows(grid.size()[1], &self.rows_at(time))),
         };
         totals.observables(grid)
     }

@@ -155,7 +155,7 @@ impl<T: Real> Stepper for Trotter<T> {
             device.picture(request, closing.as_ref(), image);
             return self.checked(());
         }
-        if closing.is_none() && self.stepper.draw_density(request, image) {
+        if self.stepper.draw(request, (closing.as_ref(), &self.media), image) {
             return self.checked(());
         }
         let first = request.z * self.problem.grid.size()[1];

@@ -16,6 +16,9 @@ use std::sync::Arc;
 /// A function that changes the sites of a row: (row, sites).
 pub(super) type RowChange<'a, T> = &'a (dyn Fn(usize, &mut [Complex<T>]) + Sync);
 
+/// What makes ψ of φ, if they differ, and the medium.
+pub(super) type Closed<'a, T> = (Option<&'a HalfPhase>, &'a Media<T>);
+
 /// Writes the corrections of a row.
 pub(super) type Correction = Box<dyn Fn(usize, &mut [f64]) + Sync>;
 
@@ -46,9 +49,13 @@ pub(super) trait Sweeper<T: Real>: Send + Sync {
     fn scale(&mut self, factor: T) {
         self.change(&|_, sites| sites.iter_mut().for_each(|site| *site *= factor));
     }
-    /// Draws the density of the open field; `false` where that is left to those who read rows.
-    fn draw_density(&self, _request: &ImageRequest, _image: &mut FieldImage) -> bool {
+    /// Draws the field, closed by what is given; `false` where that is left to those who read rows.
+    fn draw(&self, _request: &ImageRequest, _seen: Closed<T>, _image: &mut FieldImage) -> bool {
         false
+    }
+    /// Sums over all sites of the field, closed by what is given, with these drives; `None` where that is left to those who read rows.
+    fn totals(&self, _seen: Closed<T>, _drives: &[f64]) -> Option<Totals> {
+        None
     }
     /// Whether the tables carry the cosines of the sweeps.
     fn tan_form(&self) -> bool;

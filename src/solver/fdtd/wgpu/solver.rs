@@ -129,7 +129,7 @@ impl Resident for Wgpu {
         }
         if request.quantity == Quantity::Energy {
             self.watch_velocity()?;
-            return self.host_sees(|host| host.draw(request, image))?;
+            return Ok(self.draw_energy(request, image)?);
         }
         let [nx, ny, _] = self.host.sweep.lattice.size;
         let plane = self

@@ -1,32 +1,30 @@
-//! Sums over regions and over the whole field, made on the adapter (`kernels/fdtd_sums.wgsl`).
+//! Sums over regions and over the whole field, and pictures of energies, made on the adapter (`kernels/fdtd_sums.wgsl`).
 
 use super::Wgpu;
 use super::medium::Medium;
 use crate::backend::wgpu::Binding::{Read, Table, Uniform, Write};
 use crate::backend::wgpu::{Bind, Binding, Buffer, Kernel, Stream, WgpuError, expanded};
 use crate::physics::{Measure, Observables};
-use crate::solver::Taps;
 use crate::solver::acoustic::sums::finished;
-use crate::solver::adapter::operations::{BATCH, MOST_GATHERED};
-use crate::solver::adapter::whole;
-use crate::solver::gathered::is_gathered;
-use crate::solver::taps::Tap;
+use crate::solver::adapter::patches::Patches;
+use crate::solver::adapter::summed::{Detectors, Extent, kind};
+use crate::solver::adapter::{blocks_of, whole};
+use crate::solver::{FieldImage, ImageRequest, Taps};
 use bytemuck::{Pod, Zeroable};
 
 /// The kernels' text.
 const SOURCE: &str = concat!(
     include_str!("../../../../kernels/fdtd.wgsl"),
     include_str!("../../../../kernels/fdtd_sites.wgsl"),
+    include_str!("../../../../kernels/patches.wgsl"),
     include_str!("../../../../kernels/fdtd_sums.wgsl"),
 );
 /// What they are given.
 const BINDINGS: [Binding; 8] = [Uniform, Read, Write, Read, Read, Read, Write, Table(1)];
-/// Columns and rows of a number.
-const PATCH: usize = 64;
 /// Numbers of `moments` for a patch.
 const MOMENTS: usize = 6;
-/// Numbers of a region that are kept until they are fetched, where one step has no more.
-const MOST_NUMBERS: usize = 1 << 22;
+/// Threads of a block of `draw`.
+const THREADS: usize = 256;
 
 /// `Region` of the kernels, in 256 bytes.
 #[repr(C)]
@@ -43,18 +41,12 @@ struct Params {
     density: f32,
     across_x: i32,
     blocks: i32,
-    rest: [i32; 49],
-}
-
-/// What the kernels call a measure.
-fn kind(measure: Measure) -> i32 {
-    match measure {
-        Measure::Energy => 0,
-        Measure::Flux => 1,
-        Measure::Value | Measure::Velocity | Measure::Pressure => 2,
-        Measure::Probability => 3,
-        Measure::Peak => 4,
-    }
+    unused: i32,
+    begin: [i32; 2],
+    end: [i32; 2],
+    z: i32,
+    reduction: i32,
+    rest: [i32; 42],
 }
 
 /// The kernels of a medium.
@@ -62,6 +54,7 @@ fn kind(measure: Measure) -> i32 {
 struct Kernels {
     measure: Kernel,
     moments: Kernel,
+    draw: Kernel,
 }
 
 impl Kernels {
@@ -71,32 +64,15 @@ impl Kernels {
         Ok(Self {
             measure: kernel("measure")?,
             moments: kernel("moments")?,
+            draw: kernel("draw")?,
         })
     }
-}
-
-/// A detector that sums, and its numbers of the steps of a batch.
-struct Summed {
-    tap: usize,
-    region: Tap,
-    /// Blocks, each of which has a number.
-    count: usize,
-    table: Buffer,
-    numbers: Buffer,
-    /// Steps of the batch that left numbers here, in order.
-    steps: Vec<usize>,
-    /// What the kernel is given, of each pair of levels with its first or its second as pⁿ, once it was asked for.
-    binds: [[Option<Bind>; 2]; 2],
 }
 
 /// Kernels that sum, and detectors that do.
 pub(super) struct Sums {
     kernels: Kernels,
-    taps: Vec<Tap>,
-    all: Vec<Summed>,
-    /// Steps of a batch that there is room for.
-    room: usize,
-    time_step: f64,
+    detectors: Detectors,
 }
 
 impl Sums {
@@ -104,47 +80,37 @@ impl Sums {
     pub(super) fn new(stream: &Stream, medium: &Medium) -> Result<Self, WgpuError> {
         Ok(Self {
             kernels: Kernels::new(stream, medium.sites())?,
-            taps: Vec::new(),
-            all: Vec::new(),
-            room: BATCH,
-            time_step: 0.0,
+            detectors: Detectors::default(),
         })
     }
 
     /// Steps that a batch may have.
     pub(super) fn most_steps(&self) -> u64 {
-        self.room as u64
-    }
-
-    /// Whether they are those of these detectors.
-    fn are_of(&self, taps: &Taps) -> bool {
-        self.taps == taps.taps()
+        self.detectors.most_steps()
     }
 
     /// Bytes held.
     pub(super) fn bytes(&self) -> u64 {
-        let own = |summed: &Summed| summed.table.bytes() + summed.numbers.bytes();
-        self.all.iter().map(own).sum()
+        self.detectors.bytes()
     }
 }
 
 impl Wgpu {
-    /// What the kernels are told of sites `lo` to `hi`, which so many blocks take along x and across it.
+    /// What the kernels are told of some sites.
     #[expect(clippy::cast_possible_truncation, reason = "rounded to the precision of the run")]
-    fn region(&self, measure: Measure, [lo, hi]: [[usize; 3]; 2], count: [usize; 2], sound: bool) -> Params {
+    fn region(&self, measure: Measure, extent: &Extent, sound: bool) -> Params {
+        let [across_x, blocks] = extent.counts();
         Params {
-            lo: lo.map(whole),
+            lo: extent.lo.map(whole),
             kind: kind(measure),
-            hi: hi.map(whole),
-            across: 0,
-            to: 0,
+            hi: extent.hi.map(whole),
             sound: i32::from(sound),
             time_step: self.host.time_step as f32,
             spacing: self.host.scenario.grid().spacing() as f32,
             density: self.host.sweep.material.uniform_density as f32,
-            across_x: whole(count[0]),
-            blocks: whole(count.iter().product()),
-            rest: [0; 49],
+            across_x,
+            blocks,
+            ..Params::zeroed()
         }
     }
 
@@ -163,102 +129,43 @@ impl Wgpu {
 
     /// Prepares the sums of detectors.
     pub(super) fn prepare_sums(&mut self, taps: &Taps) -> Result<(), WgpuError> {
-        if self.sums.are_of(taps) && self.sums.time_step.to_bits() == self.host.time_step.to_bits() {
-            return Ok(());
+        let time_step = self.host.time_step;
+        if !self.sums.detectors.are_of(taps, time_step) {
+            self.sums.detectors = Detectors::new(&self.stream, (taps, time_step), |tap, extent, to| Params {
+                across: whole(tap.across),
+                to: whole(to),
+                ..self.region(tap.measure, extent, tap.moves())
+            })?;
         }
-        let mut sums = Sums {
-            kernels: self.sums.kernels.clone(),
-            taps: taps.taps().to_vec(),
-            all: Vec::new(),
-            room: BATCH,
-            time_step: self.host.time_step,
-        };
-        let asked = |(_, tap): &(usize, &Tap)| !is_gathered(tap, MOST_GATHERED);
-        for (n, tap) in taps.taps().iter().enumerate().filter(asked) {
-            let Some([lo, hi]) = tap.summed_sites() else { continue };
-            let rows = (hi[1] - lo[1]) * (hi[2] - lo[2]);
-            let count = [(hi[0] - lo[0]).div_ceil(PATCH), rows.div_ceil(PATCH)];
-            let numbers = count[0] * count[1];
-            let room = (MOST_NUMBERS / numbers).clamp(1, BATCH);
-            let moves = matches!(tap.measure, Measure::Energy | Measure::Flux);
-            let region = self.region(tap.measure, [lo, hi], count, moves);
-            let table: Vec<Params> = (0..room)
-                .map(|step| Params {
-                    across: whole(tap.across),
-                    to: whole(step * numbers),
-                    ..region
-                })
-                .collect();
-            sums.all.push(Summed {
-                tap: n,
-                region: tap.clone(),
-                count: numbers,
-                table: self.stream.list("regions", &table)?,
-                numbers: self.stream.zeros::<f32>("sums", room * numbers)?,
-                steps: Vec::new(),
-                binds: Default::default(),
-            });
-            sums.room = sums.room.min(room);
-        }
-        self.sums = sums;
         Ok(())
     }
 
     /// Queues what detectors sum after step `n` of a batch.
     pub(super) fn sum_regions(&mut self, n: usize, is_due: impl Fn(usize) -> bool) -> Result<(), WgpuError> {
-        let mut all = std::mem::take(&mut self.sums.all);
-        for summed in all.iter_mut().filter(|summed| is_due(summed.tap)) {
-            let moves = matches!(summed.region.measure, Measure::Energy | Measure::Flux);
-            let kernel = &self.sums.kernels.measure;
-            let made = || self.bind_sums(kernel, moves, &summed.numbers, &summed.table);
-            let bind = summed.binds[self.pair][self.newer].get_or_insert_with(made);
-            let blocks = self.blocks_for(summed.count);
-            self.stream.launch(kernel, bind, Some(summed.steps.len()), blocks)?;
-            summed.steps.push(n);
-        }
-        self.sums.all = all;
-        Ok(())
+        let mut detectors = std::mem::take(&mut self.sums.detectors);
+        let kernel = &self.sums.kernels.measure;
+        let place = 2 * self.pair + self.newer;
+        let done = detectors.sum((&self.stream, kernel), (n, place), is_due, |moves, numbers, table| {
+            self.bind_sums(kernel, moves, numbers, table)
+        });
+        self.sums.detectors = detectors;
+        done
     }
 
     /// The sums of detectors in a batch: for each of its steps a value a detector, which is 0 where it does not sum, or not then.
     pub(super) fn take_sums(&mut self, steps: usize) -> Result<Vec<Vec<f64>>, WgpuError> {
-        let mut records = vec![vec![0.0; self.sums.taps.len()]; steps];
-        for summed in &mut self.sums.all {
-            let count = summed.count;
-            let mut numbers = vec![0.0f32; count * summed.steps.len()];
-            if numbers.is_empty() {
-                continue;
-            }
-            self.stream.download("sums", &summed.numbers, 0, &mut numbers)?;
-            let square = self.host.scenario.grid().spacing().powi(2);
-            for (step, numbers) in summed.steps.drain(..).zip(numbers.chunks_exact(count)) {
-                let numbers = numbers.iter().copied().map(f64::from);
-                let sum = match summed.region.measure {
-                    Measure::Peak => numbers.fold(0.0, f64::max),
-                    Measure::Energy => numbers.sum::<f64>() / square,
-                    _ => numbers.sum(),
-                };
-                records[step][summed.tap] = summed.region.acoustic_of(sum);
-            }
-        }
-        Ok(records)
+        let square = self.host.scenario.grid().spacing().powi(2);
+        let scale = |measure| if measure == Measure::Energy { 1.0 / square } else { 1.0 };
+        self.sums.detectors.take(&self.stream, steps, scale)
     }
 
     /// The energy of the field between absorbing layers, per a^d.
     fn energy(&self, sound: bool) -> Result<f64, WgpuError> {
-        let inside = self.host.sweep.lattice.inside;
-        let [nx, ny, nz] = [0, 1, 2].map(|axis| inside[1][axis] - inside[0][axis]);
-        let count = [nx.div_ceil(PATCH), (ny * nz).div_ceil(PATCH)];
-        let region = self.region(Measure::Energy, inside, count, sound);
+        let extent = Extent::new(self.host.sweep.lattice.inside);
+        let region = self.region(Measure::Energy, &extent, sound);
         let numbers = self.sum_all(&self.sums.kernels.measure, (region, sound), 1)?;
         let square = self.host.scenario.grid().spacing().powi(2);
         Ok(numbers.into_iter().map(f64::from).sum::<f64>() / square)
-    }
-
-    /// Blocks of a launch for so many numbers.
-    fn blocks_for(&self, count: usize) -> [usize; 3] {
-        let most = self.stream.device().most_blocks() as usize;
-        [count.min(most), count.div_ceil(most), 1]
     }
 
     /// The numbers of all blocks of a region, `each` of them a block.
@@ -268,42 +175,57 @@ impl Wgpu {
         let numbers = self.stream.zeros::<f32>("sums", all.len())?;
         let table = self.stream.list("regions", &[region])?;
         let bind = self.bind_sums(kernel, sound, &numbers, &table);
-        self.stream.launch(kernel, &bind, Some(0), self.blocks_for(count))?;
+        let blocks = blocks_of(self.stream.device(), count);
+        self.stream.launch(kernel, &bind, Some(0), blocks)?;
         self.stream.download("sums", &numbers, 0, &mut all)?;
         Ok(all)
     }
 
     /// Observables of the whole field.
-    #[expect(clippy::cast_precision_loss, reason = "site numbers are far below 2^52")]
     pub(super) fn observables(&self) -> Result<Observables, WgpuError> {
         let size = self.host.sweep.lattice.size;
-        let [across, down] = [size[0], size[1]].map(|n| n.div_ceil(PATCH));
-        let region = self.region(Measure::Probability, [[0; 3], size], [across, down * size[2]], false);
+        let patches = Patches::of(size);
+        let extent = Extent {
+            lo: [0; 3],
+            hi: size,
+            count: [patches.across, patches.count / patches.across],
+        };
+        let region = self.region(Measure::Probability, &extent, false);
         let numbers = self.sum_all(&self.sums.kernels.moments, (region, false), MOMENTS)?;
-        let mut all = Observables {
-            energy: f64::NAN,
+        let moments = patches.moments(&numbers, MOMENTS);
+        let all = Observables {
+            norm: moments.square,
+            energy: if self.potential.is_some() {
+                self.energy(true)?
+            } else {
+                f64::NAN
+            },
             invariant: self.energy(false)?,
+            peak: moments.peak,
             ..Observables::default()
         };
-        if self.potential.is_some() {
-            all.energy = self.energy(true)?;
-        }
-        let (mut first, mut second) = ([0.0; 3], [0.0; 3]);
-        for (patch, numbers) in numbers.chunks_exact(MOMENTS).enumerate() {
-            let [square, x, xx, y, yy, peak] = [0, 1, 2, 3, 4, 5].map(|n| f64::from(numbers[n]));
-            let [column, row] = [patch % across, patch / across % down].map(|n| (n * PATCH) as f64);
-            let plane = (patch / (across * down)) as f64;
-            all.norm += square;
-            // As the processor has it: NaN is not the largest.
-            all.peak = all.peak.max(peak);
-            for (axis, (from, once, twice)) in [(column, x, xx), (row, y, yy), (plane, 0.0, 0.0)]
-                .into_iter()
-                .enumerate()
-            {
-                first[axis] += from * square + once;
-                second[axis] += from * from * square + 2.0 * from * once + twice;
-            }
-        }
-        Ok(finished(all, first, second, self.host.scenario.grid()))
+        Ok(finished(all, moments.first, moments.second, self.host.scenario.grid()))
+    }
+
+    /// The picture of the sound's energy per a^d.
+    pub(super) fn draw_energy(&mut self, request: &ImageRequest, image: &mut FieldImage) -> Result<(), WgpuError> {
+        image.prepare(request);
+        let texels = self.beside.room(&self.stream, image.value.len())?;
+        let inside = Extent::new(self.host.sweep.lattice.inside);
+        let table = Params {
+            across_x: whole(image.size[0]),
+            blocks: whole(image.value.len()),
+            begin: [&request.x, &request.y].map(|sites| whole(sites.start)),
+            end: [&request.x, &request.y].map(|sites| whole(sites.end)),
+            z: whole(request.z),
+            reduction: whole(image.reduction),
+            ..self.region(Measure::Energy, &inside, true)
+        };
+        let table = self.stream.list("regions", &[table])?;
+        let kernel = &self.sums.kernels.draw;
+        let bind = self.bind_sums(kernel, true, &texels, &table);
+        let blocks = [image.value.len().div_ceil(THREADS), 1, 1];
+        self.stream.launch(kernel, &bind, Some(0), blocks)?;
+        self.stream.download("the picture", &texels, 0, &mut image.value)
     }
 }

@@ -9,7 +9,8 @@
 //! Both support everything that a scene may contain. Where operations act between steps, launches end with each step.
 //!
 //! Sources, transducers, and detectors that read single sites, are lists of operations on sites, which a kernel carries out between two steps (`kernels/sound.wgsl`); records come
-//! back once a batch. Sums take the field to the host. While a detector of energy, flux or more than 65536 sites records, the processor takes the steps.
+//! back once a batch. Detectors of energy, flux or more than 65536 sites, observables and pictures of energies are summed on the adapter (`kernels/oscillators_sums.wgsl`); where there is no memory
+//! for masses and springs there, the processor takes the steps, the sums and the pictures.
 //!
 //! Bound: a sweep moves 16 bytes a site (q and p read and written), and 8 of coefficients in a medium; a step of order 2 in two dimensions is seven of them. A launch of tiles moves 16
 //! bytes a site and 32 of coefficients, and the halo.
@@ -18,6 +19,7 @@ mod medium;
 mod planes;
 mod solver;
 mod steps;
+mod sums;
 mod sweeps;
 mod tiles;
 
@@ -31,6 +33,7 @@ use crate::solver::resident::Resident;
 use crate::solver::setup::{Choice, Setup};
 use medium::Medium;
 use planes::{sites, unsplit};
+use sums::Sums;
 use sweeps::Sweeps;
 use tiles::Tiles;
 
@@ -93,6 +96,7 @@ pub(super) struct Wgpu {
     momenta: Operations,
     pressures: Operations,
     beside: Beside,
+    sums: Sums,
 }
 
 impl Wgpu {
@@ -121,6 +125,7 @@ impl Wgpu {
                 momenta: Operations::new(&stream, 1)?,
                 pressures: Operations::new(&stream, 1)?,
                 beside: Beside::new(&stream)?,
+                sums: Sums::new(&stream, &host)?,
                 peak: None,
                 potential: None,
                 host,
@@ -160,6 +165,7 @@ impl Wgpu {
         let peak = keep("the largest pressures", &self.host.peak)?;
         let potential = keep("the velocity", &self.host.potential)?;
         (self.peak, self.potential) = (peak, potential);
+        self.sums.forget();
         self.let_go();
         Ok(())
     }

@@ -4,6 +4,7 @@ use super::super::field::Field;
 use super::super::run::Oscillators;
 use super::medium::Medium;
 use super::planes::{sites, split};
+use super::sums::Sums;
 use super::{Pass, Wgpu};
 use crate::backend::wgpu::Buffer;
 use crate::field::FieldData;
@@ -55,6 +56,7 @@ impl Resident for Wgpu {
     fn push(&mut self) -> Result<(), SolverError> {
         self.medium = Medium::new(&self.stream, &self.host)?;
         self.pass = Pass::new(&self.stream, &self.host, &self.medium, &self.planes, &self.choice)?;
+        self.sums = Sums::new(&self.stream, &self.host)?;
         // Sweeps are made for the first pair.
         self.now = 0;
         Ok(self.push_field()?)
@@ -96,7 +98,8 @@ impl Resident for Wgpu {
             memory: planes.map(Buffer::bytes).sum::<u64>()
                 + self.medium.bytes()
                 + lists.iter().sum::<u64>()
-                + self.beside.bytes(),
+                + self.beside.bytes()
+                + self.sums.bytes(),
         }
     }
 
@@ -113,7 +116,10 @@ impl Resident for Wgpu {
     }
 
     fn total(&mut self) -> Result<Observables, SolverError> {
-        self.host_sees(|host| host.total())
+        match self.observables() {
+            Err(error) if error.lacks_memory() => self.host_sees(|host| host.total()),
+            found => Ok(found?),
+        }
     }
 
     fn keeps_velocity(&self) -> bool {
@@ -134,7 +140,10 @@ impl Resident for Wgpu {
         }
         if request.quantity == Quantity::Energy {
             self.watch_velocity()?;
-            return self.host_sees(|host| host.draw(request, image))?;
+            return match self.draw_energy(request, image) {
+                Err(error) if error.lacks_memory() => self.host_sees(|host| host.draw(request, image))?,
+                drawn => Ok(drawn?),
+            };
         }
         let plane = self
             .peak

@@ -27,14 +27,17 @@ impl Wgpu {
         if taps.ask_for_velocity() {
             self.watch_velocity()?;
         }
-        if !taps.taps().iter().all(|tap| is_gathered(tap, MOST_GATHERED)) {
-            // Energies and fluxes are measured where the processor steps.
-            return self.with_field(|host| host.advance_observed(clock, steps, taps));
+        match self.prepare_sums(taps) {
+            // Then energies and fluxes are measured where the processor steps.
+            Err(error) if error.lacks_memory() => {
+                return self.with_field(|host| host.advance_observed(clock, steps, taps));
+            }
+            prepared => prepared?,
         }
         let nx = self.host.springs.layout.size[0];
         let gathered = gathered_places(taps, MOST_GATHERED, |[i, j, _]| j * nx + i);
         let heard = taps.transducers().map_or(0, |own| own.sites().len());
-        let most = Operations::most_steps(gathered.len() + heard);
+        let most = Operations::most_steps(gathered.len() + heard).min(self.sums.most_steps());
         let mut done = 0;
         while done < steps {
             let batch = (steps - done).min(most);
@@ -57,12 +60,21 @@ impl Wgpu {
         self.pressures.load(&self.stream, &mut batch.pressures)?;
         let operations = [&self.kicks, &self.momenta, &self.pressures];
         let kept = self.potential.is_some() || self.peak.is_some();
-        if kept || operations.iter().any(|operations| operations.are_any()) {
-            for n in 0..count {
+        let one_by_one = kept || operations.iter().any(|operations| operations.are_any());
+        let summed: Vec<bool> = (taps.taps().iter().map(|tap| !is_gathered(tap, MOST_GATHERED))).collect();
+        let mut n = 0;
+        while n < count {
+            if one_by_one {
                 self.step(n)?;
+                n += 1;
+            } else {
+                // What is summed is seen between two launches.
+                let left = taps.until_due_of(&clock.after(n as u64), (count - n) as u64, |tap| summed[tap]);
+                let left = usize::try_from(left).unwrap_or(usize::MAX);
+                self.run(left)?;
+                n += left;
             }
-        } else {
-            self.run(count)?;
+            self.sum_regions(n - 1, |tap| taps.is_due(tap, &clock.after(n as u64)))?;
         }
         let (own, all) = (gathered.len(), batch.pressures.gathered.len());
         if !(taps.taps().is_empty() && all == 0) {
@@ -71,8 +83,8 @@ impl Wgpu {
             let rows = || values.chunks_exact(all.max(1));
             let detected: Vec<f32> = rows().flat_map(|row| &row[..own]).copied().collect();
             let clocks: Vec<RunClock> = (1..=steps).map(|n| clock.after(n)).collect();
-            let unknown = vec![vec![f64::NAN; taps.taps().len()]; count];
-            hand_over(taps, MOST_GATHERED, &detected, &clocks, unknown);
+            let sums = self.take_sums(count)?;
+            hand_over(taps, MOST_GATHERED, &detected, &clocks, sums);
             let heard = rows().flat_map(|row| &row[own..]).zip(&momenta);
             let heard: Vec<Complex64> = heard.map(|(q, p)| Complex64::new((*q).into(), (*p).into())).collect();
             if let Some(transducers) = taps.transducers_mut() {

@@ -46,6 +46,7 @@ impl Wgpu {
         scheme: &Scheme,
         walls: Option<&[bool]>,
     ) -> Result<(), WgpuError> {
+        self.looks.prepare(problem);
         let (stream, sites) = (&self.stream, self.grid.sites());
         while self.tables.len() < scheme.tables.len() {
             self.tables.push(stream.zeros::<Complex<f32>>("phases", sites)?);

@@ -8,11 +8,13 @@
 //! - `strips`: whole steps, several a launch, row by row down strips of columns (`kernels/trotter_strips.wgsl`), where only edges cut bonds and lanes of a subgroup
 //!   can exchange numbers, which browsers do not allow. Taken where it is faster than `fused`, as measured at the start.
 //!
-//! The norm, pictures of the density, and probabilities and largest values of regions are summed on the adapter; amplitudes that detectors read are gathered there, many steps
-//! between two copies. Other sums and pictures, and a new field, use a copy on the host, which is read back on demand. The host computes the tables of drives, and of an interaction in imaginary time, in every step.
+//! Observables, pictures, and probabilities and largest values of regions are made on the adapter (`kernels/trotter_looks.wgsl`, `kernels/trotter_sums.wgsl`); amplitudes that detectors read are
+//! gathered there, many steps between two copies. A new field, detectors of very many amplitudes, and looks for which the adapter has no memory use a copy on the host, which is read back
+//! on demand. The host computes the tables of drives, and of an interaction in imaginary time, in every step, and closing phases where drives change them.
 //!
 //! Bound, 2D order 2: of `naive` 7 passes over the field of 16 B a site and 8 B of phases, 120 B a site-step; of n steps a launch 24 B / n and their halo.
 
+mod closing;
 mod gathered;
 mod launches;
 mod looks;
@@ -24,6 +26,7 @@ mod tiles;
 mod whole_steps;
 
 use super::problem::Problem;
+use super::run::Closed;
 use crate::backend::wgpu::{Buffer, Kernel, Stream, WgpuError};
 use crate::field::Precision;
 use crate::grid::Grid;
@@ -32,7 +35,7 @@ use crate::solver::adapter::tile::{MOST_STEPS, tile};
 use crate::solver::adapter::{self, Launches};
 use crate::solver::method::{Backend, Target, Variant};
 use gathered::Gathered;
-use looks::Looks;
+use looks::{Looks, Seen};
 use num_complex::Complex;
 use regions::Regions;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -175,6 +178,31 @@ impl Wgpu {
                 *fault = Some(error);
                 None
             }
+        }
+    }
+
+    /// The same for work that can be done otherwise: `None` where memory for it is lacking, `failed` where something else failed.
+    fn if_there_is_room<R>(&self, failed: R, work: impl FnOnce() -> Result<R, WgpuError>) -> Option<R> {
+        let mut lacks = false;
+        let found = self.attempt(|| match work() {
+            Err(error) if error.lacks_memory() => {
+                lacks = true;
+                Ok(None)
+            }
+            other => other.map(Some),
+        });
+        (!lacks).then(|| found.flatten().unwrap_or(failed))
+    }
+
+    /// The field, with what closes it.
+    fn seen<'a>(&'a self, (closing, media): Closed<'a, f32>) -> Seen<'a> {
+        Seen {
+            stream: &self.stream,
+            grid: &self.grid,
+            field: self.field(),
+            gauge: &self.gauge,
+            closing,
+            media,
         }
     }
 

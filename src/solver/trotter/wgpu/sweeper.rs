@@ -4,9 +4,10 @@ use super::Wgpu;
 use super::gathered::{Gathered, STEPS};
 use super::regions::Regions;
 use crate::backend::wgpu::Buffer;
+use crate::solver::totals::Totals;
 use crate::solver::trotter::problem::Problem;
 use crate::solver::trotter::recorder::Recorder;
-use crate::solver::trotter::run::{RowChange, Sweeper};
+use crate::solver::trotter::run::{Closed, RowChange, Sweeper};
 use crate::solver::trotter::scheme::Scheme;
 use crate::solver::{Backend, FieldImage, ImageRequest, SolverError};
 use num_complex::Complex;
@@ -40,7 +41,8 @@ impl Sweeper<f32> for Wgpu {
             .flatten()
             .map(|table| size_of_val(table.as_slice()))
             .sum();
-        host + usize::try_from(all.map(Buffer::bytes).sum::<u64>()).unwrap_or(usize::MAX)
+        let device = all.map(Buffer::bytes).sum::<u64>() + self.looks.bytes();
+        host + usize::try_from(device).unwrap_or(usize::MAX)
     }
 
     fn backend(&self) -> Backend {
@@ -63,10 +65,13 @@ impl Sweeper<f32> for Wgpu {
         self.attempt(|| self.looks.scale(&self.stream, self.field(), factor));
     }
 
-    fn draw_density(&self, request: &ImageRequest, image: &mut FieldImage) -> bool {
-        let size = self.grid.size();
-        self.attempt(|| self.looks.draw(&self.stream, self.field(), size, request, image));
-        true
+    fn draw(&self, request: &ImageRequest, seen: Closed<f32>, image: &mut FieldImage) -> bool {
+        let drawn = self.if_there_is_room((), || self.looks.draw(&self.seen(seen), request, image));
+        drawn.is_some()
+    }
+
+    fn totals(&self, seen: Closed<f32>, drives: &[f64]) -> Option<Totals> {
+        self.if_there_is_room(Totals::none(), || self.looks.totals(&self.seen(seen), drives))
     }
 
     fn tan_form(&self) -> bool {
