@@ -178,16 +178,21 @@ impl Emitters {
 
     /// The strength of every channel at time `t`: a site plays its share of it. As [`Emitters::play`] says.
     pub fn strengths(&self, t: f64) -> Vec<f64> {
+        let mut all = Vec::new();
+        self.put_strengths(t, &mut all);
+        all
+    }
+
+    /// The same, appended to `all`.
+    pub fn put_strengths(&self, t: f64, all: &mut Vec<f64>) {
         let cell = self.grid.cell_volume();
-        let of = |emitter: &Emitter| -> Vec<f64> {
+        for emitter in &self.list {
             let source = &emitter.source;
-            let strength = |points: &[Point]| {
+            all.extend(emitter.channels().map(|points| {
                 let signal = source.signal_at(t, points[0].delay);
                 source.amplitude * signal * points[0].weight / cell
-            };
-            emitter.channels().map(strength).collect()
-        };
-        self.list.iter().flat_map(of).collect()
+            }));
+        }
     }
 
     /// Calls `add(site, S)` for every site with a source at time `t`; S is already divided by a^d. Sites in walls never play. A source that moves off the grid is silent; where an

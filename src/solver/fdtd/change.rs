@@ -1,5 +1,6 @@
 //! Changes during a run: another Δt, another medium.
 
+use super::events::Players;
 use super::material::Material;
 use super::relaxing::Relaxing;
 use super::run::{Fdtd, sweep_of};
@@ -95,6 +96,7 @@ impl<T: Vectors> Fdtd<T> {
         self.sweep.renew_memories(levels, &mut self.layers, added);
         self.sweep = sweep;
         self.emitters = Emitters::of(scenario, &self.sweep.mask, self.sweep.lattice.half);
+        self.players = Players::of(&self.emitters, &self.sweep.lattice);
         self.set_layer_step();
         self.clear_walls();
         self.make_memories(1.0)?;

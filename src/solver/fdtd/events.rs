@@ -26,9 +26,9 @@ impl<T: Real> SiteEvents<'_, T> {
         !self.played[level - 1].is_empty()
     }
 
-    /// Whether anything is played in the step to `level`, or pressures are taken after it.
+    /// Whether anything is played in the step to `level`, or pressures are taken or copied after it.
     pub(super) fn act(&self, level: usize) -> bool {
-        self.play(level) || self.recording.takes_pressures(level)
+        self.play(level) || self.recording.takes_pressures(level) || self.recording.copies.writes()
     }
 }
 
@@ -40,6 +40,27 @@ pub(super) struct Played<T> {
     held: Vec<(u32, u32, T)>,
     /// The values added to pⁿ⁺¹ at every site, x fastest; empty: none.
     pub(super) everywhere: Vec<T>,
+    /// Room for the strengths of channels.
+    strengths: Vec<f64>,
+}
+
+/// The sites of sources that do not move, known before the first step.
+pub(super) struct Players {
+    /// Row, place in the row, channel and share of its strength, by rows; in a row the sources keep their order.
+    list: Vec<(u32, u32, usize, f64)>,
+}
+
+impl Players {
+    /// Those of a scene; `None` where a source moves.
+    #[expect(clippy::cast_possible_truncation, reason = "a grid has far fewer than 2^32 rows")]
+    pub(super) fn of(emitters: &Emitters, lattice: &Lattice) -> Option<Self> {
+        let ny = lattice.size[1];
+        let place =
+            |([i, j, k], channel, share): ([usize; 3], usize, f64)| ((j + ny * k) as u32, i as u32, channel, share);
+        let mut list: Vec<_> = emitters.players()?.into_iter().map(place).collect();
+        list.sort_by_key(|(row, ..)| *row);
+        Some(Self { list })
+    }
 }
 
 /// The rows where something is played or recorded.
@@ -60,6 +81,7 @@ impl<T> Default for Played<T> {
             list: Vec::new(),
             held: Vec::new(),
             everywhere: Vec::new(),
+            strengths: Vec::new(),
         }
     }
 }
@@ -69,7 +91,7 @@ impl<T: Real> Played<T> {
     #[expect(clippy::cast_possible_truncation, reason = "a grid has far fewer than 2^32 rows")]
     pub(super) fn renew(
         &mut self,
-        emitters: &Emitters,
+        (emitters, players): (&Emitters, Option<&Players>),
         lattice: &Lattice,
         mask: &[bool],
         (time, time_step): (f64, f64),
@@ -81,6 +103,19 @@ impl<T: Real> Played<T> {
         self.held.clear();
         self.everywhere.clear();
         if weight == 0.0 {
+            return;
+        }
+        if let Some(players) = players {
+            self.strengths.clear();
+            emitters.put_strengths(time, &mut self.strengths);
+            let strengths = &self.strengths;
+            let sounding = players
+                .list
+                .iter()
+                .filter(|(_, _, channel, _)| strengths[*channel] != 0.0);
+            (self.list).extend(
+                sounding.map(|(row, x, channel, share)| (*row, *x, T::of(square * (strengths[*channel] * share)))),
+            );
             return;
         }
         emitters.play(time, mask, |[i, j, k], strength| {
@@ -170,5 +205,47 @@ impl<T: Real> Played<T> {
     /// The rows where something is played.
     pub(super) fn rows(&self) -> impl Iterator<Item = usize> {
         self.list.iter().chain(&self.held).map(|(row, _, _)| *row as usize)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::run::Fdtd;
+    use super::*;
+    use crate::solver::setup::Setup;
+    use crate::solver::{find, read_scene_text};
+
+    /// Sites of sources that do not move play what the sources do.
+    #[test]
+    fn players_play_what_sources_do() {
+        let text = "format = 1\n[grid]\nsize = [30, 20]\nspacing = 0.1\nedges = \"wall\"\n[acoustic]\n[time]\nend = 1.0\n[solver]\nmethod = \"fdtd\"\norder = 4\n\
+            [[layer]]\nsets = \"wall\"\nshape = \"box\"\nmin = [1.0, 0.5]\nmax = [1.2, 0.9]\n\
+            [[layer]]\nsets = \"speed\"\nvalue = \"343 + 20*x\"\n\
+            [[source]]\nfrom = [0.95, 1.8]\nto = [0.95, 0.2]\nsignal = \"burst\"\nfrequency = 400.0\ncycles = 2.0\namplitude = 2e6\n\
+            [[source]]\nat = [2.0, 0.73]\nsignal = \"ricker\"\nfrequency = 500.0\namplitude = 1e6\n\
+            [[source]]\nat = [1.53, 1.11]\nsignal = \"sine\"\nfrequency = 300.0\namplitude = 1e5\ndirection = [1.0, 0.5]\n";
+        let (_, scenario) = read_scene_text(text, None, &[]).unwrap_or_else(|why| panic!("{why:?}"));
+        let setup = Setup::new(find("fdtd").unwrap(), &scenario).unwrap();
+        let run = Fdtd::<f64>::new(&setup).unwrap();
+        let (lattice, mask) = (&run.sweep.lattice, &run.sweep.mask);
+        assert!(run.players.is_some());
+        let [mut own, mut other] = [(); 2].map(|()| Played::<f64>::default());
+        let mut most = 0;
+        for step in 0..200 {
+            let time = f64::from(step) * setup.time_step;
+            own.renew(
+                (&run.emitters, run.players.as_ref()),
+                lattice,
+                mask,
+                (time, setup.time_step),
+                0.5,
+            );
+            other.renew((&run.emitters, None), lattice, mask, (time, setup.time_step), 0.5);
+            assert_eq!(own.list, other.list, "step {step}");
+            most = most.max(own.list.len());
+        }
+        assert!(most > 20, "{most} sites");
+        // A burst that is over plays no more.
+        assert!(own.list.len() < most);
     }
 }

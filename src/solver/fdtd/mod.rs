@@ -20,6 +20,7 @@ mod averages;
 mod blocks;
 pub mod bundle;
 mod change;
+mod copies;
 pub mod cpml;
 #[cfg(feature = "cuda")]
 mod cuda;
@@ -34,6 +35,7 @@ mod motion;
 mod observe;
 mod plan;
 mod potential;
+mod record;
 mod recorder;
 mod recording;
 pub mod reflection;

@@ -24,8 +24,6 @@ const FEWEST: usize = 16;
 /// pⁿ and Φ⁺ of one level, around the rows that are asked for.
 pub(super) struct Motion<'a, T> {
     pub(super) sweep: &'a Sweep<T>,
-    /// [`Sweep::is_whole`], by row.
-    pub(super) whole: &'a [bool],
     pub(super) now: View<'a, T>,
     pub(super) potential: View<'a, T>,
     /// a.
@@ -35,13 +33,48 @@ pub(super) struct Motion<'a, T> {
 }
 
 /// Sites of a row that a detector reads.
-pub(super) struct Part<'a> {
+pub(super) struct Part<'a, T> {
     pub(super) row: usize,
     /// Those that vectors take.
     pub(super) columns: Range<usize>,
     /// Bonds that are added one by one.
     pub(super) bonds: &'a [SingleBond],
-    pub(super) tap: &'a Tap,
+    /// Bonds to other rows.
+    pub(super) across: &'a [Across<T>],
+    /// Bonds along the row at the ends of `columns`.
+    pub(super) ends: &'a [End],
+    /// Bonds across a face.
+    pub(super) crossing: &'a [Crossing<T>],
+}
+
+/// Bonds of all sites of a part to another row.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Across<T> {
+    /// Values to its sites.
+    offset: isize,
+    weight: T,
+}
+
+/// Bonds across a face from the sites of a part, one after the other, to as many.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Crossing<T> {
+    /// Where both begin.
+    places: [usize; 2],
+    /// The same among what is read of pⁿ and Φ⁺.
+    pub(super) values: [usize; 2],
+    weight: T,
+}
+
+/// A bond along a row, of a site at an end of a part.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct End {
+    /// Sites from the part's first one to that and to the other.
+    here: isize,
+    there: isize,
+    /// C/4ρ.
+    weight: f64,
+    /// How often it is added to the whole bonds from each site to the next.
+    times: f64,
 }
 
 impl<T: Real> Sweep<T> {
@@ -89,6 +122,106 @@ impl<T: Real> Sweep<T> {
         parts
     }
 
+    /// The weight of bonds of length `d` in sums over vectors: with 1/ρ, or the 2 of 2/(ρ + ρ′).
+    fn weight(&self, d: usize, share: f64) -> T {
+        let material = &self.material;
+        let inverse = if material.density.is_empty() {
+            1.0 / material.uniform_density
+        } else {
+            2.0
+        };
+        T::of(COEFFICIENTS[self.lattice.half][d] * share * inverse)
+    }
+
+    /// The bonds of a row of a detector to other rows. `whole`: [`Sweep::is_whole`], by row.
+    pub(super) fn bonds_across(&self, row: usize, tap: &Tap, whole: &[bool], all: &mut Vec<Across<T>>) {
+        let lattice = &self.lattice;
+        let at = [row % lattice.size[1], row / lattice.size[1]];
+        let belongs = |axis: usize, place: Option<usize>, other: usize| {
+            place.is_some_and(|place| (tap.lo[axis]..tap.hi[axis]).contains(&place)) && whole[row] && whole[other]
+        };
+        for (axis, d) in (1..lattice.rank).flat_map(|axis| (1..=lattice.half).map(move |d| (axis, d))) {
+            for offset in [-d.cast_signed(), d.cast_signed()] {
+                let Ghost::Same(other) = lattice.neighbour_row(at[0], at[1], axis, offset) else {
+                    continue;
+                };
+                // ½ for a whole one, ¼ for a half.
+                let share = match (
+                    belongs(axis, at[axis - 1].checked_add_signed(offset), other),
+                    offset > 0,
+                ) {
+                    (true, true) => 0.5,
+                    (true, false) => continue,
+                    (false, _) => 0.25,
+                };
+                all.push(Across {
+                    offset: (other.cast_signed() - row.cast_signed()) * lattice.stride.cast_signed(),
+                    weight: self.weight(d, share),
+                });
+            }
+        }
+    }
+
+    /// The bonds along a row at the ends of some columns.
+    pub(super) fn bonds_at_ends(&self, row: usize, columns: &Range<usize>, all: &mut Vec<End>) {
+        let lattice = &self.lattice;
+        let soft = lattice.edges[0] == Edge::Soft;
+        let row = lattice.sites(row).start;
+        let mut push = |x: usize, offset: isize, whole: f64| {
+            // No other site counts the bond to the zero outside a soft edge.
+            let share = if soft && self.node(offset) == Some(x) { 2.0 } else { 1.0 };
+            let here = (x - columns.start).cast_signed();
+            let place = row + x;
+            let coefficient = COEFFICIENTS[lattice.half][offset.unsigned_abs()];
+            all.push(End {
+                here,
+                there: here + offset,
+                weight: coefficient / 4.0 * self.bond(place, place.wrapping_add_signed(offset)),
+                times: share - whole,
+            });
+        };
+        for d in 1..=lattice.half {
+            for x in columns.end.saturating_sub(d).max(columns.start)..columns.end {
+                push(x, d.cast_signed(), 2.0);
+            }
+            for x in columns.start..(columns.start + d).min(columns.end) {
+                push(x, -d.cast_signed(), 0.0);
+            }
+        }
+    }
+
+    /// The bonds across the faces between some sites of a row and the next ones along `axis`.
+    pub(super) fn crossing(&self, row: usize, columns: &Range<usize>, axis: usize, all: &mut Vec<Crossing<T>>) {
+        let lattice = &self.lattice;
+        if columns.is_empty() {
+            return;
+        }
+        let site = [columns.start, row % lattice.size[1], row / lattice.size[1]];
+        let sites = lattice.size[axis].cast_signed();
+        let place = |at: isize| {
+            let at = if axis > 0 && lattice.edges[axis] == Edge::Periodic {
+                at.rem_euclid(sites)
+            } else {
+                at
+            };
+            let mut there = site;
+            there[axis] = usize::try_from(at).ok().filter(|_| at < sites)?;
+            Some(lattice.index(there))
+        };
+        for distance in 1..=lattice.half {
+            for lower in 0..distance.cast_signed() {
+                let lower = site[axis].cast_signed() - lower;
+                if let (Some(here), Some(there)) = (place(lower), place(lower + distance.cast_signed())) {
+                    all.push(Crossing {
+                        places: [here, there],
+                        values: [here, there],
+                        weight: self.weight(distance, -0.5),
+                    });
+                }
+            }
+        }
+    }
+
     /// Those of some columns of a row whose bonds across the faces to the next sites along `axis` vectors take: where no image is among them.
     pub(super) fn columns_across(&self, row: usize, columns: &Range<usize>, axis: usize) -> Range<usize> {
         let lattice = &self.lattice;
@@ -124,7 +257,7 @@ impl<T: Real> Sweep<T> {
 
 impl<'a, T: Real> Motion<'a, T> {
     /// The energy of a part, per a^d.
-    pub(super) fn energy(&self, part: &Part<'_>) -> f64 {
+    pub(super) fn energy(&self, part: &Part<'_, T>) -> f64 {
         // Each site has up to `half` bonds to other rows along each of two axes, to either side.
         let plain = match self.sweep.lattice.half {
             1 => self.plain_energy::<4>(part),
@@ -139,31 +272,26 @@ impl<'a, T: Real> Motion<'a, T> {
     }
 
     /// The same with the bonds of a grid without walls, at most `MOST` of a site to other rows.
-    fn plain_energy<const MOST: usize>(&self, part: &Part<'_>) -> f64 {
+    fn plain_energy<const MOST: usize>(&self, part: &Part<'_, T>) -> f64 {
         let Sweep { lattice, material, .. } = self.sweep;
         let (half, n) = (lattice.half, part.columns.len());
-        let first = self.first(part.row, part);
+        let first = lattice.sites(part.row).start + part.columns.start;
         let ends = first - half..first + n + half;
         let dense = !material.density.is_empty();
-        // 1/ρ, or the 2 of 2/(ρ + ρ′).
-        let inverse = if dense { 2.0 } else { 1.0 / material.uniform_density };
-        let weight = |d: usize, share: f64| T::of(COEFFICIENTS[half][d] * share * inverse);
         let mut along = [T::zero(); 4];
         for (d, along) in along[..half].iter_mut().enumerate() {
-            *along = weight(d + 1, 0.5);
+            *along = self.sweep.weight(d + 1, 0.5);
         }
         let mut across: [Bond<'_, T>; MOST] = [Bond::default(); MOST];
-        let mut bonds = 0;
-        self.across(part, |other, d, share| {
-            let first = self.first(other, part);
-            across[bonds] = Bond {
+        for (bond, Across { offset, weight }) in across.iter_mut().zip(part.across) {
+            let first = first.wrapping_add_signed(*offset);
+            *bond = Bond {
                 pressure: self.now.slice(first..first + n),
                 potential: self.potential.slice(first..first + n),
                 density: dense.then(|| &material.density[first..first + n]),
-                weight: weight(d, share),
+                weight: *weight,
             };
-            bonds += 1;
-        });
+        }
         let kappa = (!material.squares.is_empty()).then(|| &material.squares[first..first + n]);
         let compression = match (kappa, dense) {
             (None, _) => 0.5 / (material.square.wide() * material.uniform_density),
@@ -177,76 +305,25 @@ impl<'a, T: Real> Motion<'a, T> {
             kappa,
             compression: T::of(compression),
             along: &along[..half],
-            across: &across[..bonds],
+            across: &across[..part.across.len()],
             rate: T::of(1.0 / self.time_step),
         });
         let ratio = self.time_step / self.spacing;
-        (sum + self.ends(part, first)) * ratio * ratio
-    }
-
-    /// Place of a part's first column in a row.
-    fn first(&self, row: usize, part: &Part<'_>) -> usize {
-        self.sweep.lattice.sites(row).start + part.columns.start
-    }
-
-    /// Calls `visit(row, distance, share)` for the bonds to other rows: ½ for a whole one, ¼ for a half.
-    fn across(&self, part: &Part<'_>, mut visit: impl FnMut(usize, usize, f64)) {
-        let lattice = &self.sweep.lattice;
-        let ny = lattice.size[1];
-        let at = [part.row % ny, part.row / ny];
-        let belongs = |axis: usize, place: Option<usize>, row: usize| {
-            place.is_some_and(|place| (part.tap.lo[axis]..part.tap.hi[axis]).contains(&place))
-                && self.whole[part.row]
-                && self.whole[row]
-        };
-        for axis in 1..lattice.rank {
-            for d in 1..=lattice.half {
-                for up in [false, true] {
-                    let offset = if up { d.cast_signed() } else { -d.cast_signed() };
-                    let Ghost::Same(other) = lattice.neighbour_row(at[0], at[1], axis, offset) else {
-                        continue;
-                    };
-                    match (belongs(axis, at[axis - 1].checked_add_signed(offset), other), up) {
-                        (true, true) => visit(other, d, 0.5),
-                        (true, false) => {}
-                        (false, _) => visit(other, d, 0.25),
-                    }
-                }
-            }
-        }
+        (sum + self.ends(part.ends, first)) * ratio * ratio
     }
 
     /// What the bonds that leave a part along its row add to whole ones from each of its sites to the next.
-    fn ends(&self, part: &Part<'_>, first: usize) -> f64 {
-        let columns = &part.columns;
-        let soft = self.sweep.lattice.edges[0] == Edge::Soft;
-        let value = |place: usize| [self.now.at(place).wide(), self.potential.at(place).wide()];
-        let quarter = |x: usize, offset: isize| {
-            let here = first + x - columns.start;
-            let there = here.wrapping_add_signed(offset);
-            let ([p, phi], [q, psi]) = (value(here), value(there));
-            let slope = (psi - phi) / self.time_step;
-            let weight = COEFFICIENTS[self.sweep.lattice.half][offset.unsigned_abs()] / 4.0;
-            // No other site counts the bond to the zero outside a soft edge.
-            let share = if soft && self.sweep.node(offset) == Some(x) {
-                2.0
-            } else {
-                1.0
-            };
-            (share, weight * self.sweep.bond(here, there) * slope * (slope - (q - p)))
+    fn ends(&self, ends: &[End], first: usize) -> f64 {
+        let value = |at: isize| {
+            let place = first.wrapping_add_signed(at);
+            [self.now.at(place).wide(), self.potential.at(place).wide()]
         };
-        let mut sum = 0.0;
-        for d in 1..=self.sweep.lattice.half {
-            for x in columns.end.saturating_sub(d).max(columns.start)..columns.end {
-                let (share, energy) = quarter(x, d.cast_signed());
-                sum += (share - 2.0) * energy;
-            }
-            for x in columns.start..(columns.start + d).min(columns.end) {
-                let (share, energy) = quarter(x, -d.cast_signed());
-                sum += share * energy;
-            }
-        }
-        sum
+        let add = |sum: f64, end: &End| {
+            let ([p, phi], [q, psi]) = (value(end.here), value(end.there));
+            let slope = (psi - phi) / self.time_step;
+            sum + end.times * (end.weight * slope * (slope - (q - p)))
+        };
+        ends.iter().fold(0.0, add)
     }
 
     /// Φ⁺ and Φ⁻.
@@ -261,7 +338,7 @@ impl<'a, T: Real> Motion<'a, T> {
     }
 
     /// The same site by site.
-    pub(super) fn energy_beside(&self, part: &Part<'_>) -> f64 {
+    pub(super) fn energy_beside(&self, part: &Part<'_, T>) -> f64 {
         let ny = self.sweep.lattice.size[1];
         let at = [part.row % ny, part.row / ny];
         let mut energies = vec![0.0; part.columns.len()];
@@ -270,50 +347,24 @@ impl<'a, T: Real> Motion<'a, T> {
         energies.iter().sum()
     }
 
-    /// The flux from the sites of a part to the next ones along `axis`, per a^(d−1).
-    pub(super) fn flux(&self, part: &Part<'_>, axis: usize) -> f64 {
+    /// The flux from the sites of a part across its face, per a^(d−1).
+    pub(super) fn flux(&self, part: &Part<'_, T>) -> f64 {
         let single = flux_of(part.bonds, &self.levels());
-        if part.columns.is_empty() {
+        let n = part.columns.len();
+        if n == 0 {
             return single;
         }
-        let bonds = self.crossing(part.row, &part.columns, axis);
-        single + (self.sweep.sums.flux)(&bonds, T::of(self.time_step / 2.0)) / self.spacing
-    }
-
-    /// The bonds across the faces between some sites of a row and the next ones along `axis`.
-    fn crossing(&self, row: usize, columns: &Range<usize>, axis: usize) -> Vec<FluxBond<'a, T>> {
-        let Sweep { lattice, material, .. } = self.sweep;
-        let ny = lattice.size[1];
-        let site = [columns.start, row % ny, row / ny];
-        let (n, sites) = (columns.len(), lattice.size[axis].cast_signed());
-        let mut bonds = Vec::new();
-        let place = |at: isize| {
-            let at = if axis > 0 && lattice.edges[axis] == Edge::Periodic {
-                at.rem_euclid(sites)
-            } else {
-                at
-            };
-            let mut there = site;
-            there[axis] = usize::try_from(at).ok().filter(|_| at < sites)?;
-            Some(lattice.index(there))
-        };
-        let dense = !material.density.is_empty();
-        let inverse = if dense { 2.0 } else { 1.0 / material.uniform_density };
-        for distance in 1..=lattice.half {
-            for lower in 0..distance.cast_signed() {
-                let lower = site[axis].cast_signed() - lower;
-                let (Some(here), Some(there)) = (place(lower), place(lower + distance.cast_signed())) else {
-                    continue;
-                };
-                let both = |view: View<'a, T>| [here, there].map(|first| view.slice(first..first + n));
-                bonds.push(FluxBond {
-                    pressure: both(self.now),
-                    potential: both(self.potential),
-                    density: dense.then(|| [here, there].map(|first| &material.density[first..first + n])),
-                    weight: T::of(-0.5 * COEFFICIENTS[lattice.half][distance] * inverse),
-                });
+        let density = &self.sweep.material.density;
+        let bond = |crossing: &Crossing<T>| {
+            let both = |view: View<'a, T>| crossing.values.map(|first| view.slice(first..first + n));
+            FluxBond {
+                pressure: both(self.now),
+                potential: both(self.potential),
+                density: (!density.is_empty()).then(|| crossing.places.map(|first| &density[first..first + n])),
+                weight: crossing.weight,
             }
-        }
-        bonds
+        };
+        let bonds: Vec<FluxBond<'_, T>> = part.crossing.iter().map(bond).collect();
+        single + (self.sweep.sums.flux)(&bonds, T::of(self.time_step / 2.0)) / self.spacing
     }
 }

@@ -1,12 +1,14 @@
 //! Φ = ∫p dt, from which the velocity of the medium follows: ρv = −∇Φ.
 //!
-//! Kept where a scene asks for energy or its flux, and nowhere else: one more number a site is read and written in every step, and of two levels where detectors take the energy of
-//! every step. Held is Φ⁺ = Φ(tₙ + Δt/2), to which each step adds Δt pⁿ⁺¹. What begins
+//! Kept where a scene asks for energy or its flux, and nowhere else. Held is Φ⁺ = Φ(tₙ + Δt/2), to which each step adds Δt pⁿ⁺¹; as far as nobody needs it in between, every second step adds what two
+//! do ([`growth`]), with the same rounding and half of the loads and stores. Of two levels it is kept where detectors take energy or flux of successive steps. What begins
 //! at rest begins with Φ = 0 at its own time, and so does a potential that is first asked for later: velocity counts from then on.
 
 use super::energy::Levels;
+use super::recorder::Recorder;
 use super::run::{EVEN, Fdtd};
 use super::share::View;
+use super::stage::Growth;
 use crate::backend::simd::Vectors;
 use crate::solver::SolverError;
 use crate::solver::acoustic::medium::allocate_aligned;
@@ -66,4 +68,30 @@ impl<T: Vectors> Fdtd<T> {
             ..self.levels()
         })
     }
+}
+
+/// By how much Φ⁺, kept in one place, grows in the steps of a pass that begins after `start` steps: in every second one, as far as nobody needs it after the others. `None` where it has to be kept in two places: a
+/// detector takes Φ⁺ of a level in the step after it, in which it must not grow, and after the last step it is complete.
+pub(super) fn growth<T: Vectors>(recorder: &Recorder<T>, start: u64) -> Option<Vec<Growth>> {
+    let (steps, moves) = recorder.motion();
+    let mut late = false;
+    let mut growth = Vec::with_capacity(steps);
+    for level in 1..=steps {
+        let grows = if recorder.own() {
+            // Two levels that have one sum begin after an even number of steps of the run ([`super::whole`]).
+            (start + level as u64).is_multiple_of(2)
+        } else {
+            late || level == steps || moves(level)
+        };
+        if grows && moves(level - 1) {
+            return None;
+        }
+        growth.push(match (grows, late) {
+            (false, _) => Growth::Later,
+            (true, false) => Growth::Once,
+            (true, true) => Growth::Twice,
+        });
+        late = !grows;
+    }
+    Some(growth)
 }

@@ -4,7 +4,10 @@
 //! step reads those neighbours anyway, or by a sweep of their own after the last step. Every row or part of a row has a number of its own a step; a
 //! detector's numbers are added up in the order of rows, so that records have the same bits however steps are fused.
 
+use super::copies::Copies;
 use super::lattice::Lattice;
+use super::motion::{Across, Crossing, End};
+use super::record::{Record, Seen};
 use super::recording::Recording;
 use super::row_sums::Reduction;
 use super::scheme::Sweep;
@@ -14,7 +17,7 @@ use crate::field::Real;
 use crate::physics::Measure;
 use crate::solver::Taps;
 use crate::solver::clock::RunClock;
-use crate::solver::taps::{RowNumbers, Tap};
+use crate::solver::taps::Tap;
 use crate::solver::transducers::Act;
 use num_complex::Complex64;
 use std::ops::Range;
@@ -36,14 +39,16 @@ pub(super) enum Take {
     Energy,
     /// Energy site by site: in or beside walls in a medium that differs, or beside a soft edge.
     EnergyBeside,
-    /// What flows to the next site along an axis.
-    Flux(usize),
+    /// What flows to the next sites along an axis.
+    Flux,
+    /// The same from copies ([`super::copies`]).
+    CopiedFlux,
 }
 
 impl Take {
     /// Whether it takes Φ of neighbours.
     pub(super) fn moves(self) -> bool {
-        matches!(self, Self::Energy | Self::EnergyBeside | Self::Flux(_))
+        matches!(self, Self::Energy | Self::EnergyBeside | Self::Flux)
     }
 
     /// Whether it takes pressures.
@@ -62,6 +67,12 @@ pub(super) struct Reading {
     pub(super) columns: Range<usize>,
     /// Of [`Recorder::bonds`], what is added one by one.
     pub(super) bonds: Range<usize>,
+    /// Of [`Recorder::across`], its bonds to other rows.
+    pub(super) across: Range<usize>,
+    /// Of [`Recorder::ends`], its bonds at the ends of its columns.
+    pub(super) ends: Range<usize>,
+    /// Of [`Recorder::crossing`], its bonds across a face.
+    pub(super) crossing: Range<usize>,
     /// Its place among the numbers of a step.
     pub(super) place: usize,
 }
@@ -85,6 +96,13 @@ pub(super) struct Recorder<T> {
     whole: Vec<bool>,
     /// Bonds that are added one by one.
     bonds: Vec<SingleBond>,
+    /// Bonds of parts of rows to other rows and at their ends: relative to a part's place, and the same of many.
+    across: Vec<Across<T>>,
+    ends: Vec<End>,
+    /// Bonds across faces, from as many sites to as many.
+    crossing: Vec<Crossing<T>>,
+    /// What fluxes read, if that is little.
+    copies: Copies<T>,
     /// Whether energies of the whole grid are added up from every site's own numbers.
     own: bool,
     /// Steps of a pass.
@@ -93,8 +111,8 @@ pub(super) struct Recorder<T> {
     heard: Vec<T>,
     /// Which detectors' numbers are wanted, level by level.
     due: Vec<bool>,
-    /// Whether any pressures are, any energy or flux, and any energy of the whole grid from every site's own numbers, level by level.
-    any: Vec<[bool; 3]>,
+    /// Whether any pressures are, any energy or flux, any energy of the whole grid from every site's own numbers, and any flux from copies, level by level.
+    any: Vec<[bool; 4]>,
     /// Room for the values of a level.
     seen: Vec<f64>,
 }
@@ -112,6 +130,10 @@ impl<T: Real> Recorder<T> {
             places: Vec::new(),
             whole: Vec::new(),
             bonds: Vec::new(),
+            across: Vec::new(),
+            ends: Vec::new(),
+            crossing: Vec::new(),
+            copies: Copies::default(),
             own,
             depth: longest,
             values: Vec::new(),
@@ -130,12 +152,18 @@ impl<T: Real> Recorder<T> {
         if new.readings.is_empty() && new.sites.is_empty() {
             return new;
         }
+        new.copies = Copies::new(&sweep.lattice, &mut new.readings, &mut new.bonds, &mut new.crossing);
         new.places = new.readings.iter().map(|reading| reading.row).collect();
         new.sort(&sweep.lattice);
         let step = new.readings.len() * size_of::<f64>() + new.sites.len() * size_of::<T>();
         // Pairs of levels stay together.
         new.depth = (MOST / step).saturating_sub(1).min(longest).max(1 + usize::from(own));
         new
+    }
+
+    /// The detectors.
+    pub(super) fn taps(&self) -> &[Tap] {
+        &self.taps
     }
 
     /// Whether it was made for these detectors and transducers, and adds up energies of the whole grid so.
@@ -158,17 +186,26 @@ impl<T: Real> Recorder<T> {
         let (tap, own) = (self.taps[n].clone(), self.own);
         let ny = sweep.lattice.size[1];
         let (readings, bonds) = (&mut self.readings, &mut self.bonds);
+        let (all_across, all_ends, whole) = (&mut self.across, &mut self.ends, &self.whole);
+        let crossing = &mut self.crossing;
+        let (mut across, mut ends) = (0..0, 0..0);
         let mut add = |row: usize, columns: Range<usize>, take: Take| {
             if columns.is_empty() {
                 return;
             }
-            let (begin, mut inside) = (bonds.len(), columns.clone());
+            let (begin, first_crossing, mut inside) = (bonds.len(), crossing.len(), columns.clone());
             match take {
-                Take::Energy => sweep.wall_bonds(row, &columns, bonds),
-                Take::Flux(axis) => {
+                Take::Energy => {
+                    sweep.wall_bonds(row, &columns, bonds);
+                    across = shared(all_across, &across, |all| sweep.bonds_across(row, &tap, whole, all));
+                    ends = shared(all_ends, &ends, |all| sweep.bonds_at_ends(row, &columns, all));
+                }
+                Take::Flux => {
+                    let axis = tap.across;
                     inside = sweep.columns_across(row, &columns, axis);
                     let single = (columns.start..inside.start).chain(inside.end..columns.end);
                     sweep.crossing_bonds(row, single, axis, bonds);
+                    sweep.crossing(row, &inside, axis, crossing);
                 }
                 _ => {}
             }
@@ -178,6 +215,9 @@ impl<T: Real> Recorder<T> {
                 take,
                 columns: inside,
                 bonds: begin..bonds.len(),
+                across: across.clone(),
+                ends: ends.clone(),
+                crossing: first_crossing..crossing.len(),
                 place: readings.len(),
             });
         };
@@ -203,7 +243,7 @@ impl<T: Real> Recorder<T> {
                         add(row, columns, if beside { Take::EnergyBeside } else { Take::Energy });
                     }
                 }
-                Measure::Flux => add(row, columns.clone(), Take::Flux(tap.across)),
+                Measure::Flux => add(row, columns.clone(), Take::Flux),
                 Measure::Peak => add(row, columns.clone(), Take::Pressures(Reduction::Largest)),
                 Measure::Probability => add(row, columns.clone(), Take::Pressures(Reduction::Squares)),
                 Measure::Value | Measure::Velocity | Measure::Pressure => {
@@ -237,7 +277,23 @@ impl<T: Real> Recorder<T> {
     /// The rows from which something is taken.
     pub(super) fn rows(&self) -> impl Iterator<Item = usize> {
         let pairs = self.first.windows(2).enumerate();
-        pairs.filter(|(_, pair)| pair[0] != pair[1]).map(|(row, _)| row)
+        let own = pairs.filter(|(_, pair)| pair[0] != pair[1]).map(|(row, _)| row);
+        own.chain(self.copies.rows())
+    }
+
+    /// Which of what is recorded a detector takes, as in [`Recorder::any`].
+    fn kind(&self, tap: &Tap) -> usize {
+        match (tap.moves(), tap.measure == Measure::Flux) {
+            (false, _) => 0,
+            (true, true) if !self.copies.is_empty() => 3,
+            (true, false) if self.own && is_whole(tap) => 2,
+            (true, _) => 1,
+        }
+    }
+
+    /// Whether a detector reads Φ⁺ of the whole grid one step later.
+    pub(super) fn follows(&self, n: usize) -> bool {
+        self.kind(&self.taps[n]) == 1
     }
 
     /// Makes room for a pass of `steps` steps. `due(level, detector)` says whose numbers are wanted at level 0, where the pass begins, and at those after it.
@@ -251,22 +307,42 @@ impl<T: Real> Recorder<T> {
                 .flat_map(|level| (0..taps).map(move |tap| (level, tap)))
                 .map(|(level, tap)| due(level, tap)),
         );
-        self.any.clear();
-        self.any.extend((0..=steps).map(|level| {
+        let mut all = std::mem::take(&mut self.any);
+        all.clear();
+        all.extend((0..=steps).map(|level| {
             let due = self.due[level * taps..].iter().zip(&self.taps);
-            let mut any = [!self.sites.is_empty(), false, false];
+            let mut any = [!self.sites.is_empty(), false, false, false];
             for (_, tap) in due.filter(|(due, _)| **due) {
-                any[kind(tap, self.own)] = true;
+                any[self.kind(tap)] = true;
             }
             any
         }));
+        self.any = all;
+        let copied = self.any.iter().any(|any| any[3]);
+        self.copies.begin(if copied { steps + 1 } else { 0 });
     }
 
-    /// Whether Φ of the level before the last is needed when its successor exists.
-    pub(super) fn needs_both_potentials(&self) -> bool {
-        let taps = self.taps.len();
-        let before_last = self.due.len().saturating_sub(taps);
-        (0..before_last).any(|n| self.due[n] && kind(&self.taps[n % taps], self.own) == 1)
+    /// Steps of the pass, and whether energy or flux is wanted of a level of it.
+    pub(super) fn motion(&self) -> (usize, impl Fn(usize) -> bool) {
+        (self.any.len().saturating_sub(1), |level| self.any[level][1])
+    }
+
+    /// Copies what fluxes read of pⁿ and Φ⁺ of the level where a pass begins.
+    pub(super) fn copy(&mut self, levels: [&[T]; 2]) {
+        self.copies.copy(levels);
+    }
+
+    /// Takes fluxes at some levels of a pass from copies, the first of which is where it began.
+    pub(super) fn take_flows(&mut self, sweep: &Sweep<T>, (spacing, time_step): (f64, f64), levels: Range<usize>) {
+        if !self.any[levels.clone()].iter().any(|any| any[3]) {
+            return;
+        }
+        let mut copies = std::mem::take(&mut self.copies);
+        let recording = self.recording(spacing, time_step);
+        for (n, level) in levels.enumerate() {
+            recording.take_flows(sweep, level, copies.level(sweep, n, time_step));
+        }
+        self.copies = copies;
     }
 
     /// The writer of the numbers of a pass.
@@ -277,8 +353,11 @@ impl<T: Real> Recorder<T> {
             hears: &self.hears,
             taps: &self.taps,
             sites: &self.sites,
-            whole: &self.whole,
             bonds: &self.bonds,
+            across: &self.across,
+            ends: &self.ends,
+            crossing: &self.crossing,
+            copies: self.copies.writer(),
             due: &self.due,
             any: &self.any,
             spacing,
@@ -295,7 +374,7 @@ impl<T: Real> Recorder<T> {
     }
 
     /// What a detector has seen at a level: its value, or in a part of a grid its rows.
-    fn seen(&self, level: usize, n: usize, keeps_rows: bool) -> Seen {
+    pub(super) fn seen(&self, level: usize, n: usize, keeps_rows: bool) -> Seen {
         let numbers = self.numbers(level, n);
         if keeps_rows {
             let rows = self.places[self.of_tap[n]..self.of_tap[n + 1]].iter();
@@ -333,83 +412,20 @@ impl<T: Real> Recorder<T> {
     }
 }
 
+/// Where among `all` stands what `put` appends: at `before`, if that is the same.
+fn shared<B: PartialEq>(all: &mut Vec<B>, before: &Range<usize>, put: impl FnOnce(&mut Vec<B>)) -> Range<usize> {
+    let begin = all.len();
+    put(all);
+    if all[before.clone()] == all[begin..] {
+        all.truncate(begin);
+        return before.clone();
+    }
+    begin..all.len()
+}
+
 /// Whether a detector takes the energy of the whole grid.
 pub(super) fn is_whole(tap: &Tap) -> bool {
     tap.whole && tap.measure == Measure::Energy
-}
-
-/// Which of what is recorded a detector takes, as in [`Recorder::any`].
-fn kind(tap: &Tap, own: bool) -> usize {
-    match (tap.moves(), own && is_whole(tap)) {
-        (false, _) => 0,
-        (true, false) => 1,
-        (true, true) => 2,
-    }
-}
-
-/// What a record has of a detector.
-enum Seen {
-    Value(f64),
-    Rows(RowNumbers),
-}
-
-/// A record that may wait for what is taken one step later.
-pub(super) struct Record {
-    clock: RunClock,
-    values: Vec<Option<Seen>>,
-    /// Detectors that are recorded at this step and have no value yet.
-    waiting: Vec<bool>,
-}
-
-impl Record {
-    /// The record of a level, with its clock.
-    pub(super) fn new<T: Real>(recorder: &Recorder<T>, level: usize, clock: RunClock, taps: &Taps) -> Self {
-        let due = |n: usize| taps.is_due(n, &clock);
-        let all = 0..recorder.taps.len();
-        Self {
-            values: all
-                .clone()
-                .map(|n| (due(n) && !recorder.taps[n].moves()).then(|| recorder.seen(level, n, taps.keeps_rows())))
-                .collect(),
-            waiting: all.map(|n| due(n) && recorder.taps[n].moves()).collect(),
-            clock,
-        }
-    }
-
-    /// Whether a value is missing.
-    pub(super) fn waits(&self) -> bool {
-        self.waiting.contains(&true)
-    }
-
-    /// Whether that of a detector is.
-    pub(super) fn waits_for(&self, n: usize) -> bool {
-        self.waiting[n]
-    }
-
-    /// Appends it to the records, with what was missing from `level`.
-    pub(super) fn close<T: Real>(mut self, recorder: &Recorder<T>, level: usize, taps: &mut Taps) {
-        for (n, value) in self.values.iter_mut().enumerate() {
-            if self.waiting[n] {
-                *value = Some(recorder.seen(level, n, taps.keeps_rows()));
-            }
-        }
-        if taps.keeps_rows() {
-            taps.push_rows(&self.clock, |n, _| match self.values[n].take() {
-                Some(Seen::Rows(rows)) => rows,
-                _ => Vec::new(),
-            });
-            return;
-        }
-        let value = |seen: &Option<Seen>| {
-            if let Some(Seen::Value(value)) = seen {
-                *value
-            } else {
-                f64::NAN
-            }
-        };
-        let values: Vec<f64> = self.values.iter().map(value).collect();
-        taps.push(&self.clock, &values);
-    }
 }
 
 /// The sites that transducers hear.

@@ -1,6 +1,7 @@
 //! The output of a pass for the detectors ([`super::recorder`]), row by row.
 
-use super::motion::{Motion, Part};
+use super::copies::Writer;
+use super::motion::{Across, Crossing, End, Motion, Part};
 use super::recorder::{Reading, Take};
 use super::scheme::Sweep;
 use super::share::{Shared, View};
@@ -16,10 +17,13 @@ pub(super) struct Recording<'a, T> {
     pub(super) hears: &'a [bool],
     pub(super) taps: &'a [Tap],
     pub(super) sites: &'a [usize],
-    pub(super) whole: &'a [bool],
     pub(super) bonds: &'a [SingleBond],
+    pub(super) across: &'a [Across<T>],
+    pub(super) ends: &'a [End],
+    pub(super) crossing: &'a [Crossing<T>],
+    pub(super) copies: Writer<'a, T>,
     pub(super) due: &'a [bool],
-    pub(super) any: &'a [[bool; 3]],
+    pub(super) any: &'a [[bool; 4]],
     pub(super) spacing: f64,
     pub(super) time_step: f64,
     pub(super) values: Shared<'a, f64>,
@@ -107,26 +111,48 @@ impl<T: Real> Recording<'_, T> {
     /// Takes energy and flux of a row at `level`, where pⁿ and Φ⁺ are those of that level around it.
     pub(super) fn take_motion(&self, sweep: &Sweep<T>, level: usize, row: usize, [now, potential]: [View<'_, T>; 2]) {
         let (readings, _) = self.of_row(row);
+        self.take_readings(
+            sweep,
+            level,
+            readings.iter().filter(|reading| reading.take.moves()),
+            [now, potential],
+        );
+    }
+
+    /// Takes fluxes at `level` from copies of pⁿ and Φ⁺.
+    pub(super) fn take_flows(&self, sweep: &Sweep<T>, level: usize, copies: [View<'_, T>; 2]) {
+        let flows = self.readings.iter().filter(|reading| reading.take == Take::CopiedFlux);
+        self.take_readings(sweep, level, flows, copies);
+    }
+
+    fn take_readings<'r>(
+        &self,
+        sweep: &Sweep<T>,
+        level: usize,
+        readings: impl Iterator<Item = &'r Reading>,
+        [now, potential]: [View<'_, T>; 2],
+    ) {
         let motion = Motion {
             sweep,
-            whole: self.whole,
             now,
             potential,
             spacing: self.spacing,
             time_step: self.time_step,
         };
-        for reading in readings.iter().filter(|reading| reading.take.moves()) {
+        for reading in readings {
             if !self.is_due(level, reading) {
                 continue;
             }
             let part = Part {
-                row,
+                row: reading.row,
                 columns: reading.columns.clone(),
                 bonds: &self.bonds[reading.bonds.clone()],
-                tap: &self.taps[reading.tap],
+                across: &self.across[reading.across.clone()],
+                ends: &self.ends[reading.ends.clone()],
+                crossing: &self.crossing[reading.crossing.clone()],
             };
             let value = match reading.take {
-                Take::Flux(axis) => motion.flux(&part, axis),
+                Take::Flux | Take::CopiedFlux => motion.flux(&part),
                 Take::EnergyBeside => motion.energy_beside(&part),
                 _ => motion.energy(&part),
             };

@@ -5,7 +5,8 @@
 
 #![allow(unsafe_code, reason = "vector instructions")]
 
-use crate::backend::simd::{self, Array, Lanes, Level, Vectors};
+use super::stencil::load;
+use crate::backend::simd::{self, Lanes, Level, Vectors};
 use crate::field::Real;
 
 /// Sites that are added up in the field's precision.
@@ -108,11 +109,11 @@ impl<T: Vectors> SumKernels<T> {
 
 /// Terms that are added up site by site.
 trait Terms<T> {
-    /// The terms of a vector of sites.
+    /// The terms of `count` sites from `i` on, all N if `WHOLE`; lanes beyond them hold anything.
     ///
     /// # Safety
-    /// `i` + N is at most the number of sites; the processor must have the instructions of `L`.
-    unsafe fn at<L: Lanes<Element = T>>(&self, i: usize) -> L;
+    /// The sites are there; the processor must have the instructions of `L`.
+    unsafe fn at<L: Lanes<Element = T>, const WHOLE: bool>(&self, i: usize, count: usize) -> L;
 }
 
 /// A sum, in the order that the head of this file says.
@@ -130,26 +131,27 @@ impl<T: Vectors, S: Terms<T>> simd::Kernel<T> for Total<'_, S> {
         // Lane by lane: to add up the lanes of every run would take longer than the run.
         let mut totals = [0.0; LANES];
         let mut i = 0;
-        // SAFETY: i + N ≤ `sites`; instructions as the caller promises.
+        let mut lanes = [T::zero(); LANES];
+        // SAFETY: i + N ≤ `sites` in whole vectors; instructions as the caller promises.
         unsafe {
             while i < whole {
                 let end = (i + RUN).min(whole);
                 let mut sum = L::splat(T::zero());
                 while i < end {
-                    sum = sum.add(self.terms.at::<L>(i));
+                    sum = sum.add(self.terms.at::<L, true>(i, L::N));
                     i += L::N;
                 }
-                let mut lanes = [T::zero(); LANES];
                 sum.store(lanes.as_mut_ptr());
                 for n in 0..L::N {
                     totals[n] += lanes[n].wide();
                 }
             }
-            while i < self.sites {
-                let mut lane = [T::zero(); 1];
-                self.terms.at::<Array<T, 1>>(i).store(lane.as_mut_ptr());
-                totals[i - whole] += lane[0].wide();
-                i += 1;
+            let rest = self.sites - whole;
+            if rest > 0 {
+                self.terms.at::<L, false>(whole, rest).store(lanes.as_mut_ptr());
+                for n in 0..rest {
+                    totals[n] += lanes[n].wide();
+                }
             }
         }
         let mut half = LANES / 2;
@@ -221,21 +223,24 @@ impl<'a, T: Real, const H: usize, const B: usize> Alike<'a, T, H, B> {
 
 impl<T: Real, const H: usize, const B: usize> Terms<T> for Alike<'_, T, H, B> {
     #[inline(always)]
-    unsafe fn at<L: Lanes<Element = T>>(&self, i: usize) -> L {
+    unsafe fn at<L: Lanes<Element = T>, const WHOLE: bool>(&self, i: usize, count: usize) -> L {
         // SAFETY: as for `Energy`.
         unsafe {
             let (pressure, potential) = (self.own[0].as_ptr().add(H + i), self.own[1].as_ptr().add(H + i));
-            let own = [L::load(pressure), L::load(potential)];
+            let own = [load::<L, WHOLE>(pressure, count), load::<L, WHOLE>(potential, count)];
             let rate = L::splat(self.rate);
             let mut sum = own[0].mul(own[0]).mul(L::splat(self.compression));
             for d in 1..=H {
-                let other = [L::load(pressure.add(d)), L::load(potential.add(d))];
+                let other = [
+                    load::<L, WHOLE>(pressure.add(d), count),
+                    load::<L, WHOLE>(potential.add(d), count),
+                ];
                 sum = L::splat(self.along[d - 1]).mul_add(bond::<L>(own, other, rate), sum);
             }
             for n in 0..B {
                 let other = [
-                    L::load(self.across[n][0].as_ptr().add(i)),
-                    L::load(self.across[n][1].as_ptr().add(i)),
+                    load::<L, WHOLE>(self.across[n][0].as_ptr().add(i), count),
+                    load::<L, WHOLE>(self.across[n][1].as_ptr().add(i), count),
                 ];
                 sum = L::splat(self.weights[n]).mul_add(bond::<L>(own, other, rate), sum);
             }
@@ -248,40 +253,43 @@ struct Energy<'a, 'b, T, const H: usize>(&'b EnergyPart<'a, T>);
 
 impl<T: Real, const H: usize> Terms<T> for Energy<'_, '_, T, H> {
     #[inline(always)]
-    unsafe fn at<L: Lanes<Element = T>>(&self, i: usize) -> L {
+    unsafe fn at<L: Lanes<Element = T>, const WHOLE: bool>(&self, i: usize, count: usize) -> L {
         let part = self.0;
-        debug_assert!(H + i + L::N <= part.pressure.len(), "site {i}");
+        debug_assert!(H + i + count <= part.pressure.len(), "site {i}");
         // SAFETY: `energy` has seen that all slices hold the part's sites, those with ends H more; the rest is the caller's promise.
         unsafe {
             let (pressure, potential) = (part.pressure.as_ptr().add(H + i), part.potential.as_ptr().add(H + i));
-            let own = [L::load(pressure), L::load(potential)];
+            let own = [load::<L, WHOLE>(pressure, count), load::<L, WHOLE>(potential, count)];
             let square = own[0].mul(own[0]).mul(L::splat(part.compression));
             let mut sum = square;
             if let Some(kappa) = part.kappa {
-                sum = square.div(L::load(kappa.as_ptr().add(i)));
+                sum = square.div(load::<L, WHOLE>(kappa.as_ptr().add(i), count));
             }
             let rate = L::splat(part.rate);
             let density = part.density.map(|density| density.as_ptr().add(H + i));
             let mut rho = rate;
             if let Some(density) = density {
-                rho = L::load(density);
+                rho = load::<L, WHOLE>(density, count);
             }
             for d in 1..=H {
-                let other = [L::load(pressure.add(d)), L::load(potential.add(d))];
+                let other = [
+                    load::<L, WHOLE>(pressure.add(d), count),
+                    load::<L, WHOLE>(potential.add(d), count),
+                ];
                 let mut weight = L::splat(part.along[d - 1]);
                 if let Some(density) = density {
-                    weight = weight.div(rho.add(L::load(density.add(d))));
+                    weight = weight.div(rho.add(load::<L, WHOLE>(density.add(d), count)));
                 }
                 sum = weight.mul_add(bond::<L>(own, other, rate), sum);
             }
             for across in part.across {
                 let other = [
-                    L::load(across.pressure.as_ptr().add(i)),
-                    L::load(across.potential.as_ptr().add(i)),
+                    load::<L, WHOLE>(across.pressure.as_ptr().add(i), count),
+                    load::<L, WHOLE>(across.potential.as_ptr().add(i), count),
                 ];
                 let mut weight = L::splat(across.weight);
                 if let Some(density) = across.density {
-                    weight = weight.div(rho.add(L::load(density.as_ptr().add(i))));
+                    weight = weight.div(rho.add(load::<L, WHOLE>(density.as_ptr().add(i), count)));
                 }
                 sum = weight.mul_add(bond::<L>(own, other, rate), sum);
             }
@@ -316,9 +324,9 @@ struct Flow<'a, 'b, T> {
 
 impl<T: Real> Terms<T> for Flow<'_, '_, T> {
     #[inline(always)]
-    unsafe fn at<L: Lanes<Element = T>>(&self, i: usize) -> L {
+    unsafe fn at<L: Lanes<Element = T>, const WHOLE: bool>(&self, i: usize, count: usize) -> L {
         debug_assert!(
-            self.bonds.iter().all(|bond| i + L::N <= bond.pressure[0].len()),
+            self.bonds.iter().all(|bond| i + count <= bond.pressure[0].len()),
             "site {i}"
         );
         // SAFETY: `flux` has seen that all slices are as long; the rest is the caller's promise.
@@ -327,13 +335,20 @@ impl<T: Real> Terms<T> for Flow<'_, '_, T> {
             let mut sum = L::splat(T::zero());
             for bond in self.bonds {
                 let [p, q] = bond.pressure;
-                let (p, q) = (L::load(p.as_ptr().add(i)), L::load(q.as_ptr().add(i)));
+                let (p, q) = (
+                    load::<L, WHOLE>(p.as_ptr().add(i), count),
+                    load::<L, WHOLE>(q.as_ptr().add(i), count),
+                );
                 let [phi, psi] = bond.potential;
-                let change = L::load(psi.as_ptr().add(i)).sub(L::load(phi.as_ptr().add(i)));
+                let change =
+                    load::<L, WHOLE>(psi.as_ptr().add(i), count).sub(load::<L, WHOLE>(phi.as_ptr().add(i), count));
                 let slope = half_step.neg_mul_add(q.sub(p), change);
                 let mut weight = L::splat(bond.weight);
                 if let Some([here, there]) = bond.density {
-                    weight = weight.div(L::load(here.as_ptr().add(i)).add(L::load(there.as_ptr().add(i))));
+                    weight = weight.div(
+                        load::<L, WHOLE>(here.as_ptr().add(i), count)
+                            .add(load::<L, WHOLE>(there.as_ptr().add(i), count)),
+                    );
                 }
                 sum = weight.mul(p.add(q)).mul_add(slope, sum);
             }
@@ -358,10 +373,10 @@ struct Plain<'a, T>(&'a [T]);
 
 impl<T: Real> Terms<T> for Plain<'_, T> {
     #[inline(always)]
-    unsafe fn at<L: Lanes<Element = T>>(&self, i: usize) -> L {
-        debug_assert!(i + L::N <= self.0.len(), "site {i}");
+    unsafe fn at<L: Lanes<Element = T>, const WHOLE: bool>(&self, i: usize, count: usize) -> L {
+        debug_assert!(i + count <= self.0.len(), "site {i}");
         // SAFETY: the caller's promise.
-        unsafe { L::load(self.0.as_ptr().add(i)) }
+        unsafe { load::<L, WHOLE>(self.0.as_ptr().add(i), count) }
     }
 }
 
@@ -369,11 +384,11 @@ struct Squares<'a, T>(&'a [T]);
 
 impl<T: Real> Terms<T> for Squares<'_, T> {
     #[inline(always)]
-    unsafe fn at<L: Lanes<Element = T>>(&self, i: usize) -> L {
-        debug_assert!(i + L::N <= self.0.len(), "site {i}");
+    unsafe fn at<L: Lanes<Element = T>, const WHOLE: bool>(&self, i: usize, count: usize) -> L {
+        debug_assert!(i + count <= self.0.len(), "site {i}");
         // SAFETY: the caller's promise.
         unsafe {
-            let value = L::load(self.0.as_ptr().add(i));
+            let value = load::<L, WHOLE>(self.0.as_ptr().add(i), count);
             value.mul(value)
         }
     }

@@ -2,12 +2,14 @@
 
 use super::averages::Averages;
 use super::cpml::Layer;
-use super::events::{Played, SiteEvents, visited};
+use super::events::{Played, Players, SiteEvents, visited};
 use super::half;
 use super::lattice::Lattice;
 use super::material::{Material, courants_of_whole};
 use super::plan::{Given, Plan, fastest};
-use super::recorder::{Record, Recorder};
+use super::potential::growth;
+use super::record::Record;
+use super::recorder::Recorder;
 use super::relaxing::Relaxing;
 use super::scheme::Sweep;
 use super::share::{Shared, View};
@@ -83,6 +85,8 @@ pub struct Fdtd<T: Vectors> {
     pub(super) sweep: Sweep<T>,
     pub(super) layers: Vec<Layer<T>>,
     pub(super) emitters: Emitters,
+    /// Where they play, unless they move.
+    pub(super) players: Option<Players>,
     /// pⁿ with ghosts.
     pub(super) now: Aligned<T>,
     /// pⁿ⁻¹ with ghosts: the level that the next step overwrites.
@@ -121,10 +125,12 @@ impl<T: Vectors> Fdtd<T> {
                 layers.push(Layer::new(&sweep.lattice, axis, grid.absorb_width())?);
             }
         }
+        let emitters = Emitters::of(scenario, &sweep.mask, sweep.lattice.half);
         let mut run = Self {
             averages: Averages::default(),
             relaxing: Relaxing::new(scenario, &sweep.lattice, &sweep.mask, &sweep.material, time_step)?,
-            emitters: Emitters::of(scenario, &sweep.mask, sweep.lattice.half),
+            players: Players::of(&emitters, &sweep.lattice),
+            emitters,
             way: Way::Stepwise,
             scenario: scenario.clone(),
             time_step,
@@ -253,7 +259,8 @@ impl<T: Vectors> Fdtd<T> {
     /// Fills in what sources play in the step from `time`.
     fn play(&self, played: &mut Played<T>, time: f64, weight: f64) {
         let Sweep { lattice, mask, .. } = &self.sweep;
-        played.renew(&self.emitters, lattice, mask, (time, self.time_step), weight);
+        let sources = (&self.emitters, self.players.as_ref());
+        played.renew(sources, lattice, mask, (time, self.time_step), weight);
     }
 
     /// Makes room for Φ⁺ of two levels, for detectors that take energy or flux.
@@ -288,6 +295,8 @@ impl<T: Vectors> Fdtd<T> {
             let start = clock.after(done);
             if own && now < left && start.after(now as u64).steps() % 2 == 1 {
                 // Pairs of levels stay together.
+                now -= 1;
+            } else if !own && ends_unread(&recorder, taps, &start, now) {
                 now -= 1;
             }
             let ended = own && now == left && start.after(now as u64).steps() % 2 == 1;
@@ -347,7 +356,10 @@ impl<T: Vectors> Fdtd<T> {
             self.take_now(recorder, level, steps);
             return;
         }
-        let recording = recorder.recording(self.scenario.grid().spacing(), self.time_step);
+        let spacing = self.scenario.grid().spacing();
+        recorder.copy([&self.now, &self.potential]);
+        recorder.take_flows(&self.sweep, (spacing, self.time_step), level..level + 1);
+        let recording = recorder.recording(spacing, self.time_step);
         let motion = [View::of(&self.now), View::of(&self.potential)];
         (0..self.sweep.lattice.rows())
             .into_par_iter()
@@ -366,18 +378,16 @@ impl<T: Vectors> Fdtd<T> {
         }
         self.join_transducers(&mut played, taps);
         let rows = visited(&self.sweep, &played, recorder);
-        let both = recorder.needs_both_potentials();
+        recorder.copy([&self.now, &self.potential]);
+        let growth = growth(recorder, clock.steps());
+        let both = growth.is_none();
         let followed = Followed::of(
             &mut self.peak,
             &mut self.potential,
             both.then_some(&mut self.other_potential[..]),
             self.time_step,
         );
-        let followed = if recorder.own() {
-            followed.in_pairs(clock.steps())
-        } else {
-            followed
-        };
+        let followed = followed.growing(growth.as_deref().unwrap_or_default());
         let events = SiteEvents {
             played: &played,
             rows: &rows,
@@ -424,6 +434,8 @@ impl<T: Vectors> Fdtd<T> {
         if self.averages.follow() {
             self.follow_means();
         }
+        let spacing = self.scenario.grid().spacing();
+        recorder.take_flows(&self.sweep, (spacing, self.time_step), 0..steps);
         recorder.hand_over(taps);
         self.played = played;
     }
@@ -438,6 +450,15 @@ impl<T: Vectors> Fdtd<T> {
             }
         });
     }
+}
+
+/// Whether detectors read Φ⁺ of the level before the last of a pass, and a pass without its last step would let it be kept in one place ([`growth`]).
+fn ends_unread<T: Vectors>(recorder: &Recorder<T>, taps: &Taps, start: &RunClock, steps: usize) -> bool {
+    let reads = |level: usize| {
+        let clock = start.after(level as u64);
+        (0..taps.taps().len()).any(|n| recorder.follows(n) && taps.is_due(n, &clock))
+    };
+    steps > 1 && reads(steps - 1) && !reads(steps) && !reads(steps - 2)
 }
 
 /// Cache lines by which the older level is shifted in its page against the newer one, so that stores into one never lie at the

@@ -10,7 +10,7 @@ use super::faces::Faces;
 use super::lattice::{Ghost, Lattice, Mirror};
 use super::material::Material;
 use super::row_sums::SumKernels;
-use super::segments::{Segments, damped_ends};
+use super::segments::{Damped, Segments, damped_sites};
 use super::share::View;
 use super::stencil::{Kernel, Rows, kernel};
 use super::tally::{TallyKernel, tally};
@@ -161,7 +161,7 @@ impl<T: Real> Sweep<T> {
 pub(super) enum Way {
     /// By itself: beside an edge that turns signs, or to something else than the next level; in which layers it lies, if it has parts of its own.
     Alone(Option<[bool; 2]>),
-    /// It has layers, or ends that are damped, at most.
+    /// It has layers, or damping of its ends or of all of it, at most.
     Clean(Clean),
     /// Part by part ([`Segments`]): walls, other densities or damping in some of it; whether it lies in layers along y and z; its place.
     Mixed([bool; 2], Place),
@@ -188,15 +188,15 @@ fn alike(lattice: &Lattice, ways: &[Way]) -> Vec<[u16; 2]> {
     all
 }
 
-/// A row that has layers, or ends that are damped, at most.
+/// A row that has layers, or damping of its ends or of all of it, at most.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Clean {
     /// Whether it lies in layers along y and z.
     pub(super) crossed: [bool; 2],
     pub(super) medium: Medium,
     pub(super) place: Place,
-    /// Whether its first and its last sites are damped ([`damped_ends`]).
-    pub(super) damped: [bool; 2],
+    /// Which of its sites are damped; all of them or none in layers.
+    pub(super) damped: Damped,
 }
 
 /// The place of a row along y and z: 0 inside the grid, otherwise a number for each place whose stencil reaches beyond an edge.
@@ -301,29 +301,31 @@ impl<'a, T: Real> Styles<'a, T> {
         let place = [1, 2].map(|axis| place(lattice, axis, at[axis]));
         let walled = self.faces.is_some() && self.walls.concern(row);
         let crossed = [1, 2].map(|axis| axis < lattice.rank && lattice.absorbs_at(axis, at[axis]));
-        let inside = crossed == [false; 2] && place == [0; 2] && !walled && !lattice.is_absorbing(0);
+        let open = crossed == [false; 2] && !walled && !lattice.is_absorbing(0);
         let damped = match material.damping(lattice, row) {
-            None => Some([false; 2]),
-            Some(rates) if inside => damped_ends(rates),
+            None => Some(Damped::NONE),
+            Some(rates) if open => damped_sites(rates).filter(|damped| place == [0; 2] || *damped == Damped::All),
             Some(_) => None,
         };
         let mixed = walled || damped.is_none();
         if (1..lattice.rank).any(|axis| place[axis - 1] > 0 && lattice.edges[axis] == Edge::Soft) {
-            return Way::Alone((mixed || !material.density.is_empty()).then_some(crossed));
+            let parts = mixed || damped == Some(Damped::All) || !material.density.is_empty();
+            return Way::Alone(parts.then_some(crossed));
         }
         if mixed {
             return Way::Mixed(crossed, place);
         }
         let square = material.uniform_square(lattice, row, &(0..lattice.size[0]));
         let medium = square.and_then(|square| self.medium(square));
-        if medium.is_none() && !material.density.is_empty() {
+        let differs = medium.is_none() && !material.squares.is_empty();
+        if differs && (!material.density.is_empty() || damped == Some(Damped::All)) {
             return Way::Mixed(crossed, place);
         }
         Way::Clean(Clean {
             crossed,
             medium,
             place,
-            damped: damped.unwrap_or_default(),
+            damped: damped.unwrap_or(Damped::NONE),
         })
     }
 
@@ -347,15 +349,13 @@ mod tests {
     use crate::solver::setup::Setup;
     use crate::solver::{Taps, find, read_scene_text};
 
-    /// Steps rows whose ends are damped part by part.
+    /// Steps damped rows part by part.
     fn part_by_part<T: Vectors>(sweep: &mut Sweep<T>) {
         for way in &mut sweep.ways {
             if let Way::Clean(Clean {
-                crossed,
-                place,
-                damped: [true, _] | [_, true],
-                ..
+                crossed, place, damped, ..
             }) = *way
+                && damped != Damped::NONE
             {
                 *way = Way::Mixed(crossed, place);
             }
@@ -372,8 +372,16 @@ mod tests {
     }
 
     #[test]
-    fn damped_ends_are_stepped_as_parts_are() {
-        let cases: [(&[usize], u32); 4] = [(&[70, 9], 2), (&[64, 24], 4), (&[131, 12, 11], 2), (&[96, 9, 10], 8)];
+    fn damped_rows_are_stepped_as_parts_are() {
+        // Of rows of 44 sites one block at most lies between the ends.
+        let cases: [(&[usize], u32); 6] = [
+            (&[70, 9], 2),
+            (&[64, 24], 4),
+            (&[131, 12, 11], 2),
+            (&[96, 9, 10], 8),
+            (&[44, 9, 10], 2),
+            (&[44, 24], 4),
+        ];
         for ((size, order), one_side) in cases.into_iter().flat_map(|case| [(case, false), (case, true)]) {
             let corner =
                 |x: f64| -> Vec<f64> { (0..size.len()).map(|axis| if axis == 0 { x } else { 200.0 }).collect() };
@@ -388,9 +396,15 @@ mod tests {
             let (_, scenario) = read_scene_text(&text, None, &[]).unwrap();
             let setup = Setup::new(find("fdtd").unwrap(), &scenario).unwrap();
             let [mut new, mut other] = [(); 2].map(|()| Fdtd::<f32>::new(&setup).unwrap());
-            let ends = [true, !one_side];
-            let damped = |way: &Way| matches!(way, Way::Clean(clean) if clean.damped == ends);
-            assert!(new.sweep.ways.iter().any(damped), "{text}");
+            let is_there = |damped: Damped| {
+                let has = |way: &Way| matches!(way, Way::Clean(clean) if clean.damped == damped);
+                new.sweep.ways.iter().any(has)
+            };
+            if size[0] > 44 {
+                assert!(is_there(Damped::Ends([true, !one_side])), "{text}");
+            }
+            // Rows at edges across them, and short ones.
+            assert!(one_side || is_there(Damped::All), "{text}");
             part_by_part(&mut other.sweep);
             for run in [&mut new, &mut other] {
                 let clock = RunClock::new(setup.time_step);

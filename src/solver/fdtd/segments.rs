@@ -64,13 +64,41 @@ pub(super) fn ends(nx: usize) -> [Range<usize>; 2] {
     [0..BLOCK.min(nx), nx.saturating_sub(1) / BLOCK * BLOCK..nx]
 }
 
-/// Whether the first and the last block of a row are damped, if nothing between them is and that is long enough to be a part of its own.
-pub(super) fn damped_ends<T: Real>(rates: &[T]) -> Option<[bool; 2]> {
+/// Which sites of a row are damped that has damping and nothing else, if they are its first and last blocks at most, or stretch over all of it.
+pub(super) fn damped_sites<T: Real>(rates: &[T]) -> Option<Damped> {
     let [low, high] = ends(rates.len());
     let between = low.end..high.start;
     let damped = |sites: Range<usize>| rates[sites].iter().any(|rate| !rate.is_zero());
-    let long = between.len() >= SHORTEST * BLOCK;
-    (long && !damped(between)).then(|| [low, high].map(damped))
+    if between.len() >= SHORTEST * BLOCK && !damped(between) {
+        return Some(Damped::Ends([low, high].map(damped)));
+    }
+    // As [`join`] leaves it: undamped blocks that are no part of their own.
+    let mut plain = SHORTEST;
+    for block in rates.chunks(BLOCK) {
+        plain = if block.iter().any(|rate| !rate.is_zero()) {
+            0
+        } else {
+            plain + 1
+        };
+        if plain >= SHORTEST {
+            return None;
+        }
+    }
+    (plain == 0).then_some(Damped::All)
+}
+
+/// Which sites of a row are damped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Damped {
+    /// Its first block, its last one.
+    Ends([bool; 2]),
+    /// All, among which the damping of some may be 0.
+    All,
+}
+
+impl Damped {
+    /// None.
+    pub(super) const NONE: Self = Self::Ends([false; 2]);
 }
 
 /// As the same in every row of a box: density and λ² as the box has them.

@@ -21,6 +21,16 @@ pub(super) struct SingleBond {
 }
 
 impl SingleBond {
+    /// Its ends.
+    pub(super) fn places(&self) -> [usize; 2] {
+        [self.here, self.there]
+    }
+
+    /// Lets it lead between other places instead.
+    pub(super) fn lead(&mut self, place: impl Fn(usize) -> usize) {
+        (self.here, self.there) = (place(self.here), place(self.there));
+    }
+
     /// What it has of the energy per a^(d−2).
     fn energy<T: Real>(&self, levels: &Levels<'_, T>) -> f64 {
         let ((p, q), (p1, q1)) = (levels.at(self.here), levels.at(self.there));

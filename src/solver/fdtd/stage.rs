@@ -162,7 +162,23 @@ impl<'a, T: Copy> Memory<'a, T> {
 pub(super) struct Followed<'a, T> {
     /// Largest |p| so far.
     pub(super) peak: Option<Shared<'a, T>>,
+    /// Φ⁺, where it grows.
     pub(super) potential: Option<Potential<'a, T>>,
+    /// Φ⁺ that is kept in one place, where detectors may read it in steps in which it does not grow.
+    still: Option<Shared<'a, T>>,
+    /// By how much Φ⁺ grows in the steps to the levels of a pass, from level 1 on; empty: by Δt pⁿ⁺¹ in each.
+    growth: &'a [Growth],
+}
+
+/// By how much Φ⁺ grows in a step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Growth {
+    /// Not at all: what the step adds is added in the next one, with the same rounding.
+    Later,
+    /// By Δt pⁿ⁺¹.
+    Once,
+    /// By Δt pⁿ, then by Δt pⁿ⁺¹.
+    Twice,
 }
 
 /// Φ⁺ of the levels of a pass.
@@ -173,8 +189,6 @@ pub(super) struct Potential<'a, T> {
     pub(super) even: Shared<'a, T>,
     /// Δt, by which it grows.
     pub(super) step: T,
-    /// Where it grows in every second step alone, by what two add ([`super::whole`]): whether the pass begins after an odd number of steps.
-    pub(super) pairs: Option<bool>,
     /// Whether it stands at the level before the one that is stepped from.
     pub(super) late: bool,
 }
@@ -198,28 +212,27 @@ impl<'a, T: Real> Followed<'a, T> {
                 odd: odd.map(Shared::new),
                 even: Shared::new(even),
                 step: T::of(time_step),
-                pairs: None,
                 late: false,
             }),
+            still: None,
+            growth: &[],
         }
     }
 
-    /// With Φ⁺ that grows in every second step, in a pass that begins after so many.
-    pub(super) fn in_pairs(mut self, start: u64) -> Self {
-        if let Some(potential) = &mut self.potential {
-            potential.pairs = Some(start % 2 == 1);
-        }
+    /// With Φ⁺ that grows as the steps of a pass say.
+    pub(super) fn growing(mut self, growth: &'a [Growth]) -> Self {
+        self.still = self.potential.as_ref().map(|potential| potential.even);
+        self.growth = growth;
         self
     }
 
     /// The arrays in the step to a level of the pass.
     pub(super) fn of_step(mut self, level: usize) -> Self {
-        if let Some(potential) = &mut self.potential
-            && let Some(odd) = potential.pairs
-        {
-            potential.late = level > 1;
-            if (usize::from(odd) + level) % 2 == 1 {
-                self.potential = None;
+        if let Some(potential) = &mut self.potential {
+            match self.growth.get(level - 1) {
+                Some(Growth::Later) => self.potential = None,
+                Some(Growth::Twice) => potential.late = true,
+                Some(Growth::Once) | None => {}
             }
         }
         self
@@ -244,9 +257,12 @@ impl<'a, T: Real> Followed<'a, T> {
     /// As for pⁿ of that step.
     #[allow(unsafe_code, reason = "see `Shared`")]
     pub(super) unsafe fn before(&self, level: usize) -> Option<View<'a, T>> {
-        let potential = self.potential.as_ref().filter(|potential| potential.odd.is_some())?;
+        let kept = match &self.potential {
+            Some(potential) => potential.odd.map(|_| potential.level(level)),
+            None => self.still,
+        };
         // SAFETY: the caller's promise.
-        Some(unsafe { potential.level(level).view() })
+        kept.map(|kept| unsafe { kept.view() })
     }
 
     /// Φ⁺ from which that of `level` is made, and that, maybe in the same place.

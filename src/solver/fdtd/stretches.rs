@@ -6,7 +6,7 @@ use super::absorb::{
 use super::cpml::Layer;
 use super::lattice::Lattice;
 use super::scheme::{Clean, Medium, Place, Sweep};
-use super::segments::{alike, cut, ends};
+use super::segments::{Damped, alike, cut, ends};
 use super::stage::{Memory, Mode, Scratch, Stage};
 use super::stencil::site_sum;
 use crate::field::{Precision, Real};
@@ -234,6 +234,9 @@ impl<T: Real> Sweep<T> {
         at: [usize; 2],
         (along, count): (usize, usize),
     ) {
+        if clean.damped == Damped::All || clean.is_plain() && stage.layer_of(0).is_none() {
+            return;
+        }
         let nx = self.lattice.size[0];
         let rows = self.row_box(stage, (clean.place, clean.medium), at, (along, count));
         let across = usize::from(clean.crossed[0]) << 1 | usize::from(clean.crossed[1]) << 2;
@@ -251,7 +254,7 @@ impl<T: Real> Sweep<T> {
         }
     }
 
-    /// The step of the ends that are damped of `count` rows, as above.
+    /// The step of the sites that are damped of `count` rows, as above.
     ///
     /// # Safety
     /// As for [`Sweep::rows`].
@@ -263,13 +266,16 @@ impl<T: Real> Sweep<T> {
         at: [usize; 2],
         (along, count): (usize, usize),
     ) {
-        if clean.damped == [false; 2] {
-            return;
-        }
         let [nx, ny, _] = self.lattice.size;
+        let [first, last] = ends(nx);
+        let strips = match clean.damped {
+            Damped::NONE => return,
+            Damped::Ends([below, above]) => [below.then_some(first), above.then_some(last)],
+            Damped::All => [Some(0..nx), None],
+        };
         let rows = self.row_box(stage, (clean.place, clean.medium), at, (along, count));
         let rates = self.rates((at[0] + ny * at[1], if along == 1 { 1 } else { ny }));
-        for (sites, _) in ends(nx).into_iter().zip(clean.damped).filter(|(_, damped)| *damped) {
+        for sites in strips.into_iter().flatten() {
             let strip = Strip {
                 sites,
                 shift: 0,

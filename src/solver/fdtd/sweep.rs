@@ -8,7 +8,7 @@ use super::bundle::Bundles;
 use super::events::SiteEvents;
 use super::lattice::{Ghost, Lattice};
 use super::scheme::{Clean, Medium, Sweep, Way};
-use super::segments::ends;
+use super::segments::{Damped, ends};
 use super::share::{Shared, View};
 use super::stage::{Followed, Memory, Mode, Part, Scratch, Stage};
 use crate::backend::simd::prefetch;
@@ -297,14 +297,18 @@ impl<T: Real> Sweep<T> {
         let nx = self.lattice.size[0];
         let [low, high] = stage.ends();
         let mut middle = low.end..high.start.min(nx);
-        if let Way::Clean(Clean { damped, .. }) = way {
-            let [first, last] = ends(nx);
-            if damped[0] {
-                middle.start = first.end;
-            }
-            if damped[1] {
-                middle.end = last.start;
-            }
+        let Way::Clean(Clean { damped, .. }) = way else {
+            return middle;
+        };
+        let Damped::Ends([below, above]) = damped else {
+            return 0..0;
+        };
+        let [first, last] = ends(nx);
+        if below {
+            middle.start = first.end;
+        }
+        if above {
+            middle.end = last.start;
         }
         middle
     }
@@ -396,7 +400,11 @@ impl<T: Real> Sweep<T> {
                 if events.played[level - 1].apply(row, &mut span[half..n - half], &mut scratch.played) {
                     self.fill_ghosts(span);
                 }
-                events.recording.take_pressures(self, level, row, &span[half..n - half]);
+                let sites = &span[half..n - half];
+                events.recording.take_pressures(self, level, row, sites);
+                if events.recording.copies.writes() {
+                    events.recording.copies.take(level, row, sites);
+                }
             }
         }
         if !followed.is_empty() {
@@ -418,7 +426,9 @@ impl<T: Real> Sweep<T> {
             return;
         }
         // SAFETY: what is read of Φ⁺ is written when what is read of pⁿ is.
-        if let Some(potential) = unsafe { stage.followed.before(level - 1) } {
+        let potential = unsafe { stage.followed.before(level - 1) };
+        debug_assert!(potential.is_some(), "Φ⁺ of level {} is gone", level - 1);
+        if let Some(potential) = potential {
             for row in busy() {
                 events
                     .recording

@@ -105,14 +105,14 @@ impl<T: Real> Sweep<T> {
             }
             let bundles: usize = parts.iter().map(|part| part.count).sum();
             let share = ahead.len().div_ceil(bundles.max(1));
-            let mut asked = 0;
+            let (mut asked, next) = (0, pass.followed.of_step(step + 1));
             for part in &parts {
                 let end = (asked + share * part.count).min(ahead.len());
                 for row in coming.get(asked..end).into_iter().flatten() {
                     pass.memories
                         .iter()
                         .for_each(|memory| memory.ask(self.lattice.size, *row));
-                    pass.followed.ask(&self.lattice.sites(*row));
+                    next.ask(&self.lattice.sites(*row));
                 }
                 debug_assert!(asked <= end, "{asked} of {} rows", ahead.len());
                 #[allow(unsafe_code, reason = "see `Shared`")]
