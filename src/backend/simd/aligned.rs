@@ -41,6 +41,12 @@ impl<T: Real> Aligned<T> {
         Some(Self { numbers, start, len })
     }
 
+    /// The same, or [`Aligned::zeros`] where there is no memory for them.
+    #[must_use]
+    pub fn large(len: usize, lines: usize) -> Self {
+        Self::try_zeros(len, lines).unwrap_or_else(|| Self::zeros(len))
+    }
+
     /// Bytes held.
     pub fn memory(&self) -> usize {
         self.numbers.len() * size_of::<T>()

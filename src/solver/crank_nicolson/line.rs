@@ -25,7 +25,6 @@ use self::rows::Rows;
 use self::sums::{LANES, LaneSums};
 use super::blocks::{Blocks, Pass, Work};
 use super::hamiltonian::{Hamiltonian, Step};
-use super::large;
 use super::partition::{Factorised, Thomas, Tridiagonal};
 use super::propagator::{PART, Propagator};
 use super::thomas::interaction;
@@ -98,11 +97,11 @@ impl<T: Vectors> Partitioned<T> {
             blocks,
             geometry,
             // A pass walks through all five side by side: they begin at different places of a page.
-            psi: large(numbers, 0),
-            right: large(kept, 13),
-            q: large(kept, 26),
-            before: large(kept, 39),
-            after: large(kept, 52),
+            psi: Aligned::large(numbers, 0),
+            right: Aligned::large(kept, 13),
+            q: Aligned::large(kept, 26),
+            before: Aligned::large(kept, 39),
+            after: Aligned::large(kept, 52),
             reach: vec![(0, 0); geometry.vectors],
             joint_psi: vec![Complex::default(); joints],
             joint: [zeros(joints), zeros(joints)],

@@ -142,12 +142,6 @@ pub fn optimal_blocks(precision: Precision, rows: usize, levels: u32) -> f64 {
     delta * rows.powf(levels / (levels + 1.0))
 }
 
-/// `len` zeros in large pages that begin `lines` cache lines behind the start of a page, where the system gives them.
-fn large<T: crate::field::Real>(len: usize, lines: usize) -> crate::backend::simd::Aligned<T> {
-    use crate::backend::simd::Aligned;
-    Aligned::try_zeros(len, lines).unwrap_or_else(|| Aligned::zeros(len))
-}
-
 fn step_advice(scenario: &Scenario) -> StepAdvice {
     let hopping = scenario.model().quantum().map_or(1.0, |q| q.hopping.abs());
     // ε_max Δt ≲ 0.5 keeps the fastest components accurate, ε_max = 4J an axis. A ground state with an interaction is off by (4JΔt)²/100 in μ, which a quarter of

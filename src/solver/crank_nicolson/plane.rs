@@ -9,7 +9,6 @@
 #![allow(unsafe_code, reason = "threads share a field whose columns they divide")]
 
 use super::hamiltonian::Step;
-use super::large;
 use super::propagator::Propagator;
 use super::thomas::Coefficients;
 use super::tile::{Factors, Place, SHORT, Scratch, Tile, WIDE};
@@ -114,7 +113,7 @@ impl<T: Vectors> Plane<T> {
             walls,
             imaginary,
             density: Vec::new(),
-            psi: large(2 * pitch * ny, 0),
+            psi: Aligned::large(2 * pitch * ny, 0),
             pitch,
             lines: [empty(), empty()],
             scales: [Complex::default(); 2],

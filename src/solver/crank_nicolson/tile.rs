@@ -8,7 +8,6 @@
 
 #![allow(unsafe_code, reason = "entered with the target features of a level")]
 
-use super::large;
 use super::pair::{Pair, WIDEST, transpose};
 use crate::backend::simd::{Aligned, Kernel, Lanes, Vectors, prefetch};
 use crate::field::Real;
@@ -125,7 +124,7 @@ impl<T: Vectors> Kernel<T> for Tile<'_, T> {
 
 fn grow<T: Real>(array: &mut Aligned<T>, numbers: usize) {
     if array.len() < numbers {
-        *array = large(numbers, 0);
+        *array = Aligned::large(numbers, 0);
     }
 }
 

@@ -21,7 +21,7 @@ use std::ops::Range;
 
 pub(super) use super::half_phase::HalfPhase;
 pub(super) use super::stepper::KEPT;
-pub(super) use super::stepper::{Closed, Correction, RowChange, Sweeper};
+pub(super) use super::stepper::{Correction, RowChange, Sweeper};
 #[cfg(feature = "cuda")]
 pub(super) use super::stepper::{OnDevice, Watched};
 pub(super) use crate::solver::totals::Region;

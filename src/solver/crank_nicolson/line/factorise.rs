@@ -7,7 +7,6 @@ use super::rows::{Ends, Rows};
 use super::{Partitioned, Ring};
 use crate::backend::simd::{Aligned, Kernel, Lanes, Vectors};
 use crate::field::{Precision, Real, narrow};
-use crate::solver::crank_nicolson::large;
 use crate::solver::crank_nicolson::pair::{Pair, WIDEST};
 use crate::solver::crank_nicolson::partition::{Factorised, Tridiagonal};
 use crate::solver::crank_nicolson::thomas::Coefficients;
@@ -334,7 +333,7 @@ impl<T: Vectors> Partitioned<T> {
             hamiltonian.row(&self.step, site, drives)
         });
         let mut ring = Ring {
-            inside: large(self.psi.len(), 7),
+            inside: Aligned::large(self.psi.len(), 7),
             joints: vec![Complex::default(); self.joint_psi.len()],
         };
         for (site, zeta) in coefficients.ring.into_iter().flatten().enumerate() {

@@ -83,7 +83,7 @@ impl<T: Vectors> Table<T> {
     ) -> Self {
         let (grid, axis) = (&problem.grid, sweep.axis);
         let nx = layout.width();
-        let mut numbers = [(); 4].map(|()| Aligned::zeros(2 * layout.stride * layout.rows()));
+        let mut numbers = [8, 24, 40, 56].map(|lines| Aligned::large(2 * layout.stride * layout.rows(), lines));
         let mut most = vec![Most::default(); 2 * layout.rows()];
         let mut stride = 1;
         for sites in &grid.size()[..axis] {

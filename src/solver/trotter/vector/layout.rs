@@ -82,11 +82,12 @@ pub(super) struct Planes<T> {
 }
 
 impl<T: Real> Planes<T> {
-    /// Zeros.
+    /// Zeros, in large pages: passes read many rows at once.
     pub(super) fn new(layout: &Layout) -> Self {
         Self {
             layout: layout.clone(),
-            planes: [(); 4].map(|()| Aligned::zeros(layout.stride * layout.rows())),
+            // At unlike places of a page.
+            planes: [0, 16, 32, 48].map(|lines| Aligned::large(layout.stride * layout.rows(), lines)),
         }
     }
 

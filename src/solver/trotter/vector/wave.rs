@@ -14,12 +14,12 @@ use crate::backend::threads;
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// Bytes of the rows between the first pass and the last that should stay in a core's cache.
-const CACHE: usize = 512 << 10;
+/// Bytes of the rows, or planes, between the first pass and the last that should stay in a core's cache.
+const CACHE: [usize; 2] = [512 << 10, 1280 << 10];
 /// Bytes of a thread's part of a grid from which on memory bounds passes one by one. Tests go through bands on small grids as well.
 const LARGE: usize = if cfg!(test) { 0 } else { 4 << 20 };
-/// Passes below which a wave is not worth its triangles.
-const FEWEST: usize = 4;
+/// Passes below which a wave over rows, or planes, is not worth its triangles.
+const FEWEST: [usize; 2] = [4, 2];
 /// Rows or planes of a band, for each pass.
 const LENGTH: usize = 4;
 
@@ -32,8 +32,9 @@ pub(super) fn depth(layout: &Layout, bytes_of_site: usize) -> usize {
         return 1;
     }
     // Each thread has a band, of twice as many lines as its passes take away at both ends.
-    let fits = (CACHE / bytes.max(1)).min(lines / threads::count() / LENGTH);
-    if fits < FEWEST { 1 } else { fits }
+    let (cache, fewest) = (CACHE[usize::from(planes)], FEWEST[usize::from(planes)]);
+    let fits = (cache / bytes.max(1)).min(lines / threads::count() / LENGTH);
+    if fits < fewest { 1 } else { fits }
 }
 
 /// Passes over a field, one after the other.

@@ -26,7 +26,7 @@ mod tiles;
 mod whole_steps;
 
 use super::problem::Problem;
-use super::run::Closed;
+use super::stepper::Closed;
 use crate::backend::wgpu::{Buffer, Kernel, Stream, WgpuError};
 use crate::field::Precision;
 use crate::grid::Grid;
