@@ -117,14 +117,10 @@ fn steps_taken_together_follow_the_same_paths() {
 /// begins with the field of its own time.
 #[test]
 fn steps_taken_together_and_alone_in_turn_follow_the_same_paths() {
-    let expected: String = (1..30)
-        .map(|n| {
-            format!(
-                "[[expect]]\nobservable = \"norm\"\nat = {:?}\nvalue = 1.0\ntolerance = 0.1\n",
-                0.06 * f64::from(n)
-            )
-        })
-        .collect();
+    let expected = (1..30).fold(String::new(), |all, n| {
+        let at = 0.06 * f64::from(n);
+        all + &format!("[[expect]]\nobservable = \"norm\"\nat = {at:?}\nvalue = 1.0\ntolerance = 0.1\n")
+    });
     let text = format!(
         "format = 1\n[grid]\nsize = [40, 40]\nspacing = 0.5\n[quantum]\nmass = 1.0\n[time]\nstep = 0.02\nend = 2.0\n\
          [solver]\nmethod = \"trotter\"\nbackend = \"cpu\"\nprecision = \"double\"\n\

@@ -5,7 +5,7 @@
 
 use super::lattice::Lattice;
 use super::motion::Crossing;
-use super::recorder::{Reading, Take};
+use super::reading::{Reading, Take};
 use super::row_sums::Follow;
 use super::scheme::Sweep;
 use super::share::{Shared, View};

@@ -35,6 +35,7 @@ mod motion;
 mod observe;
 mod plan;
 mod potential;
+mod reading;
 mod record;
 mod recorder;
 mod recording;

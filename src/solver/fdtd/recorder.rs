@@ -7,6 +7,7 @@
 use super::copies::Copies;
 use super::lattice::Lattice;
 use super::motion::{Across, Crossing, End};
+use super::reading::{Reading, Take};
 use super::record::{Record, Seen};
 use super::recording::Recording;
 use super::row_sums::Reduction;
@@ -25,57 +26,6 @@ use std::sync::Arc;
 
 /// Most bytes of numbers that are kept until a pass ends.
 const MOST: usize = 32 << 20;
-
-/// The quantity that is taken from a part of a row.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Take {
-    /// p of one site.
-    Site,
-    /// A sum over pressures.
-    Pressures(Reduction),
-    /// Energy of a row of a detector of the whole grid, from every site's own numbers ([`super::whole`]).
-    Whole,
-    /// Energy of sites, the bonds of walls apart.
-    Energy,
-    /// Energy site by site: in or beside walls in a medium that differs, or beside a soft edge.
-    EnergyBeside,
-    /// What flows to the next sites along an axis.
-    Flux,
-    /// The same from copies ([`super::copies`]).
-    CopiedFlux,
-}
-
-impl Take {
-    /// Whether it takes Φ of neighbours.
-    pub(super) fn moves(self) -> bool {
-        matches!(self, Self::Energy | Self::EnergyBeside | Self::Flux)
-    }
-
-    /// Whether it takes pressures.
-    pub(super) fn is_pressure(self) -> bool {
-        matches!(self, Self::Site | Self::Pressures(_))
-    }
-}
-
-/// A number that is taken from a row in every step.
-#[derive(Clone, Debug)]
-pub(super) struct Reading {
-    pub(super) row: usize,
-    pub(super) tap: usize,
-    pub(super) take: Take,
-    /// Those that vectors take.
-    pub(super) columns: Range<usize>,
-    /// Of [`Recorder::bonds`], what is added one by one.
-    pub(super) bonds: Range<usize>,
-    /// Of [`Recorder::across`], its bonds to other rows.
-    pub(super) across: Range<usize>,
-    /// Of [`Recorder::ends`], its bonds at the ends of its columns.
-    pub(super) ends: Range<usize>,
-    /// Of [`Recorder::crossing`], its bonds across a face.
-    pub(super) crossing: Range<usize>,
-    /// Its place among the numbers of a step.
-    pub(super) place: usize,
-}
 
 /// The readings of the rows of a lattice, with memory for the numbers of some steps.
 pub(super) struct Recorder<T> {

@@ -2,7 +2,7 @@
 
 use super::copies::Writer;
 use super::motion::{Across, Crossing, End, Motion, Part};
-use super::recorder::{Reading, Take};
+use super::reading::{Reading, Take};
 use super::scheme::Sweep;
 use super::share::{Shared, View};
 use super::single_bonds::SingleBond;
