@@ -223,7 +223,7 @@ mod tests {
             [[layer]]\nsets = \"speed\"\nvalue = \"343 + 20*x\"\n\
             [[source]]\nfrom = [0.95, 1.8]\nto = [0.95, 0.2]\nsignal = \"burst\"\nfrequency = 400.0\ncycles = 2.0\namplitude = 2e6\n\
             [[source]]\nat = [2.0, 0.73]\nsignal = \"ricker\"\nfrequency = 500.0\namplitude = 1e6\n\
-            [[source]]\nat = [1.53, 1.11]\nsignal = \"sine\"\nfrequency = 300.0\namplitude = 1e5\ndirection = [1.0, 0.5]\n";
+            [[source]]\nat = [1.53, 1.11]\nsignal = \"sine\"\nfrequency = 300.0\namplitude = 1e5\npattern = \"dipole\"\ndirection = [1.0, 0.5]\n";
         let (_, scenario) = read_scene_text(text, None, &[]).unwrap_or_else(|why| panic!("{why:?}"));
         let setup = Setup::new(find("fdtd").unwrap(), &scenario).unwrap();
         let run = Fdtd::<f64>::new(&setup).unwrap();
