@@ -5,6 +5,7 @@ use crate::backend::threads;
 use crate::solver::clock::RunClock;
 use crate::solver::setup::Setup;
 use crate::solver::{Taps, find, read_scene_text};
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 /// Numbers without a pattern, the same in every run.
@@ -296,6 +297,124 @@ fn energy_changes_by_what_flows_at_every_order_edge_and_wall() {
                     (rate - net).abs() < 1e-11 * scale,
                     "line {n} of axis {axis}, {edge}, order {order}, {size:?}: {rate:e} is not {net:e}\n{text}"
                 );
+            }
+        }
+    }
+}
+
+/// A scene with sources, layers and damping, whose detectors take an energy and a flux every so many steps, and `more` fluxes after every step.
+fn driven_scene(size: &[usize], variant: &str, every: [u64; 2], more: usize) -> String {
+    let rank = size.len();
+    let last = |share: f64| -> Vec<f64> {
+        size.iter()
+            .map(|n| (share * f64::from(u32::try_from(n - 1).unwrap())).round())
+            .collect()
+    };
+    let (mut from, mut to) = (last(0.3), last(0.7));
+    (from[0], to[0]) = (from[0] + 1.0, from[0] + 1.0);
+    let edges = if rank == 1 { "absorb" } else { "wall" };
+    let layers = if rank == 1 {
+        ""
+    } else {
+        "[[layer]]\nsets = \"impedance\"\nvalue = 5.0\n"
+    };
+    let mut text = format!(
+        "format = 1\n[grid]\nsize = {size:?}\nspacing = 1.0\nedges = \"{edges}\"\nabsorb_width = 6\n[acoustic]\n[time]\nend = 1.0\n[solver]\nmethod = \"fdtd\"\nvariant = \"{variant}\"\n\
+         {layers}[[pulse]]\ncenter = {:?}\nwidth = 3.0\n[[source]]\nat = {:?}\nsignal = \"sine\"\nfrequency = 20.0\namplitude = 1e5\n\
+         [[detector]]\nname = \"energy\"\nmeasure = \"energy\"\nregion = {{ min = {:?}, max = {:?} }}\nevery = {}\n\
+         [[detector]]\nname = \"flux\"\nmeasure = \"flux\"\nfrom = {from:?}\nto = {to:?}\nevery = {}\n",
+        last(0.5),
+        last(0.2),
+        last(0.1),
+        last(0.6),
+        every[0],
+        every[1]
+    );
+    for n in 0..more {
+        (from[0], to[0]) = (from[0] + 1.0, from[0] + 1.0);
+        let _ = write!(
+            text,
+            "[[detector]]\nname = \"more {n}\"\nmeasure = \"flux\"\nfrom = {from:?}\nto = {to:?}\n"
+        );
+    }
+    text
+}
+
+/// Detectors that do not record after every step see what they would if they did, and so does Φ⁺, wherever passes end.
+#[test]
+fn sparse_records_are_those_of_every_step() {
+    const STEPS: u64 = 40;
+    let cases: [(&[usize], &str); 5] = [
+        (&[70], "stepwise"),
+        (&[40, 21], "stepwise"),
+        (&[40, 21], "tiled"),
+        (&[20, 13, 11], "stepwise"),
+        (&[20, 13, 11], "diamond-torre"),
+    ];
+    for (size, variant) in cases {
+        let seen = |every: [u64; 2], more: usize, batches: &[u64]| {
+            let text = driven_scene(size, variant, every, more);
+            let (_, scenario) = read_scene_text(&text, None, &[]).unwrap_or_else(|why| panic!("{why:?}\n{text}"));
+            let setup = Setup::new(find("fdtd").unwrap(), &scenario).unwrap();
+            let mut run = Fdtd::<f32>::in_its_order(&setup).unwrap();
+            run.keep_both_potentials().unwrap();
+            let (mut taps, clock) = (Taps::of(&scenario), RunClock::new(setup.time_step));
+            let mut done = 0;
+            for batch in batches {
+                threads::run(|| run.take(&clock.after(done), *batch, &mut taps));
+                done += batch;
+            }
+            assert_eq!(done, STEPS);
+            // Fluxes of many sites are taken where they are.
+            assert_eq!(run.recorder.as_ref().unwrap().follows(1), more > 0, "{size:?}");
+            let twice = run.other_potential.iter().any(|value| *value != 0.0);
+            let potential: Vec<u32> = run.potential.iter().map(|value| value.to_bits()).collect();
+            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "few steps")]
+            let step = |time: &f64| (time / setup.time_step).round() as u64;
+            let records = |n: usize| -> BTreeMap<u64, f64> {
+                let steps = taps.times().iter().map(step);
+                steps.zip(taps.values(n).iter().copied()).collect()
+            };
+            ([0, 1].map(records), potential, twice)
+        };
+        let (dense, potential, twice) = seen([1, 1], 8, &[STEPS]);
+        assert!(
+            twice
+                && dense
+                    .iter()
+                    .all(|all| all.len() == 40 && all.values().all(|value| *value != 0.0)),
+            "{variant}"
+        );
+        for every in [
+            [2, 2],
+            [3, 3],
+            [5, 5],
+            [8, 8],
+            [8, 4],
+            [2, 5],
+            [7, 1],
+            [40, 40],
+            [41, 41],
+        ] {
+            for batches in [&[STEPS][..], &[7, 1, 13, 2, 17], &[1; 40]] {
+                let (sparse, own, twice) = seen(every, 0, batches);
+                let what = format!("{size:?} {variant} {every:?} {batches:?}");
+                for (n, every) in every.into_iter().enumerate() {
+                    for (&step, full) in &dense[n] {
+                        // Steps at which nothing is due have no record.
+                        let value = sparse[n].get(&step).filter(|value| !Taps::is_absent(**value));
+                        let due = u64::is_multiple_of(step, every);
+                        assert_eq!(value.is_some(), due, "{what}, step {step}");
+                        assert!(
+                            value.is_none_or(|value| value.to_bits() == full.to_bits()),
+                            "{what}, step {step}: {value:?}, {full:?}"
+                        );
+                    }
+                }
+                assert!(own == potential, "{what}: Φ");
+                // No level is read before the last step, after which all has to be there.
+                let alone = batches.len() == 1 && [[2, 2], [5, 5], [8, 8], [8, 4], [40, 40], [41, 41]].contains(&every);
+                assert!(!alone || !twice, "{what}: Φ in two places");
             }
         }
     }

@@ -207,3 +207,45 @@ impl<T: Real> Played<T> {
         self.list.iter().chain(&self.held).map(|(row, _, _)| *row as usize)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::run::Fdtd;
+    use super::*;
+    use crate::solver::setup::Setup;
+    use crate::solver::{find, read_scene_text};
+
+    /// Sites of sources that do not move play what the sources do.
+    #[test]
+    fn players_play_what_sources_do() {
+        let text = "format = 1\n[grid]\nsize = [30, 20]\nspacing = 0.1\nedges = \"wall\"\n[acoustic]\n[time]\nend = 1.0\n[solver]\nmethod = \"fdtd\"\norder = 4\n\
+            [[layer]]\nsets = \"wall\"\nshape = \"box\"\nmin = [1.0, 0.5]\nmax = [1.2, 0.9]\n\
+            [[layer]]\nsets = \"speed\"\nvalue = \"343 + 20*x\"\n\
+            [[source]]\nfrom = [0.95, 1.8]\nto = [0.95, 0.2]\nsignal = \"burst\"\nfrequency = 400.0\ncycles = 2.0\namplitude = 2e6\n\
+            [[source]]\nat = [2.0, 0.73]\nsignal = \"ricker\"\nfrequency = 500.0\namplitude = 1e6\n\
+            [[source]]\nat = [1.53, 1.11]\nsignal = \"sine\"\nfrequency = 300.0\namplitude = 1e5\npattern = \"dipole\"\ndirection = [1.0, 0.5]\n";
+        let (_, scenario) = read_scene_text(text, None, &[]).unwrap_or_else(|why| panic!("{why:?}"));
+        let setup = Setup::new(find("fdtd").unwrap(), &scenario).unwrap();
+        let run = Fdtd::<f64>::new(&setup).unwrap();
+        let (lattice, mask) = (&run.sweep.lattice, &run.sweep.mask);
+        assert!(run.players.is_some());
+        let [mut own, mut other] = [(); 2].map(|()| Played::<f64>::default());
+        let mut most = 0;
+        for step in 0..200 {
+            let time = f64::from(step) * setup.time_step;
+            own.renew(
+                (&run.emitters, run.players.as_ref()),
+                lattice,
+                mask,
+                (time, setup.time_step),
+                0.5,
+            );
+            other.renew((&run.emitters, None), lattice, mask, (time, setup.time_step), 0.5);
+            assert_eq!(own.list, other.list, "step {step}");
+            most = most.max(own.list.len());
+        }
+        assert!(most > 20, "{most} sites");
+        // A burst that is over plays no more.
+        assert!(own.list.len() < most);
+    }
+}

@@ -379,7 +379,11 @@ impl<T: Vectors> Fdtd<T> {
         self.join_transducers(&mut played, taps);
         let rows = visited(&self.sweep, &played, recorder);
         recorder.copy([&self.now, &self.potential]);
-        let growth = growth(recorder, clock.steps());
+        let growth = if self.potential.is_empty() {
+            Some(Vec::new())
+        } else {
+            growth(recorder, clock.steps())
+        };
         let both = growth.is_none();
         let followed = Followed::of(
             &mut self.peak,
