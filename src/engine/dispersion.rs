@@ -139,7 +139,7 @@ fn unlike_the_law(scenario: &Scenario) -> Option<String> {
     (!parts.is_empty()).then(|| format!("{}: the curves are of the medium without them", parts.join(", ")))
 }
 
-/// The lowest and the highest static potential, 0 included.
+/// The lowest and the highest finite value of the static potential, 0 included.
 pub(super) fn potential(scenario: &Scenario) -> [f64; 2] {
     let (grid, medium) = (scenario.grid(), scenario.medium());
     if !medium.has(Sets::Potential) {
@@ -150,7 +150,8 @@ pub(super) fn potential(scenario: &Scenario) -> [f64; 2] {
     let mut range = [0.0f64; 2];
     for n in 0..grid.rows() {
         medium.potential_row(None, n % ny, n / ny, 0..nx, &mut row);
-        range = row.iter().fold(range, |[low, high], u| [low.min(*u), high.max(*u)]);
+        let finite = row.iter().filter(|u| u.is_finite());
+        range = finite.fold(range, |[low, high], u| [low.min(*u), high.max(*u)]);
     }
     range
 }

@@ -84,10 +84,10 @@ pub fn energies(scenario: &Scenario) -> Option<[f64; 2]> {
 }
 
 /// The same run with an automatic step that is no longer than `most`, a whole part of `end`: a method that is exact takes steps in which the phases turn
-/// round several times, and a record of them does not tell the frequencies apart. A step that the scene gives stays.
+/// round several times, and a record of them does not tell the frequencies apart. A step that the scene gives stays, and so does one that would be 0.
 pub(super) fn resolving(engine: Engine, most: f64, end: f64) -> Result<Engine, EngineError> {
     let scenario = engine.scenario();
-    if scenario.time().step.is_some() || engine.clock().time_step <= most {
+    if scenario.time().step.is_some() || engine.clock().time_step <= most || most <= 0.0 {
         return Ok(engine);
     }
     let settings = [format!("time.step={:?}", end / (end / most).ceil())];

@@ -34,17 +34,26 @@ impl<T: Real> Aligned<T> {
     /// a store with the same lowest 12 bits of the address waits for it (4K aliasing).
     #[must_use]
     pub fn try_zeros(len: usize, lines: usize) -> Option<Self> {
-        let spare = (PAGE + lines * LINE) / size_of::<T>();
-        let numbers: Vec<T> = memory::try_zeros(len + spare)?;
-        let start = numbers.as_ptr().align_offset(PAGE) + lines * LINE / size_of::<T>();
-        let start = start.min(spare);
-        Some(Self { numbers, start, len })
+        let numbers = memory::try_zeros(Self::room(len, lines))?;
+        Some(Self::placed(numbers, len, lines))
     }
 
-    /// The same, or [`Aligned::zeros`] where there is no memory for them.
+    /// The same, for arrays without which nothing can be done. As with [`Aligned::zeros`], the thread that works on a page maps it.
     #[must_use]
     pub fn large(len: usize, lines: usize) -> Self {
-        Self::try_zeros(len, lines).unwrap_or_else(|| Self::zeros(len))
+        Self::placed(memory::zeros(Self::room(len, lines)), len, lines)
+    }
+
+    /// Numbers to ask for.
+    fn room(len: usize, lines: usize) -> usize {
+        len + (PAGE + lines * LINE) / size_of::<T>()
+    }
+
+    /// `len` of some numbers, from `lines` cache lines behind the start of a page on.
+    fn placed(numbers: Vec<T>, len: usize, lines: usize) -> Self {
+        let start = numbers.as_ptr().align_offset(PAGE) + lines * LINE / size_of::<T>();
+        let start = start.min(numbers.len() - len);
+        Self { numbers, start, len }
     }
 
     /// Bytes held.
@@ -88,9 +97,13 @@ mod tests {
             assert!(singles.as_ptr().addr().is_multiple_of(LINE));
             assert!(doubles.as_ptr().addr().is_multiple_of(LINE));
             for lines in [0, 5, 32] {
-                let numbers = Aligned::<f32>::try_zeros(len, lines).unwrap();
-                assert_eq!(numbers.len(), len);
-                assert_eq!(numbers.as_ptr().addr() % PAGE, lines * LINE);
+                for numbers in [
+                    Aligned::<f32>::try_zeros(len, lines).unwrap(),
+                    Aligned::large(len, lines),
+                ] {
+                    assert_eq!(numbers.len(), len);
+                    assert_eq!(numbers.as_ptr().addr() % PAGE, lines * LINE);
+                }
             }
         }
     }

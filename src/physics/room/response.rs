@@ -10,8 +10,8 @@ use rustfft::FftPlanner;
 /// λ: the record is not divided by power below this share of the strongest.
 pub(super) const REGULARIZATION: f64 = 1e-4;
 
-/// The share of its largest value with which a record, or what was played, begins.
-const BEGINNING: f64 = 1e-4;
+/// The share of its largest value with which a record, or what was played, begins: small, as a signal that swells reaches a share of a record that is louder for its reverberation later than its own.
+const BEGINNING: f64 = 1e-6;
 
 /// Fewest samples of a response.
 const FEWEST: usize = 64;
@@ -191,7 +191,7 @@ impl Response {
     }
 }
 
-/// The sample of a response in which the sound arrives, from the record and what was played: both begin where they first come within 80 dB of their largest
+/// The sample of a response in which the sound arrives, from the record and what was played: both begin where they first come within 120 dB of their largest
 /// value. A wave that is much weaker than what follows it still begins so, and rounding is far below.
 ///
 /// The response itself does not tell: its band ends without a phase, so that low frequencies, which a closed room holds up, ring before anything

@@ -1,7 +1,7 @@
 //! Copies of what fluxes read: the pressure of a few sites after every step.
 //!
 //! A flux through a line or a plane needs Φ⁺ beside it alone. Where that is a small part of a grid, its pressures are copied in every step, and when a pass ends Φ⁺ of these sites goes through the same steps
-//! and the fluxes are taken from it, with the bits that they have from the whole arrays. Then no Φ⁺ of two levels is needed, and that of the grid may grow in every second step ([`super::potential`]).
+//! and the fluxes are taken from it, with the bits that they have from the whole arrays. Then no Φ⁺ of two levels is read and written, and that of the grid may grow in every second step ([`super::potential`]).
 
 use super::lattice::Lattice;
 use super::motion::Crossing;
@@ -28,6 +28,8 @@ pub(super) struct Copies<T> {
     pressures: Vec<T>,
     /// Φ⁺ of one level.
     potential: Vec<T>,
+    /// Whether fluxes are taken from them, also where these read nothing.
+    taken: bool,
 }
 
 impl<T> Default for Copies<T> {
@@ -38,6 +40,7 @@ impl<T> Default for Copies<T> {
             rows: [0, 1],
             pressures: Vec::new(),
             potential: Vec::new(),
+            taken: false,
         }
     }
 }
@@ -89,12 +92,13 @@ impl<T: Real> Copies<T> {
             places,
             pressures: Vec::new(),
             potential: Vec::new(),
+            taken: true,
         }
     }
 
-    /// Whether nothing is copied.
-    pub(super) fn is_empty(&self) -> bool {
-        self.places.is_empty()
+    /// Whether fluxes are taken from copies.
+    pub(super) fn are_taken(&self) -> bool {
+        self.taken
     }
 
     /// The rows in which something is.

@@ -419,3 +419,22 @@ fn sparse_records_are_those_of_every_step() {
         }
     }
 }
+
+/// A flux between sites of a wall is 0, and nothing of the grid is kept for it twice.
+#[test]
+fn fluxes_that_read_nothing_are_zero() {
+    let text = "format = 1\n[grid]\nsize = [40, 21]\nspacing = 1.0\nedges = \"wall\"\n[acoustic]\n[time]\nend = 1.0\n[solver]\nmethod = \"fdtd\"\nvariant = \"stepwise\"\n\
+        [[pulse]]\ncenter = [10.0, 10.0]\nwidth = 3.0\n\
+        [[layer]]\nsets = \"wall\"\nshape = \"box\"\nmin = [25.0, -1.0]\nmax = [35.0, 25.0]\n\
+        [[detector]]\nname = \"flux\"\nmeasure = \"flux\"\nfrom = [30.0, 2.0]\nto = [30.0, 9.0]\n";
+    let (_, scenario) = read_scene_text(text, None, &[]).unwrap_or_else(|why| panic!("{why:?}"));
+    let setup = Setup::new(find("fdtd").unwrap(), &scenario).unwrap();
+    let mut run = Fdtd::<f32>::in_its_order(&setup).unwrap();
+    run.keep_both_potentials().unwrap();
+    let mut taps = Taps::of(&scenario);
+    threads::run(|| run.take(&RunClock::new(setup.time_step), 30, &mut taps));
+    assert_eq!(taps.values(0), [0.0; 30]);
+    assert!(!run.recorder.as_ref().unwrap().follows(0));
+    assert!(run.other_potential.iter().all(|value| *value == 0.0));
+    assert!(run.potential.iter().any(|value| *value != 0.0));
+}

@@ -235,7 +235,7 @@ impl<T: Real> Recorder<T> {
     fn kind(&self, tap: &Tap) -> usize {
         match (tap.moves(), tap.measure == Measure::Flux) {
             (false, _) => 0,
-            (true, true) if !self.copies.is_empty() => 3,
+            (true, true) if self.copies.are_taken() => 3,
             (true, false) if self.own && is_whole(tap) => 2,
             (true, _) => 1,
         }

@@ -1,6 +1,6 @@
 //! Finite differences on a graphics adapter, in single precision.
 //!
-//! The host's run ([`Fdtd`]) reads scenes, starts, changes Δt and medium, sums energies and saves; between such events its levels are on the adapter, where they are
+//! The host's run ([`Fdtd`]) reads scenes, starts, changes Δt and medium, and saves; between such events its levels are on the adapter, where they are
 //! stepped, recorded and drawn. States are those of the processor: checkpoints go from one to the other.
 //!
 //! - `stepwise`: in place over the older level, a thread a site (`kernels/fdtd_step.wgsl`); it supports everything. The core of a grid, out of reach of edges, layers and
@@ -12,7 +12,7 @@
 //!   and walls at order 2.
 //!
 //! Sources, and detectors that read single sites, are lists of operations on sites, which, except in single launches, a kernel carries out after each step (`kernels/sound.wgsl`); energies, fluxes and
-//! detectors of more than 65536 sites are summed there when they are due (`kernels/fdtd_sums.wgsl`). Records come back once a batch.
+//! detectors of more than 65536 sites are summed there when they are due, as are observables, and pictures of energies are made there (`kernels/fdtd_sums.wgsl`). Records come back once a batch.
 //!
 //! Bound: a step moves 12 bytes a site (pⁿ and pⁿ⁻¹ read, pⁿ⁺¹ written), 16 with a speed per site.
 
