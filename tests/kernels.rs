@@ -43,9 +43,8 @@ fn compiled(name: &str, text: &str) -> Vec<String> {
     let whole_steps = ["trotter.wgsl", "trotter_steps.wgsl", "along.wgsl"];
     match name {
         // Heads
-        "trotter" | "trotter_steps" | "along" | "fdtd" | "fdtd_sites" | "oscillators" | "patches" | "drawn" => {
-            Vec::new()
-        }
+        "trotter" | "trotter_steps" | "along" | "fdtd" | "fdtd_sites" | "oscillators" | "patches" | "sound_sums"
+        | "drawn" => Vec::new(),
         "curve" | "enlarge" | "field" | "medium" | "volume" => vec![with(&["drawn.wgsl"])],
         "trotter_sweeps" => vec![with(&["trotter.wgsl"])],
         "trotter_looks" => vec![with(&["trotter.wgsl", "patches.wgsl"])],
@@ -53,10 +52,10 @@ fn compiled(name: &str, text: &str) -> Vec<String> {
             .map(|operates| expanded(&with(&["fdtd.wgsl", "fdtd_sites.wgsl"]), &[("OPERATES", operates)]))
             .to_vec(),
         "fdtd_sums" => vec![expanded(
-            &with(&["fdtd.wgsl", "fdtd_sites.wgsl", "patches.wgsl"]),
+            &with(&["fdtd.wgsl", "fdtd_sites.wgsl", "patches.wgsl", "sound_sums.wgsl"]),
             &[("OPERATES", 0)],
         )],
-        "oscillators_sums" => vec![with(&["patches.wgsl"])],
+        "oscillators_sums" => vec![with(&["patches.wgsl", "sound_sums.wgsl"])],
         "oscillators_sweeps" => vec![with(&["oscillators.wgsl"])],
         "trotter_block" => (choices(&["NESTED", "WIDE", "FLUX"]).iter())
             .map(|values| expanded(&with(&whole_steps), values))

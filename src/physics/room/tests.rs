@@ -251,6 +251,17 @@ fn ricker(frequency: f64) -> Source {
     }
 }
 
+/// The times and the record of a response to what a source plays, which is over after so many samples.
+fn recorded(source: &Source, samples: usize, response: &[f64]) -> [Vec<f64>; 2] {
+    let step = 1.0 / RATE;
+    let times: Vec<f64> = (0..response.len()).map(|n| n as f64 * step).collect();
+    let played = |m: usize| step * source.amplitude * source.signal_at(times[m], 0.0);
+    let played: Vec<f64> = (0..samples).map(played).collect();
+    let record = |n: usize| (0..samples.min(n + 1)).map(|m| played[m] * response[n - m]).sum();
+    let record = (0..response.len()).map(record).collect();
+    [times, record]
+}
+
 /// A record is a known response convolved with what was played, sample by sample; dividing gives its part in the source's band. The decay of a tone in the band
 /// is its own.
 #[test]
@@ -268,13 +279,7 @@ fn a_record_is_divided_by_what_was_played() {
             }
         })
         .collect();
-    let played: Vec<f64> = (0..200)
-        .map(|n| 3.0 * source.signal.at(f64::from(n) * step - 0.01))
-        .collect();
-    let record: Vec<f64> = (0..response.len())
-        .map(|n| (0..=n.min(199)).map(|m| step * played[m] * response[n - m]).sum())
-        .collect();
-    let times: Vec<f64> = (0..record.len()).map(|n| n as f64 * step).collect();
+    let [times, record] = recorded(&source, 200, &response);
     let found = Response::of_record(&times, &record, &[source.clone(), source.clone()]).unwrap();
     assert!(
         found.deconvolved && found.band[0] < 60.0 && found.band[1] > 1200.0,
@@ -313,13 +318,7 @@ fn the_sound_arrives_when_it_does() {
             }
         })
         .collect();
-    let played: Vec<f64> = (0..200)
-        .map(|n| 3.0 * source.signal.at(f64::from(n) * step - 0.01))
-        .collect();
-    let record: Vec<f64> = (0..response.len())
-        .map(|n| (0..=n.min(199)).map(|m| step * played[m] * response[n - m]).sum())
-        .collect();
-    let times: Vec<f64> = (0..record.len()).map(|n| n as f64 * step).collect();
+    let [times, record] = recorded(&source, 200, &response);
     let found = Response::of_record(&times, &record, &[source]).unwrap();
     // It rings: 20 dB below the largest value are reached several milliseconds too early.
     assert!((decay::first_within(&found.values, 0.1) as f64) * step < 0.005);
@@ -349,14 +348,8 @@ fn a_sound_that_swells_arrives_when_it_does() {
         *value = 0.2 * noise.signed() * 10f64.powf(-3.0 * (n - 81) as f64 * step / 0.4);
     }
     response[80] = 1.0;
-    let played: Vec<f64> = (0..4000).map(|n| source.signal.at(f64::from(n) * step)).collect();
-    let mut record = vec![0.0; response.len() + played.len()];
-    for (n, own) in response.iter().enumerate() {
-        for (m, signal) in played.iter().enumerate() {
-            record[n + m] += step * own * signal;
-        }
-    }
-    let times: Vec<f64> = (0..record.len()).map(|n| n as f64 * step).collect();
+    response.resize(10_000, 0.0);
+    let [times, record] = recorded(&source, 4000, &response);
     let found = Response::of_record(&times, &record, &[source]).unwrap();
     let onset = found.arrival as f64 * step;
     assert!((onset - 0.01).abs() < 0.0005, "{onset}");

@@ -5,6 +5,7 @@ pub(super) mod frame;
 pub(super) mod operations;
 pub(super) mod patches;
 pub(super) mod places;
+pub(super) mod sound_sums;
 pub(super) mod summed;
 pub(super) mod tile;
 

@@ -28,13 +28,12 @@ use super::run::Fdtd;
 use crate::backend::wgpu::{Buffer, Stream, WgpuError};
 use crate::field::Precision;
 use crate::solver::SolverError;
-use crate::solver::adapter::{self, beside::Beside, operations::Operations};
+use crate::solver::adapter::{self, beside::Beside, operations::Operations, sound_sums::Sums};
 use crate::solver::method::{Backend, Target, Variant};
 use crate::solver::resident::Resident;
 use crate::solver::setup::{Choice, Setup};
 use medium::{Medium, packed};
 use single_launch::SingleLaunch;
-use sums::Sums;
 use tiles::Tiles;
 
 /// The row of targets.
@@ -97,7 +96,7 @@ impl Wgpu {
             let single = single_launch::fits(&host, &setup.choice);
             let medium = Medium::new(&stream, &host, &pairs, !single)?;
             let mut run = Self {
-                sums: Sums::new(&stream, &medium)?,
+                sums: sums::new(&stream, &medium)?,
                 single: (single.then(|| SingleLaunch::new(&stream, &host, &medium))).transpose()?,
                 medium,
                 operations: Operations::new(&stream, tiles::MOST)?,

@@ -4,13 +4,14 @@ use super::super::run::{BESIDE, EVEN, Fdtd, PEAK, level};
 use super::Wgpu;
 use super::medium::{Medium, unpacked};
 use super::single_launch::{self, SingleLaunch};
-use super::sums::Sums;
+use super::sums;
 use crate::backend::simd::Aligned;
 use crate::backend::wgpu::{Buffer, WgpuError};
 use crate::field::FieldData;
 use crate::physics::Observables;
 use crate::scene::scenario::Quantity;
 use crate::solver::acoustic::medium::allocate_aligned;
+use crate::solver::adapter::sound_sums::Sounding;
 use crate::solver::clock::RunClock;
 use crate::solver::method::Backend;
 use crate::solver::resident::Resident;
@@ -57,7 +58,7 @@ impl Resident for Wgpu {
     fn push(&mut self) -> Result<(), SolverError> {
         let single = single_launch::fits(&self.host, &self.choice);
         self.medium = Medium::new(&self.stream, &self.host, &self.pairs, !single)?;
-        self.sums = Sums::new(&self.stream, &self.medium)?;
+        self.sums = sums::new(&self.stream, &self.medium)?;
         self.single = (single.then(|| SingleLaunch::new(&self.stream, &self.host, &self.medium))).transpose()?;
         self.choose_pass()?;
         Ok(self.push_levels()?)
@@ -115,7 +116,7 @@ impl Resident for Wgpu {
     }
 
     fn total(&mut self) -> Result<Observables, SolverError> {
-        Ok(Wgpu::observables(self)?)
+        Ok(self.observed()?)
     }
 
     fn keeps_velocity(&self) -> bool {

@@ -4,6 +4,7 @@ use super::Wgpu;
 use super::tiles::Tiles;
 use crate::backend::wgpu::WgpuError;
 use crate::solver::adapter::operations::{MOST_GATHERED, Operations, SiteBatch};
+use crate::solver::adapter::sound_sums::Sounding;
 use crate::solver::clock::RunClock;
 use crate::solver::gathered::{gathered_places, hand_over, is_gathered};
 use crate::solver::resident::Resident;
@@ -22,7 +23,7 @@ impl Wgpu {
         if taps.ask_for_velocity() {
             self.watch_velocity()?;
         }
-        self.prepare_sums(taps)?;
+        self.prepare_detectors(taps)?;
         let gathered = gathered_places(taps, MOST_GATHERED, |at| self.place(at));
         let heard = taps.transducers().map_or(0, |own| own.sites().len());
         let most = Operations::most_steps(gathered.len() + heard).min(self.sums.most_steps());

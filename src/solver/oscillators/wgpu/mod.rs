@@ -27,13 +27,12 @@ use super::run::Oscillators;
 use crate::backend::wgpu::{Buffer, Stream, WgpuError};
 use crate::field::Precision;
 use crate::solver::SolverError;
-use crate::solver::adapter::{self, beside::Beside, operations::Operations};
+use crate::solver::adapter::{self, beside::Beside, operations::Operations, sound_sums::Sums};
 use crate::solver::method::{Backend, Target, Variant};
 use crate::solver::resident::Resident;
 use crate::solver::setup::{Choice, Setup};
 use medium::Medium;
 use planes::{sites, unsplit};
-use sums::Sums;
 use sweeps::Sweeps;
 use tiles::Tiles;
 
@@ -97,6 +96,8 @@ pub(super) struct Wgpu {
     pressures: Operations,
     beside: Beside,
     sums: Sums,
+    /// m̂, k̂ of the bonds to the next site along x and y, k̂ of springs at soft edges, of every site once they were asked for; one site where all are alike.
+    springs: Option<Buffer>,
 }
 
 impl Wgpu {
@@ -125,7 +126,8 @@ impl Wgpu {
                 momenta: Operations::new(&stream, 1)?,
                 pressures: Operations::new(&stream, 1)?,
                 beside: Beside::new(&stream)?,
-                sums: Sums::new(&stream, &host)?,
+                sums: sums::new(&stream, &host)?,
+                springs: None,
                 peak: None,
                 potential: None,
                 host,

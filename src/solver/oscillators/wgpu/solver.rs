@@ -4,7 +4,7 @@ use super::super::field::Field;
 use super::super::run::Oscillators;
 use super::medium::Medium;
 use super::planes::{sites, split};
-use super::sums::Sums;
+use super::sums;
 use super::{Pass, Wgpu};
 use crate::backend::wgpu::Buffer;
 use crate::field::FieldData;
@@ -56,7 +56,8 @@ impl Resident for Wgpu {
     fn push(&mut self) -> Result<(), SolverError> {
         self.medium = Medium::new(&self.stream, &self.host)?;
         self.pass = Pass::new(&self.stream, &self.host, &self.medium, &self.planes, &self.choice)?;
-        self.sums = Sums::new(&self.stream, &self.host)?;
+        self.sums = sums::new(&self.stream, &self.host)?;
+        self.springs = None;
         // Sweeps are made for the first pair.
         self.now = 0;
         Ok(self.push_field()?)
@@ -72,7 +73,8 @@ impl Resident for Wgpu {
     }
 
     fn describe(&self) -> Parts {
-        let planes = self.planes.iter().flatten().chain(&self.peak).chain(&self.potential);
+        let planes = self.planes.iter().flatten();
+        let planes = planes.chain(&self.peak).chain(&self.potential).chain(&self.springs);
         let lists = [&self.kicks, &self.momenta, &self.pressures].map(Operations::bytes);
         let (variant, how, most) = match &self.pass {
             Pass::Tiles(tiles) => (

@@ -4,6 +4,7 @@ use super::planes::sites;
 use super::{Pass, Wgpu};
 use crate::backend::wgpu::WgpuError;
 use crate::solver::adapter::operations::{MOST_GATHERED, Operations, SiteBatch};
+use crate::solver::adapter::sound_sums::Sounding;
 use crate::solver::adapter::unsigned;
 use crate::solver::clock::RunClock;
 use crate::solver::gathered::{gathered_places, hand_over, is_gathered};
