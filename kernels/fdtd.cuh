@@ -355,6 +355,14 @@ template <int H, bool FRESH> struct Site {
         return plus(here, fused(s.medium.squares ? s.medium.squares[place] : s.medium.square, stencil(here), minus(here, before)));
     }
 
+    // The same out of reach of edges
+    __device__ __forceinline__ real plain_inside() const {
+        const long long row = s.grid.pitch, plane = row * s.grid.size[1];
+        const real here = now[place], before = old[place];
+        const real sum = stencil_of(here, [&](int axis, int offset) { return now[place + offset * (axis == 0 ? 1 : axis == 1 ? row : plane)]; });
+        return plus(here, fused(s.medium.squares ? s.medium.squares[place] : s.medium.square, sum, minus(here, before)));
+    }
+
     // The site's next value, over its older one
     __device__ __forceinline__ void advance() const {
         const Medium &m = s.medium;
@@ -375,6 +383,10 @@ template <int H, bool FRESH> struct Site {
             next = plus(here, step);
             if (TAKES && layered) take(square, minus(minus(next, here), step));
         }
+        keep(next);
+    }
+
+    __device__ __forceinline__ void keep(real next) const {
         old[place] = next;
         if (s.peak) s.peak[place] = max(s.peak[place], abs(next));
     }

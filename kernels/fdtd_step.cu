@@ -2,7 +2,9 @@
 //
 // Plain media (one speed, or one a site): `plain_<h>`. A warp takes 128 columns, 4 a lane, and walks along z with 2h + 1 planes in registers;
 // neighbours along x come from the lanes beside, those along y from the first-level cache. Read once, written once: 12 bytes a site in single
-// precision, 16 with a speed per site. Everything else one thread a site: `general_<h>` everywhere, `listed_<h>` where the plain one is told to skip.
+// precision, 16 with a speed per site. Segments of rows with more than that, one thread a site: `layered_<h>`
+// where the medium holds absorbing layers and speeds alone (fdtd_layers.cuh), `listed_<h>` everywhere else.
+#include "fdtd_layers.cuh"
 #include "fdtd_vec.cuh"
 #include "sums.cuh"
 
@@ -115,24 +117,15 @@ template <int H, int D> __device__ __forceinline__ void plain(const Step &s, int
     }
 }
 
-template <int H> __device__ __forceinline__ void general(const Step &s) {
-    const Grid &g = s.grid;
-    const int i = blockIdx.x * 32 + (threadIdx.x & 31);
-    if (i >= g.size[0]) return;
-    const int rows = g.size[1] * g.size[2];
-    for (int row = blockIdx.y * ROWS + (threadIdx.x >> 5); row < rows; row += gridDim.y * ROWS)
-        Site<H, false>(s, s.now, s.old, i, row % g.size[1], row / g.size[1]).advance();
-}
-
-// The sites of a list of segments; those that nothing is marked for take the short way
+// The sites of a list of segments, a warp each
 template <int H> __device__ __forceinline__ void listed(const Step &s, const u32 *list, int count) {
     const u32 across = s.grid.pitch / SEGMENT, ny = s.grid.size[1], lane = threadIdx.x & 31;
     for (int n = blockIdx.x * ROWS + (threadIdx.x >> 5); n < count; n += gridDim.x * ROWS) {
         const u32 segment = list[n], row = segment / across, i = (segment - row * across) * SEGMENT + lane, k = s.grid.rank > 2 ? row / ny : 0;
         if (i >= (u32)s.grid.size[0]) continue;
         const Site<H, false> site(s, s.now, s.old, i, row - k * ny, k);
-        if (!s.peak && s.medium.skip && !s.medium.skip[segment])
-            s.old[site.place] = site.plain();
+        if (!s.medium.skip[segment])
+            site.keep(site.plain());
         else
             site.advance();
     }
@@ -147,9 +140,11 @@ template <int H> __device__ __forceinline__ void listed(const Step &s, const u32
         else                                                                                                               \
             plain<H, 3>(s, bottom, top);                                                                                   \
     }                                                                                                                      \
-    extern "C" __global__ void __launch_bounds__(256) general_##H(const __grid_constant__ Step s) { general<H>(s); }       \
     extern "C" __global__ void __launch_bounds__(256) listed_##H(const __grid_constant__ Step s, const u32 *list, int count) { \
         listed<H>(s, list, count);                                                                                         \
+    }                                                                                                                      \
+    extern "C" __global__ void __launch_bounds__(256) layered_##H(const __grid_constant__ Step s, const u32 *list, int count) { \
+        layered<H>(s, list, count);                                                                                        \
     }
 ENTRIES(1)
 ENTRIES(2)

@@ -189,7 +189,14 @@ pub(super) fn check_auto(args: &BenchArgs) -> anyhow::Result<()> {
     };
     for case in cases {
         let left_out = |asked: &Option<String>, word: &str| asked.as_ref().is_some_and(|asked| asked != word);
-        if left_out(&args.method, case.method.id) || left_out(&args.precision, case.precision.as_str()) {
+        let has_backend = |asked| {
+            asked == BackendChoice::Auto
+                || (case.method.present_targets()).any(|target| BackendChoice::from(target.backend) == asked)
+        };
+        if left_out(&args.method, case.method.id)
+            || left_out(&args.precision, case.precision.as_str())
+            || !settings.backend.is_none_or(has_backend)
+        {
             continue;
         }
         for size in &sizes {

@@ -1,17 +1,18 @@
 //! Whether towers are used and how they are cut: as the scene says, or as a short measurement finds fastest. No choice changes a bit of the result.
 
+use super::cpml::Layer;
 use super::events::{Played, SiteEvents};
 use super::lattice::Lattice;
 use super::material::Material;
 use super::recorder::Recorder;
 use super::scheme::Sweep;
 use super::share::Shared;
-use super::stage::{Followed, Mode};
+use super::stage::{Followed, Memory, Mode};
 use super::tiling::Tiling;
 use super::torre::Pass;
 use super::walls::Walls;
 use crate::backend::simd::{Aligned, Vectors};
-use crate::grid::Grid;
+use crate::grid::{Edge, Grid};
 use crate::solver::Taps;
 use crate::solver::tune::{self, Fastest, TuningKey, least_time, quickest};
 use std::time::Duration;
@@ -108,9 +109,11 @@ pub(super) fn fastest<T: Vectors>(lattice: &Lattice, given: Given, open: bool) -
     }
 }
 
-/// The fastest of some ways on fewer rows of the same length, one speed and edges that reflect; `None` where the sample finds no memory.
+/// The fastest of some ways on a sample of the grid; `None` where that finds no memory.
 fn measure<T: Vectors>(lattice: &Lattice, ways: Vec<Candidate>) -> Option<Fastest<Candidate>> {
     let trial = sample::<T>(lattice);
+    let mut layers = layers(&trial)?;
+    let memories = Memory::of(&mut layers);
     let values = trial.lattice.values();
     let (mut now, mut old) = (
         Aligned::<T>::try_zeros(values, 0)?,
@@ -132,7 +135,7 @@ fn measure<T: Vectors>(lattice: &Lattice, ways: Vec<Candidate>) -> Option<Fastes
         let Candidate::Towers(plan) = way else {
             let step = least_time(passes, STEPS, || {
                 for _ in 0..STEPS {
-                    trial.run(&now, &mut old, &[], Mode::Step, Followed::default(), (&events, 1));
+                    trial.run(&now, &mut old, &memories, Mode::Step, Followed::default(), (&events, 1));
                     std::mem::swap(&mut now, &mut old);
                 }
             });
@@ -142,7 +145,7 @@ fn measure<T: Vectors>(lattice: &Lattice, ways: Vec<Candidate>) -> Option<Fastes
         Some(least_time(passes - 1, plan.tower, || {
             let pass = Pass {
                 levels: [Shared::new(&mut now), Shared::new(&mut old)],
-                memories: &[],
+                memories: &memories,
                 steps: plan.tower,
                 followed: Followed::default(),
                 events: &events,
@@ -152,7 +155,7 @@ fn measure<T: Vectors>(lattice: &Lattice, ways: Vec<Candidate>) -> Option<Fastes
     })
 }
 
-/// Fewer rows of the same length between walls, with one speed.
+/// Fewer rows of the same length, with one speed. Axes that are as long as those of the grid absorb where it does; all other edges are walls.
 fn sample<T: Vectors>(lattice: &Lattice) -> Sweep<T> {
     let rows = (SAMPLE / lattice.size[0]).max(64);
     let ny = if lattice.rank > 2 {
@@ -161,7 +164,29 @@ fn sample<T: Vectors>(lattice: &Lattice) -> Sweep<T> {
         lattice.size[1].min(rows)
     };
     let size = [lattice.size[0], ny, lattice.size[2].min(rows.div_ceil(ny))];
-    let grid = Grid::new(&size[..lattice.rank], 1.0);
+    let edges = [0, 1, 2].map(|axis| {
+        if lattice.is_absorbing(axis) && size[axis] == lattice.whole[axis] {
+            Edge::Absorb
+        } else {
+            Edge::Wall
+        }
+    });
+    let grid = Grid::new(&size[..lattice.rank], 1.0).with_edges(edges, lattice.absorb_width);
     let lattice = Lattice::new(&grid, lattice.half);
     Sweep::new(lattice, Material::uniform(T::of(0.1)), Vec::new(), Walls::default())
+}
+
+/// The absorbing layers of a sample, at rest; `None` where they find no memory.
+fn layers<T: Vectors>(trial: &Sweep<T>) -> Option<Vec<Layer<T>>> {
+    let absorbing = (0..trial.lattice.rank).filter(|axis| trial.lattice.is_absorbing(*axis));
+    absorbing
+        .map(|axis| {
+            let width = trial.lattice.absorb_width;
+            let mut layer = Layer::new(&trial.lattice, axis, width).ok()?;
+            layer
+                .shape
+                .set_step(trial.courants(axis, width), trial.material.surroundings);
+            Some(layer)
+        })
+        .collect()
 }

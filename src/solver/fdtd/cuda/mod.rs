@@ -78,8 +78,8 @@ const LEAST_TILED: usize = 1 << 20;
 /// Kernels of `fdtd_step.cu` for one order.
 struct Kernels {
     plain: Kernel,
-    general: Kernel,
     listed: Kernel,
+    layered: Kernel,
     operate: Kernel,
     play: Kernel,
     peaks: Kernel,
@@ -92,8 +92,8 @@ impl Kernels {
         let of_order = |all: [&'static str; 4]| stream.kernel(source, all[half - 1], 0);
         Ok(Self {
             plain: of_order(["plain_1", "plain_2", "plain_3", "plain_4"])?,
-            general: of_order(["general_1", "general_2", "general_3", "general_4"])?,
             listed: of_order(["listed_1", "listed_2", "listed_3", "listed_4"])?,
+            layered: of_order(["layered_1", "layered_2", "layered_3", "layered_4"])?,
             operate: stream.kernel(source, "operate", 0)?,
             play: stream.kernel(source, "play", 0)?,
             peaks: stream.kernel(source, "peaks", 0)?,

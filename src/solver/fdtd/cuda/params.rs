@@ -174,8 +174,8 @@ mod tests {
         let kernels = sources::step(precision);
         for half in 1..=4 {
             assert_eq!(kernels.declared(&format!("plain_{half}")), [size_of::<Step<T>>()]);
-            assert_eq!(kernels.declared(&format!("general_{half}")), [size_of::<Step<T>>()]);
             assert_eq!(kernels.declared(&format!("listed_{half}"))[0], size_of::<Step<T>>());
+            assert_eq!(kernels.declared(&format!("layered_{half}"))[0], size_of::<Step<T>>());
         }
         for shape in sources::TILES.iter().filter(|shape| shape.precision == precision) {
             for entry in ["tiles", "tiles_beside", "tiles_integrating"] {

@@ -313,7 +313,7 @@ impl<T: OnCuda> Cuda<T> {
     /// Whether a step is that of the plain kernel in space, and nothing else happens.
     fn steps_planes_alone(&self) -> bool {
         let watched = self.peak.is_some() || self.potential.is_some();
-        let plain = self.medium.is_plain() && self.medium.listed().is_none();
+        let plain = self.medium.is_plain();
         self.host.sweep.lattice.rank == 3 && plain && self.events.is_empty() && !watched
     }
 
@@ -390,24 +390,22 @@ impl<T: OnCuda> Cuda<T> {
         // SAFETY: the parameters are those of the kernels; all planes hold `pitch` × ny × nz numbers, the lists what their ends say, and the
         // kernels read and write sites of the grid, and the rest of the last four columns of a row.
         unsafe {
-            let listed = self.medium.listed();
             if self.medium.has_plain_steps() {
                 let (bottom, top) = (0, whole(nz));
                 self.stream.launch(&self.kernels.plain, grid, 256, |launch| {
                     launch.arg(&parameters).arg(&bottom).arg(&top);
                 })?;
             }
-            if let Some((list, segments)) = listed {
-                let (blocks, segments) = (unsigned(segments.div_ceil(8)).min(32768), whole(segments));
-                self.stream
-                    .launch(&self.kernels.listed, (blocks, 1, 1), 256, |launch| {
+            for (kernel, segments) in [
+                (&self.kernels.layered, self.medium.layered()),
+                (&self.kernels.listed, self.medium.listed()),
+            ] {
+                if let Some((list, segments)) = segments {
+                    let (blocks, segments) = (unsigned(segments.div_ceil(8)), whole(segments));
+                    self.stream.launch(kernel, (blocks, 1, 1), 256, |launch| {
                         launch.arg(&parameters).arg(&list).arg(&segments);
                     })?;
-            } else if !self.medium.is_plain() {
-                let grid = (unsigned(nx.div_ceil(32)), unsigned((ny * nz).div_ceil(8)).min(32768), 1);
-                self.stream.launch(&self.kernels.general, grid, 256, |launch| {
-                    launch.arg(&parameters);
-                })?;
+                }
             }
         }
         self.operate(parameters.old, n)?;

@@ -25,14 +25,61 @@ pub(super) struct Medium<T: OnCuda> {
     segments: Vec<bool>,
     /// The same but for absorbing edges; none where there are no such edges.
     inner: Option<Vec<bool>>,
-    /// Where the kernel of a list steps: the segments that are not plain as kernels take them, and the list, which holds these alone or, where `alone`, all.
-    shared: Option<(Buffer<u8>, Buffer<u32>)>,
+    /// Which segments which kernel steps; none where the plain one steps all.
+    shared: Option<Shared>,
+}
+
+/// How the segments of a grid are shared among kernels.
+struct Shared {
+    /// Those that are not plain, one value each.
+    skip: Buffer<u8>,
+    /// What the kernel for everything steps.
+    listed: Option<Buffer<u32>>,
+    /// What the kernel for absorbing layers and speeds steps.
+    layered: Option<Buffer<u32>>,
+    /// Whether the kernel for everything steps all.
     alone: bool,
+}
+
+impl Shared {
+    /// `layered`: of the special segments those that hold nothing but layers and speeds.
+    fn new(stream: &Stream, special: &[bool], layered: &[bool]) -> Result<Option<Self>, CudaError> {
+        if special.is_empty() {
+            return Ok(None);
+        }
+        let mixed: Vec<bool> = special
+            .iter()
+            .zip(layered)
+            .map(|(special, layered)| *special && !layered)
+            .collect();
+        let count = mixed.iter().filter(|mixed| **mixed).count();
+        #[expect(clippy::cast_precision_loss, reason = "a share")]
+        let many = count as f64 >= MOST_SHARED * special.len() as f64;
+        let alone = many || special.len() <= MOST_ALONE;
+        let what = "what the plain kernels skip";
+        let of = |numbers: Vec<u32>| (!numbers.is_empty()).then(|| list(stream, what, &numbers)).transpose();
+        let skip: Vec<u8> = special.iter().map(|special| u8::from(*special)).collect();
+        Ok(Some(Self {
+            skip: list(stream, what, &skip)?,
+            listed: of(if alone {
+                (0..whole(special.len()).unsigned_abs()).collect()
+            } else {
+                numbers(&mixed)
+            })?,
+            layered: of(if alone { Vec::new() } else { numbers(layered) })?,
+            alone,
+        }))
+    }
+
+    fn bytes(&self) -> usize {
+        let lists = [&self.listed, &self.layered].into_iter().flatten().map(Buffer::bytes);
+        self.skip.bytes() + lists.sum::<usize>()
+    }
 }
 
 /// Columns of a row that are plain or not, as `kernels/fdtd.cuh` has them.
 pub(super) const SEGMENT: usize = 32;
-/// The share of segments above which one kernel for everything is faster than two.
+/// The share of segments with more than layers and speeds above which one kernel for everything is faster than several.
 const MOST_SHARED: f64 = 0.6;
 /// Segments up to which one launch for everything is faster than two: a launch takes longer than so many plain sites in the kernel of the others.
 const MOST_ALONE: usize = 1 << 13;
@@ -73,9 +120,42 @@ fn special_segments<T: OnCuda>(host: &Fdtd<T>, layers: &[cpml::Layer<T>], marks:
     if all.contains(&true) { all } else { Vec::new() }
 }
 
+/// Which of the `special` segments hold nothing but absorbing layers and speeds, as `kernels/fdtd_layers.cuh` takes them: out of reach of edges at which no layer ends.
+/// `inner`: those that are special without layers.
+fn layered_segments<T: OnCuda>(host: &Fdtd<T>, special: &[bool], inner: &[bool], pitch: usize) -> Vec<bool> {
+    let lattice = &host.sweep.lattice;
+    let ([nx, ny, _], half, across) = (lattice.size, lattice.half, pitch / SEGMENT);
+    // Whether the kernel knows what stands beside a site along an axis.
+    let knows = |axis: usize, at: usize| {
+        let size = lattice.size[axis];
+        let near = at < half || at + half >= size;
+        let mut layers = host.layers.iter().filter(|layer| layer.shape.axis == axis);
+        !near || size > half && layers.any(|layer| layer.shape.slot(at).is_some())
+    };
+    let mut all = vec![false; special.len()];
+    for (row, segments) in all.chunks_exact_mut(across).enumerate() {
+        let at = [0, row % ny, row / ny];
+        if !(1..lattice.rank).all(|axis| knows(axis, at[axis])) {
+            continue;
+        }
+        for (n, segment) in segments.iter_mut().enumerate() {
+            let own = row * across + n;
+            let more = inner.get(own).copied().unwrap_or(false);
+            let mut sites = n * SEGMENT..((n + 1) * SEGMENT).min(nx);
+            *segment = special[own] && !more && sites.all(|at| knows(0, at));
+        }
+    }
+    all
+}
+
 /// The numbers of those that are true.
 pub(super) fn numbers(all: &[bool]) -> Vec<u32> {
     (0..all.len()).filter(|n| all[*n]).map(unsigned).collect()
+}
+
+/// Where a list lies, and how long it is.
+fn numbered(list: &Buffer<u32>) -> (u64, usize) {
+    (list.address(), list.bytes() / size_of::<u32>())
 }
 
 struct Layer<T: OnCuda> {
@@ -243,27 +323,11 @@ impl<T: OnCuda> Medium<T> {
         }
         let segments = special_segments(host, &host.layers, &all_marks, pitch);
         let inner = (!host.layers.is_empty()).then(|| special_segments(host, &[], &all_marks, pitch));
-        let listed = numbers(&segments);
-        #[expect(clippy::cast_precision_loss, reason = "a share")]
-        let few = (listed.len() as f64) < MOST_SHARED * segments.len() as f64;
-        let alone = !segments.is_empty() && segments.len() <= MOST_ALONE;
-        let shared = if few || alone {
-            let skip: Vec<u8> = segments.iter().map(|special| u8::from(*special)).collect();
-            let listed = if alone {
-                (0..whole(segments.len()).unsigned_abs()).collect()
-            } else {
-                listed
-            };
-            let what = "what the plain kernels skip";
-            Some((list(stream, what, &skip)?, list(stream, what, &listed)?))
-        } else {
-            None
-        };
+        let layered = layered_segments(host, &segments, inner.as_deref().unwrap_or(&segments), pitch);
         Ok(Self {
+            shared: Shared::new(stream, &segments, &layered)?,
             segments,
             inner,
-            shared,
-            alone,
             squares: plane("the sound speed", &material.squares)?,
             density: plane("the density", &material.density)?,
             damping,
@@ -380,15 +444,19 @@ impl<T: OnCuda> Medium<T> {
         inner.unwrap_or(&self.segments)
     }
 
-    /// Whether plain kernels step something.
+    /// Whether the plain kernel steps something.
     pub(super) fn has_plain_steps(&self) -> bool {
-        self.is_plain() || (self.shared.is_some() && !self.alone)
+        self.shared.as_ref().is_none_or(|shared| !shared.alone)
     }
 
-    /// The list of segments that a kernel of its own steps, with their number.
+    /// The list of segments that the kernel for everything steps, with their number.
     pub(super) fn listed(&self) -> Option<(u64, usize)> {
-        let (_, list) = self.shared.as_ref()?;
-        Some((list.address(), list.bytes() / size_of::<u32>()))
+        Some(numbered(self.shared.as_ref()?.listed.as_ref()?))
+    }
+
+    /// The same for the kernel of absorbing layers.
+    pub(super) fn layered(&self) -> Option<(u64, usize)> {
+        Some(numbered(self.shared.as_ref()?.layered.as_ref()?))
     }
 
     /// As the kernels take it.
@@ -408,7 +476,7 @@ impl<T: OnCuda> Medium<T> {
             density: address(self.density.as_ref()),
             damping: address(self.damping.as_ref()),
             mask: address(self.mask.as_ref()),
-            skip: self.shared.as_ref().map_or(0, |(skip, _)| skip.address()),
+            skip: self.shared.as_ref().map_or(0, |shared| shared.skip.address()),
             uniform_density: self.uniform_density,
             square: self.square,
             layers: whole(self.layers.len()),
@@ -422,10 +490,7 @@ impl<T: OnCuda> Medium<T> {
         let layers = self.layers.iter().map(|layer| layer.psi.bytes() + layer.zeta.bytes());
         planes.into_iter().flatten().map(Buffer::bytes).sum::<usize>()
             + self.mask.as_ref().map_or(0, Buffer::bytes)
-            + self
-                .shared
-                .as_ref()
-                .map_or(0, |(skip, list)| skip.bytes() + list.bytes())
+            + self.shared.as_ref().map_or(0, Shared::bytes)
             + layers.sum::<usize>()
     }
 }
