@@ -66,7 +66,8 @@ impl Reference {
                 }
                 let (sum, taken) = self.faces(n, soft);
                 if first {
-                    return self.now[n] + 0.5 * square * sum;
+                    // Nothing flows but into the faces: their half of a step.
+                    return ((1.0 - taken) * self.now[n] + 0.5 * square * sum) / (1.0 + taken);
                 }
                 (2.0 * self.now[n] - (1.0 - taken) * self.old[n] + square * sum) / (1.0 + taken)
             })
@@ -313,4 +314,45 @@ fn source_and_listener_may_change_places() {
     let peak = there.iter().fold(0.0f64, |most, value| most.max(value.abs()));
     assert!(peak > 0.1, "{peak}");
     assert!(largest_difference(&there, &back) < 1e-12 * peak);
+}
+
+/// A pulse that touches walls drives them at once, v = p/Z, and nothing else flows: all of it goes, in tubes and corners, whatever the walls remember. (With ∂p/∂t = 0 at the walls the end of this tube kept 0.68 of the pulse's height.)
+/// Exactly: p_t + 2γp + 2Δγq = c²LΦ holds without a constant, step by step, so that only decaying modes are left; the slowest of these here are below 10⁻³ after 30 passages of the tube. Energies of a passive room never exceed the first.
+#[test]
+fn what_presses_on_a_wall_at_the_start_goes() {
+    for impedance in [
+        "value = 1.0",
+        "value = 1.0\nhigh = 5.0\ncorner = 100.0",
+        "value = 0.2\nhigh = 0.4\ncorner = 3000.0",
+    ] {
+        for (size, center) in [
+            (vec![60], vec![57.0]),
+            (vec![30, 24], vec![1.0, 22.0]),
+            (vec![14, 12, 10], vec![12.0, 1.0, 8.0]),
+        ] {
+            let center: Vec<f64> = center.iter().map(|site| site * SPACING).collect();
+            let courant = 0.8 / (size.len() as f64).sqrt();
+            let text = format!(
+                "[grid]\nsize = {size:?}\nspacing = {SPACING}\nedges = \"wall\"\n[acoustic]\nspeed = {SPEED}\n[time]\nstep = {:e}\n[solver]\nmethod = \"fdtd\"\nprecision = \"double\"\n\
+                 [[pulse]]\ncenter = {center:?}\nwidth = {}\n[[layer]]\nsets = \"impedance\"\n{impedance}\n[[detector]]\nname = \"E\"\nmeasure = \"energy\"\n",
+                step(courant),
+                6.0 * SPACING
+            );
+            let scenario = scene(&text);
+            let mut run = build(&scenario);
+            let mut taps = Taps::new(scenario.grid(), scenario.detectors());
+            run.advance(3000, &mut taps).unwrap();
+            let most = values(run.as_mut())
+                .iter()
+                .fold(0.0f64, |most, value| most.max(value.abs()));
+            assert!(most < 1e-3, "{size:?}, {impedance}: {most}");
+            let energy = taps.values(0);
+            let largest = energy.iter().copied().fold(0.0, f64::max);
+            assert!(
+                largest <= energy[0] * (1.0 + 1e-9),
+                "{size:?}, {impedance}: {largest} after {}",
+                energy[0]
+            );
+        }
+    }
 }

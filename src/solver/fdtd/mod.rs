@@ -58,6 +58,7 @@ mod tiling;
 mod torre;
 mod transducers;
 pub mod walls;
+mod walls_at_start;
 #[cfg(feature = "gui")]
 mod wgpu;
 mod whole;

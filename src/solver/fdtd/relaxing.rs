@@ -101,13 +101,13 @@ impl<T: Real> Relaxing<T> {
         (values * size_of::<T>() + self.faces.len() * size_of::<Face<T>>()) as u64
     }
 
-    /// Sets everything in equilibrium half a step ago: with the mean of two levels the memories keep their own equation, and a room at rest gains no pressure, for any relaxation of its walls.
+    /// Sets everything in equilibrium: walls with the pressure ([`super::walls_at_start`]), the medium half a step ago: with the mean of two levels its memories keep their own equation.
     pub(super) fn settle(&mut self, lattice: &Lattice, now: &[T], old: &[T]) {
         let half = T::of(0.5);
         self.change.fill(T::zero());
         let (faces, bulk) = self.memory.split_at_mut(self.faces.len());
         for (memory, face) in faces.iter_mut().zip(&self.faces) {
-            *memory = half * (now[face.place] + old[face.place]);
+            *memory = now[face.place];
         }
         let nx = lattice.size[0];
         if !self.shares.is_empty() {

@@ -17,6 +17,7 @@ use super::stage::{Followed, Memory, Mode};
 use super::tiling::Tiling;
 use super::torre::Pass;
 use super::walls::Walls;
+use super::walls_at_start::flow_into_walls;
 use crate::backend::simd::{Aligned, Vectors};
 use crate::backend::threads;
 use crate::field::FieldData;
@@ -232,6 +233,9 @@ impl<T: Vectors> Fdtd<T> {
         if let Some(relaxing) = &mut self.relaxing {
             relaxing.settle(&self.sweep.lattice, &self.now, &self.old);
         }
+        let sweep = &self.sweep;
+        let scene = (&self.scenario, &sweep.mask[..], self.time_step);
+        flow_into_walls(scene, &sweep.lattice, &sweep.material, &self.now, &mut self.old);
         self.sweep.settle(&self.now, &self.old, &mut self.layers);
         self.rest();
         self.obeys = true;

@@ -11,11 +11,21 @@ const UNENDING: f64 = 100.0;
 /// Sites of an array that are looked at, about.
 const SITES: usize = 100_000;
 
-/// Largest less least potential: that of the layers, of each driven part at the largest of its factor, and of the interaction at the densest place of the state at t = 0.
+/// Largest less least potential: that of the layers, of each driven part at the largest of its factor, and of the interaction at the densest place of the state at t = 0; and the largest W of layers that absorb, which
+/// sends back what steps of many 1/W do not resolve.
 pub fn potential_span(scenario: &Scenario) -> f64 {
     let medium = scenario.medium();
     let (low, high) = potential_range(medium);
-    high - low + driven(scenario) + interaction_energy(scenario)
+    high - low + driven(scenario) + interaction_energy(scenario) + absorption(medium)
+}
+
+/// The largest W of layers; absorbing edges, whose W is a few J, are resolved by steps that resolve the hopping.
+fn absorption(medium: &Medium) -> f64 {
+    if !medium.has(Sets::Absorption) {
+        return 0.0;
+    }
+    let nx = medium.grid().size()[0];
+    sampled_range(medium.grid(), |j, k, row| medium.absorption_row(0.0, j, k, 0..nx, row)).1
 }
 
 /// What driven parts add.
@@ -146,6 +156,8 @@ mod tests {
             assert!((driven / (0.5 * held) - 1.0).abs() < 1e-9, "{method}: {driven} {held}");
             let cloud = step("interaction = 5000.0", "");
             assert!(cloud < 0.1 * free, "{method}: {cloud} {free}");
+            let absorber = step("", "[[layer]]\nsets = \"absorption\"\nvalue = \"20*x\"");
+            assert!((absorber / held - 1.0).abs() < 1e-9, "{method}: {absorber} {held}");
         }
     }
 }

@@ -42,14 +42,17 @@ struct Shared {
 }
 
 impl Shared {
-    /// `layered`: of the special segments those that hold nothing but layers and speeds.
-    fn new(stream: &Stream, special: &[bool], layered: &[bool]) -> Result<Option<Self>, CudaError> {
+    /// `layered`: of the special segments those that hold nothing but layers and speeds; `across` segments a row, `ny` rows a plane.
+    fn new(
+        stream: &Stream,
+        special: &[bool],
+        layered: &[bool],
+        (across, ny): (usize, usize),
+    ) -> Result<Option<Self>, CudaError> {
         if special.is_empty() {
             return Ok(None);
         }
-        let mixed: Vec<bool> = special
-            .iter()
-            .zip(layered)
+        let mixed: Vec<bool> = (special.iter().zip(layered))
             .map(|(special, layered)| *special && !layered)
             .collect();
         let count = mixed.iter().filter(|mixed| **mixed).count();
@@ -57,16 +60,20 @@ impl Shared {
         let many = count as f64 >= MOST_SHARED * special.len() as f64;
         let alone = many || special.len() <= MOST_ALONE;
         let what = "what the plain kernels skip";
-        let of = |numbers: Vec<u32>| (!numbers.is_empty()).then(|| list(stream, what, &numbers)).transpose();
+        let of = |segments: &[bool]| {
+            let numbers = in_blocks(segments, across, ny);
+            (!numbers.is_empty()).then(|| list(stream, what, &numbers)).transpose()
+        };
         let skip: Vec<u8> = special.iter().map(|special| u8::from(*special)).collect();
+        let [listed, layered] = if alone {
+            [of(&vec![true; special.len()])?, None]
+        } else {
+            [of(&mixed)?, of(layered)?]
+        };
         Ok(Some(Self {
             skip: list(stream, what, &skip)?,
-            listed: of(if alone {
-                (0..whole(special.len()).unsigned_abs()).collect()
-            } else {
-                numbers(&mixed)
-            })?,
-            layered: of(if alone { Vec::new() } else { numbers(layered) })?,
+            listed,
+            layered,
             alone,
         }))
     }
@@ -151,6 +158,23 @@ fn layered_segments<T: OnCuda>(host: &Fdtd<T>, special: &[bool], inner: &[bool],
 /// The numbers of those that are true.
 pub(super) fn numbers(all: &[bool]) -> Vec<u32> {
     (0..all.len()).filter(|n| all[*n]).map(unsigned).collect()
+}
+
+/// Rows whose segments stand together in a list: a block of the kernels has as many warps, and rows share what they read of one another.
+const ROWS: usize = 8;
+
+/// The numbers of the segments that are true, `across` a row and `ny` rows a plane: of [`ROWS`] rows the first segments, then the second, and so on.
+fn in_blocks(all: &[bool], across: usize, ny: usize) -> Vec<u32> {
+    let mut numbers = Vec::new();
+    for plane in 0..all.len() / (across * ny) {
+        for first in (0..ny).step_by(ROWS) {
+            for n in 0..across {
+                let rows = (first..(first + ROWS).min(ny)).map(|j| n + across * (j + ny * plane));
+                numbers.extend(rows.filter(|own| all[*own]).map(unsigned));
+            }
+        }
+    }
+    numbers
 }
 
 /// Where a list lies, and how long it is.
@@ -325,7 +349,7 @@ impl<T: OnCuda> Medium<T> {
         let inner = (!host.layers.is_empty()).then(|| special_segments(host, &[], &all_marks, pitch));
         let layered = layered_segments(host, &segments, inner.as_deref().unwrap_or(&segments), pitch);
         Ok(Self {
-            shared: Shared::new(stream, &segments, &layered)?,
+            shared: Shared::new(stream, &segments, &layered, (pitch / SEGMENT, lattice.size[1]))?,
             segments,
             inner,
             squares: plane("the sound speed", &material.squares)?,
@@ -416,6 +440,11 @@ impl<T: OnCuda> Medium<T> {
             std::mem::swap(&mut layer.psi, &mut other.psi);
             std::mem::swap(&mut layer.zeta, &mut other.zeta);
         }
+    }
+
+    /// Whether every site has its own speed.
+    pub(super) fn has_speeds(&self) -> bool {
+        self.squares.is_some()
     }
 
     /// Whether every site has its own density.

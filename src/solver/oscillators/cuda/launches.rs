@@ -6,6 +6,9 @@ use crate::backend::cuda::{CudaError, Kernel, Stream};
 use crate::grid::Grid;
 use crate::solver::setup::Choice;
 
+/// Sites of a plane with coefficients of its own for each bond up to which a kernel a sweep is faster: 4.9 G and 23 G at 256² and 1024², against 2.1 G and 18 G of one sub-step a launch, which has 26 G at 4096² (H200, single).
+const MOST_SWEPT: usize = 1 << 20;
+
 /// The launches of sub-steps.
 pub(super) enum Launches {
     /// A kernel a sweep.
@@ -95,14 +98,17 @@ impl Launches {
         medium: sources::Medium,
     ) -> Result<Self, CudaError> {
         let precision = choice.precision;
-        if choice.is("naive") {
+        let each = medium == sources::Medium::Sites && grid.rank() == 2;
+        if choice.is("naive") || choice.variant.is_none() && each && grid.sites() <= MOST_SWEPT {
             return Ok(Self::Naive);
         }
         // Sub-steps of so many whole steps.
         let substeps = if choice.order == 4 { 5 } else { 1 };
-        // As measured on an H200: four sub-steps of a plane are 4 % slower than two where nothing but the field is read.
+        // As measured on an H200: four sub-steps of a plane are 4 % slower than two where nothing but the field is read; where every sub-step reads the coefficients of its bonds, two take 1.5 times as long a step as
+        // one, and four 2.4 times.
         let best = match (grid.rank(), medium, substeps) {
             (2, sources::Medium::Uniform, 1) => 2,
+            (2, sources::Medium::Sites, _) => 1,
             _ => usize::MAX,
         };
         let asked = choice.fused_steps.map_or(best, |n| n * substeps);
