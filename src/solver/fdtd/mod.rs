@@ -289,7 +289,8 @@ fn split(scenario: &Scenario) -> Result<Split, Objection> {
 fn steps_between_copies(scenario: &Scenario) -> [u64; 2] {
     let choice = Choice::of(scenario);
     let (half, medium) = (half(&choice), scenario.medium());
-    let plain = !medium.has(Sets::Wall) && !medium.has(Sets::Density) && !medium.absorbs();
+    let layers = scenario.grid().edges().contains(&Edge::Absorb);
+    let plain = !medium.has(Sets::Wall) && !medium.has(Sets::Density) && !medium.absorbs() && !layers;
     let towers = choice.is("diamond-torre") || choice.variant.is_none() && plain;
     match (asks_for_devices(scenario), scenario.grid().rank()) {
         (false, _) if choice.is("stepwise") => [2; 2],
