@@ -1,11 +1,13 @@
 //! Warnings about waves for which the grid of a scene is too coarse, and about what its model does not cover.
 
 mod hidden;
+mod losses;
 mod quantum;
 mod rounded;
 
+pub use losses::strongest as strongest_loss;
+
 use super::dispersion;
-use crate::physics::attenuation::plane_wave;
 use crate::physics::dispersion::{Law, Steps};
 use crate::physics::{Initial, Model, Sets, Value};
 use crate::scene::Scenario;
@@ -64,7 +66,7 @@ pub fn too_coarse(scenario: &Scenario, time_step: f64) -> Vec<String> {
 /// follow, packets, sources and detectors in places that are damped or silent, and what single precision cannot resolve
 /// in steps of `time_step`.
 pub fn not_covered(scenario: &Scenario, time_step: f64) -> Vec<String> {
-    (losses(scenario).into_iter())
+    (losses::told(scenario).into_iter())
         .chain(quantum::exchanged(scenario))
         .chain(hidden::told(scenario))
         .chain(rounded::told(scenario, time_step))
@@ -94,57 +96,6 @@ fn numbers(scenario: &Scenario, sets: Sets) -> impl Iterator<Item = f64> {
         Value::Number(number) if layer.sets == sets => Some(number),
         _ => None,
     })
-}
-
-/// An attenuation that is too strong for the law that it is to follow, in the medium that attenuates most and is fastest: there a wavelength loses most.
-fn losses(scenario: &Scenario) -> Option<String> {
-    let Model::Acoustic(acoustic) = scenario.model() else {
-        return None;
-    };
-    let law = acoustic.attenuation?;
-    let value = numbers(scenario, Sets::Attenuation).fold(law.value, f64::max);
-    let speed = numbers(scenario, Sets::Speed).fold(acoustic.speed, f64::max);
-    let made = law.relaxations();
-    let missed = law.missed(&made, speed, value);
-    if missed <= MOST_MISSED {
-        return None;
-    }
-    let weak = law.missed(&made, speed, 1e-9 * value);
-    if weak > MOST_MISSED {
-        return Some(format!(
-            "Relaxations follow an attenuation that hardly changes with frequency only in part: they miss exponent {} over {} to {}Hz by {:.0} %, however weak it is. \
-             Use an exponent of 0.1 or more, or a narrower band.",
-            law.exponent,
-            units::si(law.band[0]),
-            units::si(law.band[1]),
-            100.0 * weak
-        ));
-    }
-    // Of what a weak loss follows, more is missed the stronger it is.
-    let (mut least, mut most) = (0.0, value);
-    for _ in 0..20 {
-        let middle = f64::midpoint(least, most);
-        if law.missed(&made, speed, middle) <= MOST_MISSED {
-            least = middle;
-        } else {
-            most = middle;
-        }
-    }
-    let a_wave = |value: f64| {
-        let of = |f: f64| plane_wave(&made, speed, value, f)[0] * speed / f;
-        law.band.map(of).into_iter().fold(0.0, f64::max)
-    };
-    Some(format!(
-        "The medium attenuates by up to {:.2} dB a wavelength ({} dB/m at {}Hz), more than its relaxations are made for: they miss the law by {:.0} %. \
-         Within {:.0} % they follow it up to {:.2} dB a wavelength: use at most {} dB/m, or a narrower band.",
-        a_wave(value),
-        figure(value),
-        units::si(law.at),
-        100.0 * missed,
-        100.0 * MOST_MISSED,
-        a_wave(least),
-        figure(least)
-    ))
 }
 
 /// The lowest and the highest frequency emitted by each source, behind and ahead of a moving one, f/(1 ± v/c), and
@@ -275,36 +226,6 @@ mod tests {
             told.starts_with("Only 3.4 sites per wavelength at 100.0 Hz ahead of what moves"),
             "{told}"
         );
-    }
-
-    /// Half a decibel a wavelength is followed; some decibels are not, which is said with the most that is.
-    #[test]
-    fn losses_are_held_against_the_law() {
-        // 340 m/s, 20 sites at 17 Hz, 20 m: as many decibels a wavelength as 20 times those a metre.
-        let law = |value: f64, more: &str| {
-            said(&format!(
-                "format = 1\n[grid]\nsize = [64]\nspacing = 1.0\n[acoustic]\nspeed = 340.0\nattenuation = {{ at = 17.0, value = {value}, {more} }}\n\
-                 [[pulse]]\ncenter = [30.0]\nwidth = 6.0\n"
-            ))
-        };
-        let lossy = |value: f64| law(value, "band = [8.5, 17.0]");
-        assert_eq!(lossy(0.02), "");
-        // The same however weak it is, over a wide band that it hardly changes in.
-        let flat = law(1e-4, "exponent = 0.0, band = [1.7, 17.0]");
-        assert!(flat.contains("they miss exponent 0 over 1.7"), "{flat}");
-        let strong = lossy(0.3);
-        assert!(
-            strong.starts_with("The medium attenuates by up to") && strong.contains("use at most "),
-            "{strong}"
-        );
-        let most: f64 = strong
-            .split("use at most ")
-            .nth(1)
-            .and_then(|rest| rest.split(' ').next())
-            .unwrap()
-            .parse()
-            .unwrap();
-        assert_eq!(lossy(0.95 * most), "");
     }
 
     #[test]
