@@ -66,7 +66,7 @@ fn slowest(scenario: &Scenario, speed: f64) -> f64 {
     let begun = pulses.iter().filter(|pulse| pulse.amplitude != 0.0);
     let begun = begun.map(|pulse| speed / pulse.width);
     begun
-        .chain(played(scenario).map(|([lowest, _], _)| TAU * lowest))
+        .chain(played(scenario).map(|own| TAU * own.heard[0]))
         .fold(f64::INFINITY, f64::min)
 }
 
