@@ -58,19 +58,19 @@ pub fn too_coarse(scenario: &Scenario, time_step: f64) -> Vec<String> {
             out.extend(pulses(scenario));
         }
     }
-    out.extend(not_covered(scenario, time_step));
+    out.extend(not_covered(scenario, time_step, scenario.time().end));
     out
 }
 
 /// What in a scene is beyond the validity of its model, with value, limit and remedy: losses that relaxations do not
 /// follow, packets, sources and detectors in places that are damped or silent, and what single precision cannot resolve
-/// and no signal has in steps of `time_step`.
-pub fn not_covered(scenario: &Scenario, time_step: f64) -> Vec<String> {
+/// and no signal has in steps of `time_step` until `end`.
+pub fn not_covered(scenario: &Scenario, time_step: f64, end: Option<f64>) -> Vec<String> {
     (losses::told(scenario).into_iter())
         .chain(aliased(scenario, time_step))
         .chain(quantum::exchanged(scenario))
         .chain(hidden::told(scenario))
-        .chain(rounded::told(scenario, time_step))
+        .chain(rounded::told(scenario, time_step, end))
         .collect()
 }
 
@@ -317,11 +317,11 @@ mod tests {
                     to_frequency = 6e3\nduration = 1.0\n";
         let (_, scenario) = solver::read_scene_text(text, None, &[]).unwrap();
         assert!(
-            not_covered(&scenario, 1e-4)
+            not_covered(&scenario, 1e-4, None)
                 .join("")
                 .contains("source.0 plays at 6.000 kHz")
         );
-        assert!(!not_covered(&scenario, 8e-5).join("").contains("source.0"));
+        assert!(!not_covered(&scenario, 8e-5, None).join("").contains("source.0"));
     }
 
     /// A cloud of width 2 on a line is 1/5 dense, J is ½: waves of 4 sites come from g|ψ|² = J(π/2)² = 1.23, g = 6.2.
