@@ -113,7 +113,7 @@ mod tests {
         // 340 m/s, 20 sites at 17 Hz, 20 m: as many decibels a wavelength as 20 times those a metre.
         let law = |value: f64, more: &str| {
             said(&format!(
-                "format = 1\n[grid]\nsize = [64]\nspacing = 1.0\n[acoustic]\nspeed = 340.0\nattenuation = {{ at = 17.0, value = {value}, {more} }}\n\
+                "format = 1\n[grid]\nsize = [64]\nspacing = 1.0\n[acoustic]\nspeed = 340.0\nattenuation = {{ at = 17.0, value = {value:?}, {more} }}\n\
                  [[pulse]]\ncenter = [30.0]\nwidth = 6.0\n"
             ))
         };
