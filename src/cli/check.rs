@@ -3,7 +3,7 @@
 use super::run::short;
 use super::terminal::say;
 use super::{SceneArgs, scene};
-use crate::engine::resolution::{idle_layers, too_coarse};
+use crate::engine::resolution::{idle_layers, strongest_loss, too_coarse};
 use crate::engine::{Engine, Estimate};
 use crate::physics::attenuation::plane_wave;
 use crate::physics::room::{diffuse_absorption, impedance_at, normal_absorption, reflection};
@@ -116,21 +116,16 @@ fn walls_take(scenario: &Scenario) -> Vec<String> {
     values.iter().map(line).chain(layers().filter_map(with_pole)).collect()
 }
 
-/// How well a medium follows its law of attenuation.
+/// How well a medium follows its law of attenuation, where a wavelength loses most.
 fn medium_attenuates(scenario: &Scenario) -> Option<String> {
     let Model::Acoustic(acoustic) = scenario.model() else {
         return None;
     };
     let law = acoustic.attenuation?;
-    let layers = scenario.medium().layers().iter();
-    let set = layers.filter_map(|layer| match layer.value {
-        Value::Number(number) if layer.sets == Sets::Attenuation => Some(number),
-        _ => None,
-    });
-    let value = set.fold(law.value, f64::max);
+    let [value, own_speed] = strongest_loss(scenario)?;
     let made = law.relaxations();
     let [low, high] = law.band;
-    let speed = |f: f64| plane_wave(&made, acoustic.speed, value, f)[1];
+    let speed = |f: f64| plane_wave(&made, own_speed, value, f)[1];
     Some(format!(
         "{} relaxations: {} dB/m at {}Hz, as f^{} from {}Hz to {}Hz within {:.1} %; waves run at {:.2} to {:.2} m/s there",
         made.len(),
@@ -139,7 +134,7 @@ fn medium_attenuates(scenario: &Scenario) -> Option<String> {
         short(law.exponent),
         units::si(low),
         units::si(high),
-        100.0 * law.missed(&made, acoustic.speed, value),
+        100.0 * law.missed(&made, own_speed, value),
         speed(low),
         speed(high)
     ))

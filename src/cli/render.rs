@@ -144,7 +144,7 @@ pub(super) fn run(args: &RenderArgs) -> anyhow::Result<()> {
     }
     let look = look(args, &scenario)?;
     let mut engine = Engine::new(Arc::clone(&scenario))?;
-    super::scene::print_note(&engine);
+    super::scene::print_note(&engine, args.at.or(scenario.time().end));
     let clock = engine.clock();
     let mut painter = painter(args, &set, &scenario, &look, clock.time_step)?;
     let script = script(args, &scenario, format, clock.time_step)?;

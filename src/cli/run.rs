@@ -167,7 +167,7 @@ pub(super) fn run(args: &RunArgs) -> anyhow::Result<()> {
     if let Some(cut) = engine.report().cut() {
         say!("{cut}");
     }
-    super::scene::print_note(&engine);
+    super::scene::print_note(&engine, Some(length(&engine, total)));
 
     let bar = progress_bar(total);
     engine.set_watch(Box::new({
@@ -249,6 +249,13 @@ fn check_files(args: &RunArgs, sounds: &Sounds, scenario: &Scenario) -> Result<(
         .filter(|(option, _)| *option != "--checkpoint")
         .collect();
     named::check(&others, args.resume.as_slice())
+}
+
+/// The time of a run, its past included, that takes `total` more steps.
+#[expect(clippy::cast_precision_loss, reason = "a clock counts fewer steps than 2^53")]
+fn length(engine: &Engine, total: u64) -> f64 {
+    let clock = engine.clock();
+    clock.steps.saturating_add(total) as f64 * clock.time_step.abs()
 }
 
 /// The number of requested steps.

@@ -38,14 +38,14 @@ pub(super) fn error_text(error: &anyhow::Error) -> String {
     }
 }
 
-/// The notes of a run, e.g. that it does not run on the device, or that its Δt is too long in a way that nothing else would show.
-pub(super) fn print_note(engine: &crate::engine::Engine) {
+/// The notes of a run, e.g. that it does not run on the device, or that its Δt is too long in a way that nothing else would show. The run ends at `end`.
+pub(super) fn print_note(engine: &crate::engine::Engine, end: Option<f64>) {
     if let Some(note) = engine.report().note {
         tell!("note: {note}");
     }
     let scenario = engine.scenario();
     let time_step = engine.clock().time_step;
-    for words in not_covered(scenario, time_step)
+    for words in not_covered(scenario, time_step, end)
         .into_iter()
         .chain(idle_layers(scenario))
     {

@@ -1,11 +1,13 @@
 //! Warnings about waves for which the grid of a scene is too coarse, and about what its model does not cover.
 
 mod hidden;
+mod losses;
 mod quantum;
 mod rounded;
 
+pub use losses::strongest as strongest_loss;
+
 use super::dispersion;
-use crate::physics::attenuation::plane_wave;
 use crate::physics::dispersion::{Law, Steps};
 use crate::physics::{Initial, Model, Sets, Value};
 use crate::scene::Scenario;
@@ -56,18 +58,19 @@ pub fn too_coarse(scenario: &Scenario, time_step: f64) -> Vec<String> {
             out.extend(pulses(scenario));
         }
     }
-    out.extend(not_covered(scenario, time_step));
+    out.extend(not_covered(scenario, time_step, scenario.time().end));
     out
 }
 
 /// What in a scene is beyond the validity of its model, with value, limit and remedy: losses that relaxations do not
 /// follow, packets, sources and detectors in places that are damped or silent, and what single precision cannot resolve
-/// in steps of `time_step`.
-pub fn not_covered(scenario: &Scenario, time_step: f64) -> Vec<String> {
-    (losses(scenario).into_iter())
+/// and no signal has in steps of `time_step` until `end`.
+pub fn not_covered(scenario: &Scenario, time_step: f64, end: Option<f64>) -> Vec<String> {
+    (losses::told(scenario).into_iter())
+        .chain(aliased(scenario, time_step))
         .chain(quantum::exchanged(scenario))
         .chain(hidden::told(scenario))
-        .chain(rounded::told(scenario, time_step))
+        .chain(rounded::told(scenario, time_step, end))
         .collect()
 }
 
@@ -87,76 +90,27 @@ pub fn idle_layers(scenario: &Scenario) -> Vec<String> {
         .collect()
 }
 
-/// The numbers of layers that set something.
-fn numbers(scenario: &Scenario, sets: Sets) -> impl Iterator<Item = f64> {
-    let layers = scenario.medium().layers().iter();
-    layers.filter_map(move |layer| match layer.value {
-        Value::Number(number) if layer.sets == sets => Some(number),
-        _ => None,
-    })
+/// What a source plays.
+struct Played {
+    /// Its number.
+    source: usize,
+    /// Its highest frequency, Hz.
+    own: f64,
+    /// The lowest and the highest frequency in the medium, Hz: behind and ahead of a moving source, f/(1 ± v/c).
+    heard: [f64; 2],
+    /// Whether it moves.
+    moves: bool,
 }
 
-/// An attenuation that is too strong for the law that it is to follow, in the medium that attenuates most and is fastest: there a wavelength loses most.
-fn losses(scenario: &Scenario) -> Option<String> {
-    let Model::Acoustic(acoustic) = scenario.model() else {
-        return None;
-    };
-    let law = acoustic.attenuation?;
-    let value = numbers(scenario, Sets::Attenuation).fold(law.value, f64::max);
-    let speed = numbers(scenario, Sets::Speed).fold(acoustic.speed, f64::max);
-    let made = law.relaxations();
-    let missed = law.missed(&made, speed, value);
-    if missed <= MOST_MISSED {
-        return None;
-    }
-    let weak = law.missed(&made, speed, 1e-9 * value);
-    if weak > MOST_MISSED {
-        return Some(format!(
-            "Relaxations follow an attenuation that hardly changes with frequency only in part: they miss exponent {} over {} to {}Hz by {:.0} %, however weak it is. \
-             Use an exponent of 0.1 or more, or a narrower band.",
-            law.exponent,
-            units::si(law.band[0]),
-            units::si(law.band[1]),
-            100.0 * weak
-        ));
-    }
-    // Of what a weak loss follows, more is missed the stronger it is.
-    let (mut least, mut most) = (0.0, value);
-    for _ in 0..20 {
-        let middle = f64::midpoint(least, most);
-        if law.missed(&made, speed, middle) <= MOST_MISSED {
-            least = middle;
-        } else {
-            most = middle;
-        }
-    }
-    let a_wave = |value: f64| {
-        let of = |f: f64| plane_wave(&made, speed, value, f)[0] * speed / f;
-        law.band.map(of).into_iter().fold(0.0, f64::max)
-    };
-    Some(format!(
-        "The medium attenuates by up to {:.2} dB a wavelength ({} dB/m at {}Hz), more than its relaxations are made for: they miss the law by {:.0} %. \
-         Within {:.0} % they follow it up to {:.2} dB a wavelength: use at most {} dB/m, or a narrower band.",
-        a_wave(value),
-        figure(value),
-        units::si(law.at),
-        100.0 * missed,
-        100.0 * MOST_MISSED,
-        a_wave(least),
-        figure(least)
-    ))
-}
-
-/// The lowest and the highest frequency emitted by each source, behind and ahead of a moving one, f/(1 ± v/c), and
-/// whether it moves; those of recordings are not known, nor is the frequency ahead of a source that is faster than
-/// sound. c is the speed without layers.
-fn played(scenario: &Scenario) -> impl Iterator<Item = ([f64; 2], bool)> {
-    let sources = scenario.file().sources.iter();
+/// What each source plays; recordings are not known, nor is the frequency ahead of a source that is faster than sound. c
+/// is the speed without layers.
+fn played(scenario: &Scenario) -> impl Iterator<Item = Played> {
+    let sources = scenario.file().sources.iter().enumerate();
     let speed = match scenario.model() {
         Model::Acoustic(acoustic) => acoustic.speed,
         Model::Quantum(_) => f64::INFINITY,
     };
-    sources.filter_map(move |source| {
+    sources.filter_map(move |(number, source)| {
         let [lowest, highest] = match source.signal {
             SignalFile::Sine { frequency } | SignalFile::Ricker { frequency } | SignalFile::Burst { frequency, .. } => {
                 [frequency; 2]
@@ -170,11 +124,39 @@ fn played(scenario: &Scenario) -> impl Iterator<Item = ([f64; 2], bool)> {
         };
         let mach = source.velocity.iter().map(|v| v * v).sum::<f64>().sqrt() / speed;
         let ahead = if mach < 1.0 { 1.0 - mach } else { 1.0 };
-        Some(([lowest / (1.0 + mach), highest / ahead], mach > 0.0))
+        Some(Played {
+            source: number,
+            own: highest,
+            heard: [lowest / (1.0 + mach), highest / ahead],
+            moves: mach > 0.0,
+        })
     })
 }
 
-/// The highest frequency of the sources, compared with the sites per wavelength and the band of the lattice.
+/// Whether steps of `time_step` sample what a source plays less than twice a period.
+fn is_aliased(own: &Played, time_step: f64) -> bool {
+    2.0 * own.own * time_step.abs() > 1.0
+}
+
+/// A source that plays higher than half of the rate of the steps, the highest of several: they take its signal once
+/// each, and what they take is that of a lower frequency, |f − n/Δt| with the nearest whole number n.
+fn aliased(scenario: &Scenario, time_step: f64) -> Option<String> {
+    let above = played(scenario).filter(|own| is_aliased(own, time_step));
+    let highest = above.max_by(|one, other| one.own.total_cmp(&other.own))?;
+    let (f, rate) = (highest.own, 1.0 / time_step.abs());
+    Some(format!(
+        "Steps of Δt = {} carry no frequency above 1/(2Δt) = {}Hz: what source.{} plays at {}Hz sounds as {}Hz. Use a lower frequency, or a Δt below {} (time.step, or a finer spacing).",
+        figure(time_step.abs()),
+        units::si(0.5 * rate),
+        highest.source,
+        units::si(f),
+        units::si((f - (f / rate).round() * rate).abs()),
+        figure(0.5 / f)
+    ))
+}
+
+/// The highest frequency of the sources that the steps sample, compared with the sites per wavelength and the band of
+/// the lattice.
 fn sources(scenario: &Scenario, law: Law) -> Option<String> {
     let (
         Model::Acoustic(acoustic),
@@ -189,10 +171,16 @@ fn sources(scenario: &Scenario, law: Law) -> Option<String> {
     else {
         return None;
     };
-    let set = numbers(scenario, Sets::Speed).filter(|speed| *speed > 0.0);
+    let layers = scenario.medium().layers().iter();
+    let set = layers.filter_map(|layer| match layer.value {
+        Value::Number(speed) if layer.sets == Sets::Speed && speed > 0.0 => Some(speed),
+        _ => None,
+    });
     // The slowest medium has the shortest waves.
     let speed = set.fold(acoustic.speed, f64::min);
-    let all = played(scenario).map(|([_, highest], moves)| (highest, moves));
+    // What steps do not sample sounds at another frequency, see `aliased`.
+    let sampled = played(scenario).filter(|own| !is_aliased(own, step));
+    let all = sampled.map(|own| (own.heard[1], own.moves));
     let (highest, moves) = all.fold((0.0, false), |most, own| if own.0 > most.0 { own } else { most });
     let ahead = if moves { " ahead of what moves" } else { "" };
     let length = speed / (highest * spacing);
@@ -277,36 +265,6 @@ mod tests {
         );
     }
 
-    /// Half a decibel a wavelength is followed; some decibels are not, which is said with the most that is.
-    #[test]
-    fn losses_are_held_against_the_law() {
-        // 340 m/s, 20 sites at 17 Hz, 20 m: as many decibels a wavelength as 20 times those a metre.
-        let law = |value: f64, more: &str| {
-            said(&format!(
-                "format = 1\n[grid]\nsize = [64]\nspacing = 1.0\n[acoustic]\nspeed = 340.0\nattenuation = {{ at = 17.0, value = {value}, {more} }}\n\
-                 [[pulse]]\ncenter = [30.0]\nwidth = 6.0\n"
-            ))
-        };
-        let lossy = |value: f64| law(value, "band = [8.5, 17.0]");
-        assert_eq!(lossy(0.02), "");
-        // The same however weak it is, over a wide band that it hardly changes in.
-        let flat = law(1e-4, "exponent = 0.0, band = [1.7, 17.0]");
-        assert!(flat.contains("they miss exponent 0 over 1.7"), "{flat}");
-        let strong = lossy(0.3);
-        assert!(
-            strong.starts_with("The medium attenuates by up to") && strong.contains("use at most "),
-            "{strong}"
-        );
-        let most: f64 = strong
-            .split("use at most ")
-            .nth(1)
-            .and_then(|rest| rest.split(' ').next())
-            .unwrap()
-            .parse()
-            .unwrap();
-        assert_eq!(lossy(0.95 * most), "");
-    }
-
     #[test]
     fn layers_between_sites_are_told() {
         let told = |shape: &str| {
@@ -329,6 +287,41 @@ mod tests {
         ] {
             assert_eq!(told(shape), "", "{shape}");
         }
+    }
+
+    /// Steps of 0.1 ms sample up to 5 kHz: 6 and 14 kHz are taken for 4 kHz. What they sample and the grid does not carry decays beside its source.
+    #[test]
+    fn sources_are_held_against_the_steps() {
+        for (frequency, heard) in [("6.000 kHz", 6e3), ("14.00 kHz", 14e3)] {
+            let told = sound(heard, "");
+            assert!(
+                told.starts_with(&format!(
+                    "Steps of Δt = 1.000e-4 carry no frequency above 1/(2Δt) = 5.000 kHz: what source.0 plays at {frequency} sounds as 4.000 kHz."
+                )),
+                "{told}"
+            );
+            assert!(!told.contains("decays"), "{told}");
+        }
+        assert!(sound(6e3, "").ends_with("a Δt below 8.333e-5 (time.step, or a finer spacing)."));
+        let sampled = sound(4.9e3, "");
+        assert!(sampled.contains("4.900 kHz decays beside it"), "{sampled}");
+        assert!(!sampled.contains("sounds as"), "{sampled}");
+        // One that is sampled is still held against the grid beside one that is not.
+        let both = sound(6e3, "[[source]]\nat = [20.0]\nsignal = \"ricker\"\nfrequency = 120.0\n");
+        assert!(
+            both.contains("at 120.0 Hz decays beside it") && both.contains("source.1 plays"),
+            "{both}"
+        );
+        // Runs and pictures print what is not covered.
+        let text = "format = 1\n[grid]\nsize = [64]\nspacing = 1.0\n[acoustic]\n[[source]]\nat = [10.0]\nsignal = \"chirp\"\nfrequency = 40.0\n\
+                    to_frequency = 6e3\nduration = 1.0\n";
+        let (_, scenario) = solver::read_scene_text(text, None, &[]).unwrap();
+        assert!(
+            not_covered(&scenario, 1e-4, None)
+                .join("")
+                .contains("source.0 plays at 6.000 kHz")
+        );
+        assert!(!not_covered(&scenario, 8e-5, None).join("").contains("source.0"));
     }
 
     /// A cloud of width 2 on a line is 1/5 dense, J is ½: waves of 4 sites come from g|ψ|² = J(π/2)² = 1.23, g = 6.2.

@@ -111,12 +111,8 @@ impl SweepPlan {
     /// # Errors
     /// What is wrong with it.
     pub fn scenario(&self, values: &[f64]) -> Result<Scenario, SweepError> {
-        self.read(&self.settings(values))
-    }
-
-    /// The scene with these settings.
-    fn read(&self, settings: &[String]) -> Result<Scenario, SweepError> {
-        let read = solver::read_scene_text(&self.text, self.origin.as_deref(), settings);
+        let settings = self.settings(values);
+        let read = solver::read_scene_text(&self.text, self.origin.as_deref(), &settings);
         let (_, scenario) = read.map_err(|faults| SweepError::Scene {
             setting: settings.join(", "),
             faults,
@@ -214,23 +210,10 @@ impl SweepPlan {
     /// If the scene has faults or the run fails.
     pub fn measure(&self, number: usize, stop: &Stop) -> Result<Option<SweepPoint>, SweepError> {
         let values = self.values(number);
-        let mut scenario = self.scenario(&values)?;
+        let scenario = self.scenario(&values)?;
         let mut wanted = Vec::new();
         for quantity in &self.sweep.measures {
             wanted.push(quantity.resolve(&scenario)?);
-        }
-        // A detector that records seldom has its last record before the time that is asked for.
-        let mut settings = self.settings(&values);
-        let given = settings.len();
-        for subject in wanted.iter().flat_map(Wanted::subjects) {
-            if let Subject::Detector(place) = subject
-                && scenario.detectors()[*place].every > 1
-            {
-                settings.push(format!("detector.{place}.every=1"));
-            }
-        }
-        if settings.len() > given {
-            scenario = self.read(&settings)?;
         }
         let failed = |error: EngineError| SweepError::Run {
             setting: self.settings(&values).join(", "),

@@ -92,19 +92,22 @@ impl Reading {
 
     /// The reading after a `value` that was measured `passed` seconds after the reading `before`, `since` seconds after
     /// the first: the mean over the whole time, or with the time constant `over` a mean in which the past fades as
-    /// e^(−t/over) (the time weighting of sound level meters, IEC 61672-1, there 0.125 s and 1 s).
+    /// e^(−t/over) (the time weighting of sound level meters, IEC 61672-1, there 0.125 s and 1 s). Such a mean begins
+    /// with silence, (1/over) ∫ value e^(−(t − t′)/over) dt′ since the first, as a picture's does: its first reading is
+    /// that of 0.
     #[must_use]
     pub fn after(self, before: Option<f64>, value: f64, [passed, since]: [f64; 2], over: Option<f64>) -> f64 {
-        let new = self.averaged(value);
-        let Some(before) = before.filter(|_| self != Self::Itself && since > 0.0) else {
-            return self.of_average(new);
+        if self == Self::Itself {
+            return value;
+        }
+        let (before, share) = match (before, over) {
+            // What has just begun has not lasted yet.
+            (None, Some(_)) => (0.0, 0.0),
+            (Some(before), Some(over)) => (self.average_of(before), -(-passed / over).exp_m1()),
+            (Some(before), None) if since > 0.0 => (self.average_of(before), (passed / since).min(1.0)),
+            (_, None) => (0.0, 1.0),
         };
-        let share = match over {
-            Some(over) => -(-passed / over).exp_m1(),
-            None => (passed / since).min(1.0),
-        };
-        let before = self.average_of(before);
-        self.of_average(before + share * (new - before))
+        self.of_average(before + share * (self.averaged(value) - before))
     }
 }
 
@@ -220,6 +223,39 @@ mod tests {
             "{fading}"
         );
         assert!(Reading::Level.after(None, 0.0, [0.0, 0.0], None) <= SILENCE);
+        assert!(
+            (read(Reading::Level, Some(2.0)).unwrap_or(0.0) - 10.0 * (fading / REFERENCE_PRESSURE.powi(2)).log10())
+                .abs()
+                < 1e-9
+        );
         assert!((Reading::Itself.after(Some(3.0), -7.0, [1.0, 1.0], None) + 7.0).abs() < 1e-15);
+    }
+
+    /// A constant pressure p that begins with the run makes p²(1 − e^(−t/T)), whether it is recorded at every step or at
+    /// every fourth; one that lasts a step Δt only leaves p² (Δt/T) e^(−t/T), and one at t = 0 alone nothing.
+    #[test]
+    fn means_that_fade_begin_with_silence() {
+        let read = |reading: Reading, every: usize, pressure: &dyn Fn(u32) -> f64| {
+            let (step, mut last, mut before) = (1e-3, 0.0, None);
+            for n in (0..=500u32).step_by(every) {
+                let t = step * f64::from(n);
+                before = Some(reading.after(before, pressure(n), [t - last, t], Some(0.125)));
+                last = t;
+            }
+            before.unwrap_or(f64::NAN)
+        };
+        let rise = 1.0 - (-4.0f64).exp();
+        for every in [1, 4] {
+            assert!((read(Reading::Mean, every, &|_| 3.0) - 3.0 * rise).abs() < 1e-12);
+            assert!((read(Reading::Rms, every, &|_| 3.0) - 3.0 * rise.sqrt()).abs() < 1e-12);
+            let level = 10.0 * (9.0 * rise / REFERENCE_PRESSURE.powi(2)).log10();
+            assert!((read(Reading::Level, every, &|_| 3.0) - level).abs() < 1e-9);
+        }
+        // e^(Δt/T) − 1 is Δt/T for a step that is as short as this, up to 0.4 %.
+        let click = read(Reading::Level, 1, &|n| if n == 1 { 3.0 } else { 0.0 });
+        let wanted = 10.0 * (9.0 * (1e-3 / 0.125) * (-4.0f64).exp() / REFERENCE_PRESSURE.powi(2)).log10();
+        assert!((click - wanted).abs() < 0.03, "{click} for {wanted}");
+        let first = read(Reading::Rms, 1, &|n| if n == 0 { 3.0 } else { 0.0 });
+        assert!(first.abs() < 1e-15, "{first}");
     }
 }

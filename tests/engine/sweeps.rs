@@ -1,6 +1,7 @@
 //! Sweeps: when they look whether they shall end, and what the theory of transmission says.
 
 use super::scene_from;
+use ripplon::engine::Engine;
 use ripplon::engine::sweep::{Stop, SweepPlan};
 use ripplon::physics::reference::transfer;
 use std::sync::Arc;
@@ -139,4 +140,42 @@ fn sweeps_measure_where_trajectories_stand() {
         let expected = 20.0 + 2.0 * (0.5 * k).sin() / 0.5;
         assert!((found - expected).abs() < 0.02, "{found} {expected}");
     }
+}
+
+/// A sweep measures what a run and its predictions do: detectors record as seldom as the scene says, and as seldom as a value of the sweep says. Step 48 is one at which both record; at step 50 neither does, and a value at a point is that of the step.
+#[test]
+fn sweeps_measure_what_runs_record() {
+    let detector = |name: &str, what: &str| format!("[[detector]]\nname = \"{name}\"\nat = [0.6]\nevery = 8\n{what}\n");
+    let text = format!(
+        "format = 1\n[grid]\nsize = [100]\nspacing = 0.01\n[acoustic]\n[time]\nstep = 2e-5\nend = 2e-3\n[solver]\nmethod = \"fdtd\"\nprecision = \"double\"\n\
+         [[pulse]]\ncenter = [0.3]\nwidth = 0.05\n{}{}{}\
+         [sweep]\nvary = [\"detector.0.every=1,8\"]\nmeasure = [\"loud@9.6e-4\", \"crest@9.6e-4\", \"loud@1e-3\", \"ear@1e-3\"]\n",
+        detector("loud", "as = \"rms\""),
+        detector("crest", "measure = \"peak\""),
+        detector("ear", "measure = \"value\""),
+    );
+    let scenario = scene_from(&text, &[]);
+    let plan = SweepPlan {
+        text,
+        origin: None,
+        sweep: scenario.sweep().cloned().unwrap(),
+    };
+    let never: Stop = Arc::new(|| false);
+    let measured = |number: usize| plan.measure(number, &never).unwrap().unwrap().measured;
+    for (number, every) in [1, 8].into_iter().enumerate() {
+        let mut engine = Engine::new(Arc::new(plan.scenario(&plan.values(number)).unwrap())).unwrap();
+        let found = measured(number);
+        let mut recorded = |steps: u64| {
+            engine.advance(steps).unwrap();
+            [0, 1, 2].map(|detector| *engine.taps().series(detector).1.last().unwrap())
+        };
+        let early = recorded(48);
+        let late = recorded(2);
+        assert_eq!(found[..3], [early[0], early[1], late[0]], "every = {every}");
+        assert!((late[0] == early[0]) == (every == 8));
+        assert!(found[3] != late[2], "the last record of the ear is that of step 48");
+    }
+    let (often, seldom) = (measured(0), measured(1));
+    assert!((often[0] / seldom[0] - 1.0).abs() > 1e-6, "{often:?} {seldom:?}");
+    assert_eq!([often[1], often[3]], [seldom[1], seldom[3]]);
 }

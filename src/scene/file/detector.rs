@@ -101,15 +101,14 @@ section! {
         measure: Option<Measure> = maybe "`value` at a point, `flux` through a line, `probability` (quantum) or `energy` (acoustic) in a region";
         /// it records at steps whose number is a multiple of this, at their exact times. Energy and flux of a large
         /// region cost most; at the steps between, they only cost what the velocity costs. Tables leave the cells of
-        /// the other steps empty; at such a step `[[expect]]` uses the value that would be recorded, for `mean`, `rms`
-        /// and `level` the last one recorded, and `[sweep]` records the value. `peak` is the largest value of the
-        /// recorded steps
+        /// the other steps empty; at such a step `[[expect]]` and `[sweep]` use the value that would be recorded, for
+        /// `mean`, `rms` and `level` the last one recorded. `peak` is the largest value of the recorded steps
         every: Option<usize> = maybe "1";
         /// `itself`, or a mean over time: `mean`, `rms` (root mean square), or for a pressure `level` (dB re 20 µPa);
         /// the mean of a flux is the mean intensity
         reading as "as": Reading = or [Reading::Itself];
         /// for `mean`, `rms` and `level`: the time constant in s with which the past fades, e^(−t/over), as in sound
-        /// level meters (0.125 and 1 s, IEC 61672-1)
+        /// level meters (0.125 and 1 s, IEC 61672-1); it begins with silence
         over: Option<f64> = maybe "all of the run", "", "s";
         /// for `velocity`: its direction, a vector of any length except 0
         direction: Vec<f64> = empty "along x on a line";
