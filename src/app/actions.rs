@@ -230,6 +230,8 @@ impl App {
                 .say("Nothing of this scene can be wrong unseen; open another one");
             return;
         }
+        // A relief and a view in space show one run alone.
+        self.document.draft.view.mode = ViewMode::Plane;
         self.frame_history.leave();
         self.history.clear();
         self.worker.send(Command::Reset);
