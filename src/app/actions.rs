@@ -201,6 +201,10 @@ impl App {
             Action::Sweep => self.sweep.open ^= true,
             Action::RunHere => self.run_here(ctx),
             Action::MeasurePosition => self.measure_position(),
+            Action::Levels if self.document.draft.acoustic.is_some() && !self.levels.open => {
+                self.notices
+                    .say("Only quantum scenes have levels; this one is of sound");
+            }
             Action::Levels => self.levels.open ^= true,
             Action::Room => self.room.open ^= true,
             Action::Dispersion => self.dispersion.open ^= true,
@@ -230,6 +234,8 @@ impl App {
                 .say("Nothing of this scene can be wrong unseen; open another one");
             return;
         }
+        // A relief and a view in space show one run alone.
+        self.document.draft.view.mode = ViewMode::Plane;
         self.frame_history.leave();
         self.history.clear();
         self.worker.send(Command::Reset);
@@ -435,6 +441,11 @@ impl App {
     /// Finds the particle somewhere; another seed each time, which the notice names.
     fn measure_position(&mut self) {
         static SEED: AtomicU64 = AtomicU64::new(1);
+        if self.document.draft.acoustic.is_some() {
+            self.notices
+                .say("Sound is not found at one place; open a quantum scene, or take a detector");
+            return;
+        }
         let seed = SEED.fetch_add(1, Relaxed);
         self.frame_history.leave();
         let Some(scenario) = &self.worker.last_frame().scenario else {

@@ -39,8 +39,10 @@ pub struct Canvas<'a> {
     pub history: &'a History,
     /// The panels are hidden.
     pub bare: bool,
-    /// Points a site by which it is decided whether phases can be seen as hues; `None` = those of this picture.
+    /// Pixels a site by which it is decided whether phases can be seen as hues; `None` = those of this picture.
     pub scale: Option<f32>,
+    /// An audience looks on that cannot zoom.
+    pub lecture: bool,
 }
 
 impl Canvas<'_> {
@@ -126,7 +128,8 @@ fn as_graph(
         draft: (!canvas.bare).then_some(&canvas.document.draft),
         medium: canvas.medium,
         title: graph_title(&canvas.document.draft),
-        asks_for_phase: view_panel::quantity(&canvas.document.draft) == Quantity::Phase,
+        asks_for_phase: view_panel::quantity(&canvas.document.draft) == Quantity::Phase
+            && !view_panel::no_hues(scenario, canvas.lecture).is_empty(),
         levels: view.levels,
         units: Units::of(scenario, frame.clock.time_step),
         difference: None,
@@ -168,7 +171,8 @@ pub fn show(
     let asked = asked_quantity(canvas.document, rank);
     let flat = rank > 1 && canvas.document.draft.view.mode == ViewMode::Plane;
     let quantity = if flat {
-        shown_quantity(scenario, asked, f64::from(canvas.scale.unwrap_or(view.camera.scale())))
+        let own = view.camera.scale() * ui.ctx().pixels_per_point();
+        shown_quantity(scenario, asked, f64::from(canvas.scale.unwrap_or(own)))
     } else {
         asked
     };
@@ -195,7 +199,7 @@ pub fn show(
         note: if view.range.is_held() {
             "faint: the range ends at 1 % of the largest amplitude so far"
         } else if quantity != asked {
-            view_panel::no_hues(scenario)
+            view_panel::no_hues(scenario, canvas.lecture)
         } else {
             ""
         },

@@ -244,7 +244,7 @@ pub const ACTIONS: &[Entry] = &[
     entry(Action::Restore, Menu::Run, "Back to snapshot", Icon::History, &[key(NONE, Key::C)], "Returns to the state kept aside."),
     entry(Action::Earlier, Menu::Run, "Earlier picture", Icon::SkipBack, &[key(NONE, Key::OpenBracket)], "Looks back through the pictures of the last seconds; the run pauses and keeps its state."),
     entry(Action::Later, Menu::Run, "Later picture", Icon::SkipForward, &[key(NONE, Key::CloseBracket)], "Looks forward again, up to the present."),
-    entry(Action::Rest, Menu::Run, "Rest at the end", Icon::Flag, &[], "A run pauses where its lesson is over: at the focus of a mirror, else at the scene's end, and in reversed time at t = 0. Play goes on from there. Again to turn it off."),
+    entry(Action::Rest, Menu::Run, "Rest at the end", Icon::Flag, &[], "A run pauses where its lesson is over: with a mirror where the way back was as long as the way out, else at the scene's end, and in reversed time at t = 0. Play goes on from there. Again to turn it off."),
     entry(Action::RunHere, Menu::Run, "Run on this machine", Icon::ArrowLeftToLine, &[], "Lets go of the run on another machine, which goes on there, and starts the scene here from t = 0."),
     entry(Action::MeasurePosition, Menu::Run, "Measure the position", Icon::Crosshair, &[key(NONE, Key::X)], "Finds the particle somewhere, by Born's rule, to within a hundredth of the grid; what runs on is what the measurement left of the wave."),
     entry(Action::Sweep, Menu::Run, "Sweep…", Icon::ChartScatter, &[], "Runs the scene once for each of several values, and plots what is measured beside the theory."),

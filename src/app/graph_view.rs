@@ -41,7 +41,7 @@ pub struct Sources<'a> {
     pub medium: &'a MediumImage,
     /// Name of the value with its formula.
     pub title: &'a str,
-    /// Whether the scene asks for the phase, of which it is said where it cannot be seen.
+    /// Whether the scene asks for the phase, and it is said where it cannot be seen.
     pub asks_for_phase: bool,
     /// The range of what the worker gives.
     pub levels: Levels,
@@ -294,10 +294,10 @@ fn axes(painter: &Painter, plot: Rect, view: &ViewState, sources: &Sources<'_>, 
     painter.text(
         plot.left_top() - vec2(0.0, 4.0),
         Align2::LEFT_BOTTOM,
-        match fill(view, sources) {
+        match fill(painter.ctx(), view, sources) {
             Fill::Phases => BY_PHASE.to_owned(),
             // What was asked for cannot be seen.
-            Fill::Plain if sources.asks_for_phase => format!("{}; {}", sources.title, no_hues(sources.scenario)),
+            Fill::Plain if sources.asks_for_phase => format!("{}; {}", sources.title, no_hues(sources.scenario, false)),
             Fill::Plain | Fill::Values => sources.title.to_owned(),
         },
         FontId::proportional(12.5),
@@ -409,10 +409,13 @@ fn level_line(
 const BY_PHASE: &str = "|ψ|², coloured by phase";
 
 /// Hues where a wavelength has room for them.
-fn fill(view: &ViewState, sources: &Sources<'_>) -> Fill {
+fn fill(ctx: &egui::Context, view: &ViewState, sources: &Sources<'_>) -> Fill {
     if sources.frame.image.quantity != Some(Quantity::Phase) {
         Fill::Values
-    } else if hues_have_room(sources.scenario, f64::from(view.camera.scale())) {
+    } else if hues_have_room(
+        sources.scenario,
+        f64::from(view.camera.scale() * ctx.pixels_per_point()),
+    ) {
         Fill::Phases
     } else {
         Fill::Plain
@@ -439,7 +442,7 @@ fn curve(ui: &Ui, plot: Rect, view: &ViewState, sources: &Sources<'_>, bottom: f
         height: height as f32,
         low: 0.0,
         high: top as f32,
-        fill: fill(view, sources),
+        fill: fill(ui.ctx(), view, sources),
         zero: if bottom < 0.0 { 0.5 } else { 0.0 },
         line: if theme::is_paper() {
             [0.09, 0.1, 0.12, 0.85]

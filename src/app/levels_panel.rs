@@ -174,9 +174,11 @@ impl LevelsPanel {
         }
         let palette = theme::palette(ui);
         let mut chosen: Option<Vec<EigenstateFile>> = None;
+        let room = (ui.available_height() - 40.0).max(120.0);
         egui::ScrollArea::vertical()
             .auto_shrink([false, true])
-            .max_height((ui.available_height() - 40.0).max(120.0))
+            .max_height(room)
+            .min_scrolled_height(room)
             .show(ui, |ui| {
                 for (n, level) in self.list.iter_mut().enumerate() {
                     ui.horizontal(|ui| {

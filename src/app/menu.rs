@@ -35,12 +35,13 @@ impl Can {
             Action::BackToTurn => self.turned && self.run,
             Action::RunHere => self.elsewhere,
             Action::SourceTool => self.sound,
+            Action::MeasurePosition => self.run && !self.sound,
+            Action::Levels => !self.sound,
             Action::PlayPause
             | Action::Step
             | Action::Reverse
             | Action::Reset
             | Action::Snapshot
-            | Action::MeasurePosition
             | Action::Earlier
             | Action::Later
             | Action::ExportPicture

@@ -69,7 +69,7 @@ pub fn signals(ui: &mut Ui, frame: &Frame, size: egui::Vec2) {
     for (n, (name, signals)) in ["recorded", "played"].into_iter().zip(&mirror.signals).enumerate() {
         let top = area.top() + n as f32 * (height + CAPTION);
         let count = mirror.sites[n].len();
-        let line = format!("{name}: {count} sites over time");
+        let line = format!("{name}: {} over time", crate::units::counted(count as u64, "site"));
         caption(ui, pos2(area.left(), top), area.width(), &line);
         let rect = Rect::from_min_size(pos2(area.left(), top + CAPTION), vec2(area.width(), height - 4.0));
         ui.painter().rect_filled(rect, 0.0, ground(ui, map));

@@ -50,9 +50,14 @@ impl Notices {
         }
     }
 
-    /// Takes back what is no longer so.
+    /// Takes back what is no longer so: notices whose titles begin like this.
     pub fn clear(&mut self, title: &str) {
-        self.list.retain(|notice| notice.title != title);
+        self.list.retain(|notice| !notice.title.starts_with(title));
+    }
+
+    /// Takes back all faults: what they were said of is there no longer.
+    pub fn clear_faults(&mut self) {
+        self.list.retain(|notice| !notice.fault);
     }
 
     /// The notices that are shown.
@@ -104,6 +109,9 @@ fn corner(ctx: &egui::Context, area: egui::Rect) -> egui::Pos2 {
     }
 }
 
+/// The greatest height of the details of a notice; they are scrolled beyond it.
+const DETAILS: f32 = 240.0;
+
 /// Room for the button that closes a notice.
 const CLOSE: f32 = 32.0;
 
@@ -136,9 +144,11 @@ fn card(ui: &mut egui::Ui, notice: &Notice, n: usize) -> bool {
                 });
             });
             if !notice.lines.is_empty() {
+                // Whatever fits is shown: an area alone would be lower.
                 egui::ScrollArea::vertical()
                     .id_salt(("notice", n))
-                    .max_height(240.0)
+                    .max_height(DETAILS)
+                    .min_scrolled_height(DETAILS)
                     .show(ui, |ui| {
                         for line in &notice.lines {
                             ui.add(egui::Label::new(line).wrap().selectable(true));
@@ -153,6 +163,27 @@ fn card(ui: &mut egui::Ui, notice: &Notice, n: usize) -> bool {
 mod tests {
     use super::*;
     use egui::{Id, Order, Rect, pos2, vec2};
+
+    /// All faults of a scene are seen at once where there is room for them.
+    #[test]
+    fn the_details_of_a_fault_have_their_room() {
+        let ctx = egui::Context::default();
+        theme::install(&ctx);
+        let screen = Rect::from_min_size(pos2(0.0, 0.0), vec2(800.0, 600.0));
+        let mut notices = Notices::default();
+        let lines = (0..30).map(|n| format!("line {n}: there is no such key")).collect();
+        notices.fault("The scene cannot be opened", lines);
+        for _ in 0..4 {
+            let input = egui::RawInput {
+                screen_rect: Some(screen),
+                ..egui::RawInput::default()
+            };
+            let mut output = ctx.run_ui(input, |ui| notices.show(ui.ctx(), screen));
+            output.textures_delta.clear();
+        }
+        let card = card_rect(&ctx, "notices").unwrap();
+        assert!(card.height() > DETAILS, "{card:?}");
+    }
 
     #[test]
     fn a_fault_leaves_the_buttons_of_a_run_that_rests_free() {

@@ -338,6 +338,7 @@ impl App {
                     history: &self.history,
                     bare: self.bare,
                     scale: None,
+                    lecture: self.demo.is_some(),
                 };
                 let request = canvas::show(ui, &canvas, &mut self.view, self.pictures.as_mut(), &mut self.bar);
                 self.notices.show(ui.ctx(), area);

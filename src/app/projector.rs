@@ -95,7 +95,8 @@ impl App {
             space: &self.space,
             history: &self.history,
             bare: true,
-            scale: Some(self.view.camera.scale()),
+            scale: Some(self.view.camera.scale() * ctx.pixels_per_point()),
+            lecture: self.demo.is_some(),
         };
         let builder = ViewportBuilder::default()
             .with_title(format!("{} – picture", self.document.title()))

@@ -288,7 +288,10 @@ impl App {
         self.dispersion.start_over();
         self.view.tools.start_over(&self.document.draft);
         self.history.clear();
-        self.notices.clear("The scene cannot be opened");
+        if !self.first_try {
+            // They were said of the scene before; the fault of a link, which stands there before any scene, was not.
+            self.notices.clear_faults();
+        }
         if self.document.checks().edited {
             // What the scene says of itself is not said of it with other values.
             self.check();
@@ -330,7 +333,12 @@ impl App {
     }
 
     pub(super) fn refuse(&mut self, faults: &Faults) {
-        self.notices.fault("The scene cannot be opened", lines(faults));
+        let title = match faults.list.len() {
+            1 => CANNOT_BE_OPENED.to_owned(),
+            count => format!("{CANNOT_BE_OPENED}: {count} faults"),
+        };
+        self.notices.clear(CANNOT_BE_OPENED);
+        self.notices.fault(title, lines(faults));
         // The scene of the last time is gone or broken: the first start's scene instead of an empty window.
         if std::mem::take(&mut self.first_try) {
             let fallback = presets::find(FIRST_PRESET).or(presets::all().first());
@@ -395,6 +403,9 @@ impl App {
 
 /// What a file does not hold of edits that were made while the scene ran.
 const WHEN_EDITED: &str = "Edits were made while it ran. In the file they act from the start, those of a mirror’s way back from the reversal on";
+
+/// The title of a scene's faults.
+const CANNOT_BE_OPENED: &str = "The scene cannot be opened";
 
 /// What is wrong with a scene, for a notice: where it stands, then fault by fault.
 fn lines(faults: &Faults) -> Vec<String> {

@@ -139,11 +139,13 @@ pub fn map(file: &SceneFile, shown: Quantity, paper: bool) -> &'static colormap:
     colormap::resolve(&file.view.colormap, kind).unwrap_or_else(|_| colormap::auto(kind))
 }
 
-/// Why a phase that is asked for is not shown.
+/// Why a phase that is asked for is not shown; before an audience nothing that only who sits at the keys can mend.
 #[must_use]
-pub(super) fn no_hues(scenario: &Scenario) -> &'static str {
+pub(super) fn no_hues(scenario: &Scenario, lecture: bool) -> &'static str {
     if scenario.time().imaginary {
         "in imaginary time there is one phase everywhere"
+    } else if lecture {
+        ""
     } else {
         "hues need 10 pixels per wavelength: zoom in for the phase"
     }
@@ -184,11 +186,11 @@ pub fn show(ui: &mut Ui, file: &mut SceneFile, view: &mut ViewState, scenario: O
                 "auto".clone_into(&mut file.view.colormap);
             }
         }
-        let scale = f64::from(view.camera.scale());
+        let scale = f64::from(view.camera.scale() * ui.ctx().pixels_per_point());
         if let Some(scenario) = scenario.filter(|_| rank > 1 && file.view.mode == ViewMode::Plane)
             && shown_quantity(scenario, shown, scale) != shown
         {
-            hint(ui, &format!("Shown is the density; {}.", no_hues(scenario)));
+            hint(ui, &format!("Shown is the density; {}.", no_hues(scenario, false)));
         }
         // A graph of |ψ|² is coloured by the phase, whatever the map.
         if rank > 1 || shown != Quantity::Density {

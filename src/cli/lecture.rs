@@ -1,7 +1,8 @@
 //! `ripplon lecture`: a sequence of scenes with notes and timings, shown in a lecture hall.
 
 use super::InputError;
-use super::terminal::say;
+use super::scene::error_text;
+use super::terminal::{error, say};
 use crate::scene::lecture::Lecture;
 use crate::solver;
 use clap::Args;
@@ -19,18 +20,31 @@ pub struct LectureArgs {
 
 pub(super) fn run(args: &LectureArgs) -> anyhow::Result<()> {
     let lecture = Lecture::read(&args.file)?;
-    // A fault in the seventh scene is found out here rather than before an audience.
+    // Faults in the second and the seventh scene are found out here rather than before an audience.
+    let mut titles = Vec::new();
+    let mut failed: Option<anyhow::Error> = None;
     for stop in &lecture.stops {
-        solver::read_scene(&stop.scene, &stop.set)?;
+        match solver::read_scene(&stop.scene, &stop.set) {
+            Ok((_, scenario)) if stop.title.is_empty() => titles.push(scenario.title().to_owned()),
+            Ok(_) => titles.push(stop.title.clone()),
+            Err(faults) => {
+                if let Some(before) = failed.replace(faults.into()) {
+                    error(format_args!("{}\n", error_text(&before)));
+                }
+            }
+        }
+    }
+    if let Some(last) = failed {
+        return Err(last);
     }
     if args.check {
-        print(&args.file, &lecture);
+        print(&args.file, &lecture, &titles);
         return Ok(());
     }
     show(lecture)
 }
 
-fn print(file: &Path, lecture: &Lecture) {
+fn print(file: &Path, lecture: &Lecture, titles: &[String]) {
     let title = if lecture.title.is_empty() {
         file.display().to_string()
     } else {
@@ -38,9 +52,9 @@ fn print(file: &Path, lecture: &Lecture) {
     };
     say!("{title}");
     let mut begins = 0.0;
-    for (n, stop) in lecture.stops.iter().enumerate() {
+    for (n, (stop, heading)) in lecture.stops.iter().zip(titles).enumerate() {
         let minutes = stop.minutes.map_or(String::new(), |minutes| format!(", {minutes} min"));
-        say!("{:3}  {:>5}  {}{minutes}", n + 1, clock(begins), stop.scene);
+        say!("{:3}  {:>5}  {}{minutes}: {heading}", n + 1, clock(begins), stop.scene);
         begins += stop.minutes.unwrap_or(0.0);
     }
     let all = lecture.stops.len();

@@ -31,7 +31,7 @@ pub struct MeasureArgs {
     /// The standard deviation of the apparatus' error, a length (0: one site)
     #[arg(long, value_name = "SIGMA", default_value_t = 0.0, value_parser = width)]
     width: f64,
-    /// Number of particles that are measured, each prepared anew
+    /// Number of particles that are measured, each prepared anew; one that was absorbed before is not found
     #[arg(long, value_name = "N", default_value_t = 1000, value_parser = whole(1_u32, Some(10_000_000)))]
     runs: u32,
     /// Seed of the random numbers: the same seed gives the same positions
@@ -75,7 +75,7 @@ pub(super) fn run(args: &MeasureArgs) -> anyhow::Result<()> {
     let scenario = scene::load(&args.scene)?;
     let outputs = named::given([("--csv", &args.csv), ("--plot", &args.plot), ("--save", &args.save)]);
     named::check(&outputs, &named::inputs(&args.scene, &scenario))?;
-    let measurement = apparatus(args, &scenario)?;
+    let mut measurement = apparatus(args, &scenario)?;
     let Some(at) = args.at.or(scenario.time().end) else {
         let message = "the scene has no end; say when to measure: --at T";
         return Err(InputError(message.to_owned()).into());
@@ -89,6 +89,7 @@ pub(super) fn run(args: &MeasureArgs) -> anyhow::Result<()> {
     let mut engine = Engine::new(scenario.clone())?;
     let interrupt = Interrupt::listen()?;
     step_to(&mut engine, at, interrupt)?;
+    measurement.left = engine.share_left()?;
     let field = engine.field()?;
     let grid = scenario.grid();
     let born = measurement.of(grid, &field);
@@ -99,7 +100,7 @@ pub(super) fn run(args: &MeasureArgs) -> anyhow::Result<()> {
             Outcome::Elsewhere => None,
         })
         .collect();
-    report(args, &engine, born.probability(), &places);
+    report(args, &engine, (born.probability(), measurement.left), &places);
     let mut failed = Vec::new();
     if let Some(path) = &args.csv {
         failed.extend(write(path, grid.place_axes(), &places).err());
@@ -108,9 +109,27 @@ pub(super) fn run(args: &MeasureArgs) -> anyhow::Result<()> {
         failed.extend(draw(path, &scenario, &measurement, &field, &places).err());
     }
     if let Some(path) = &args.save {
-        failed.extend(save_after(args, path, &measurement, &mut engine, interrupt).err());
+        let saved = if measurement.region.is_none() && places.first().is_some_and(Option::is_none) {
+            save_nothing(path, &measurement, grid, field)
+        } else {
+            save_after(args, path, &measurement, &mut engine, interrupt)
+        };
+        failed.extend(saved.err());
     }
     all_told(failed)
+}
+
+/// Writes the field of a particle that had been absorbed when it was looked for everywhere: 0, now and later.
+fn save_nothing(
+    path: &Path,
+    measurement: &Measurement,
+    grid: &Grid,
+    mut field: crate::field::FieldData,
+) -> anyhow::Result<()> {
+    measurement.collapse(grid, &mut field, &Outcome::Elsewhere);
+    npy::save(path, grid, &field)?;
+    say!("first run: the particle had been absorbed; the field written is 0 everywhere");
+    Ok(())
 }
 
 /// Writes the field after the first measurement of the seed, at once or at a later time.
@@ -185,6 +204,7 @@ fn apparatus(args: &MeasureArgs, scenario: &Scenario) -> Result<Measurement, Inp
     Ok(Measurement {
         region,
         width: args.width,
+        left: 1.0,
     })
 }
 
@@ -204,7 +224,7 @@ fn step_to(engine: &mut Engine, time: f64, interrupt: Interrupt) -> anyhow::Resu
 }
 
 #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^52")]
-fn report(args: &MeasureArgs, engine: &Engine, probability: f64, places: &[Option<[f64; 3]>]) {
+fn report(args: &MeasureArgs, engine: &Engine, (probability, left): (f64, f64), places: &[Option<[f64; 3]>]) {
     let (runs, found) = (places.len() as f64, places.iter().flatten().count() as f64);
     let spread = (probability * (1.0 - probability) / runs).sqrt();
     say!(
@@ -213,6 +233,12 @@ fn report(args: &MeasureArgs, engine: &Engine, probability: f64, places: &[Optio
         found / runs,
         args.seed
     );
+    if left < 1.0 {
+        say!(
+            "  {left:.6} of the wave is left; a particle of the rest ({:.6}) was absorbed before and is not found",
+            1.0 - left
+        );
+    }
     if found == 0.0 {
         return;
     }

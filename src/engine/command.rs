@@ -95,7 +95,7 @@ pub enum Command {
     BackToTurn,
     /// Steps per shown frame; `None` = as many as fit into a frame.
     StepsPerFrame(Option<u64>),
-    /// Whether a run pauses at the end of its lesson: at the focus of a mirror, otherwise at the scene's end. Playing again continues from there.
+    /// Whether a run pauses at the end of its lesson: with a mirror where the way back was as long as the way out, otherwise at the scene's end. Playing again continues from there.
     Rest(bool),
     /// What the frames show.
     View(ImageRequest),

@@ -144,7 +144,7 @@ impl Engine {
         Ok(self.until_focus())
     }
 
-    /// Steps to the end of a lesson: to the focus of a mirror, else to the scene's `time.end`, and where time runs backwards to t = 0; `None`
+    /// Steps to the end of a lesson: with a mirror to where the way back was as long as the way out, else to the scene's `time.end`, and where time runs backwards to t = 0; `None`
     /// without one, and where it lies behind.
     pub fn steps_to_rest(&self) -> Option<u64> {
         let clock = self.clock();

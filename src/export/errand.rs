@@ -113,11 +113,18 @@ impl Maker {
                 let measurement = Measurement {
                     region: None,
                     width: *width,
+                    // One particle: that it was not absorbed before is known, as the wave goes on.
+                    left: 1.0,
                 };
                 let found = engine.measure_position(&measurement, &mut Noise::new(*seed));
                 let (outcome, _) = found.map_err(words)?;
                 let place = place_words(outcome, engine.scenario().grid().place_axes(), *width);
-                Ok(format!("The particle was {place} (seed {seed})"))
+                let condition = if engine.share_left().map_err(words)? < MOST_WITH_CONDITION {
+                    ", on the condition that it was not absorbed before"
+                } else {
+                    ""
+                };
+                Ok(format!("The particle was {place} (seed {seed}){condition}"))
             }
         }
     }
@@ -290,6 +297,9 @@ fn copy(from: &Path, to: &Path) -> Result<(), String> {
     };
     copied().map_err(|error| format!("{} cannot be written: {error}", to.display()))
 }
+
+/// The share of the norm at t = 0 below which a position is told with its condition: what rounding takes is less.
+const MOST_WITH_CONDITION: f64 = 0.999;
 
 /// Where a particle was found, to the digits that the apparatus tells it by.
 fn place_words(outcome: Outcome, axes: usize, width: f64) -> String {

@@ -1,6 +1,6 @@
 //! Position measured in a region: Born's rule, and what is left of the wave.
 //!
-//! The apparatus finds the particle in its region with the probability P = Σ_R|ψ|²/Σ|ψ|², at a place that it tells to within σ: the place x′ is drawn from |ψ|², what is read is q = x′ + σξ along every axis, ξ normal, and
+//! The apparatus finds the particle in its region with the probability P = s Σ_R|ψ|²/Σ|ψ|², where s is what absorbers have left of the norm: a particle that was absorbed is found nowhere. It is found at a place that it tells to within σ: the place x′ is drawn from |ψ|², what is read is q = x′ + σξ along every axis, ξ normal, and
 //! the wave becomes g(x − q)ψ(x) inside the region and 0 outside, with |g|² the Gaussian of the standard deviation σ about q. With the rest of the probability it finds nothing, and the wave becomes 0 in the region.
 //! These are the operators of a measurement: ∫ g(x − q)² dq = 1 (K. Kraus, States, Effects, and Operations, Springer 1983). With σ = 0 the wave stands on one site.
 //! Of two components ([`Grid::place_axes`]) the place does not tell which: g multiplies both, and their superposition at a place stays. A region in one of their planes does tell.
@@ -18,6 +18,8 @@ pub struct Measurement {
     pub region: Option<[[f64; 3]; 2]>,
     /// σ.
     pub width: f64,
+    /// s, the norm over that at t = 0, above 0 and at most 1. With 1 all is said on the condition that the particle was not absorbed.
+    pub left: f64,
 }
 
 /// What it says.
@@ -56,7 +58,7 @@ pub struct Born<'a> {
     field: &'a FieldData,
     /// Σ|ψ|² of all rows up to each, inside the region.
     rows: Vec<f64>,
-    /// Σ|ψ|².
+    /// Σ|ψ|² at t = 0.
     norm: f64,
 }
 
@@ -96,11 +98,11 @@ impl Measurement {
             grid,
             field,
             rows,
-            norm,
+            norm: norm / self.left,
         }
     }
 
-    /// The density of the positions read along x: |ψ|²/Σ|ψ|² of the region, summed over the other axes and smeared with σ, at the sites of x.
+    /// The density of the positions read along x: s|ψ|²/Σ|ψ|² of the region, summed over the other axes and smeared with σ, at the sites of x.
     #[expect(clippy::cast_precision_loss, reason = "site numbers are far below 2^52")]
     pub fn density_along_x(&self, grid: &Grid, field: &FieldData) -> Vec<f64> {
         let (nx, a) = (grid.size()[0], grid.spacing());
@@ -113,7 +115,7 @@ impl Measurement {
                 sums[site % nx] += density;
             }
         }
-        let by = 1.0 / (norm * a);
+        let by = self.left / (norm * a);
         if self.width == 0.0 {
             return sums.iter().map(|sum| sum * by).collect();
         }
@@ -233,6 +235,7 @@ mod tests {
         let measurement = Measurement {
             region: None,
             width: 0.7,
+            left: 1.0,
         };
         let born = measurement.of(&grid, &field);
         assert!((born.probability() - 1.0).abs() < 1e-14);
@@ -273,6 +276,7 @@ mod tests {
         let measurement = Measurement {
             region: Some([[10.25, 0.0, 0.0], [20.0, 16.0, 0.0]]),
             width: 0.0,
+            left: 1.0,
         };
         let born = measurement.of(&grid, &field);
         // ½ less half the middle column, a/(2√2π w).
@@ -297,6 +301,28 @@ mod tests {
         }
     }
 
+    /// A particle that was absorbed is found nowhere: with 0.3 of the norm left, 0.3 of the particles are found.
+    #[test]
+    fn what_was_absorbed_is_not_found() {
+        let grid = Grid::new(&[80, 64], 0.25);
+        let field = FieldData::Complex128(initial_state(&grid, &Initial::Packets(vec![packet()])));
+        let measurement = Measurement {
+            region: None,
+            width: 0.0,
+            left: 0.3,
+        };
+        let born = measurement.of(&grid, &field);
+        assert!((born.probability() - 0.3).abs() < 1e-12, "{}", born.probability());
+        let mut noise = Noise::new(3);
+        let found = (0..10_000)
+            .filter(|_| born.draw(&mut noise) != Outcome::Elsewhere)
+            .count();
+        // 4 standard errors of 10 000 draws.
+        assert!(found.abs_diff(3000) < 184, "{found}");
+        let density: f64 = measurement.density_along_x(&grid, &field).iter().sum();
+        assert!((density * 0.25 - 0.3).abs() < 1e-12, "{density}");
+    }
+
     /// What tells a place tells no component: both are multiplied by the same, and nothing is read along their axis.
     #[test]
     fn a_place_leaves_the_superposition_of_two_components() {
@@ -310,7 +336,11 @@ mod tests {
         let start: Vec<Complex64> = (0..80).map(value).collect();
         let mut noise = Noise::new(5);
         for width in [0.0, 1.0] {
-            let measurement = Measurement { region: None, width };
+            let measurement = Measurement {
+                region: None,
+                width,
+                left: 1.0,
+            };
             let mut field = FieldData::Complex128(start.clone());
             let outcome = measurement.of(&grid, &field).draw(&mut noise);
             let Outcome::At(place) = outcome else {
@@ -341,6 +371,7 @@ mod tests {
         let measurement = Measurement {
             region: None,
             width: 1.0,
+            left: 1.0,
         };
         measurement.collapse(&grid, &mut field, &Outcome::At([11.5, 7.0, 0.0]));
         let weight = |w: f64| 1.0 / (w * w);
@@ -369,6 +400,7 @@ mod tests {
         let half = Measurement {
             region: Some([[0.0; 3], [10.0, 16.0, 0.0]]),
             width: 1.0,
+            left: 1.0,
         };
         let mut field = FieldData::Complex128(start);
         half.collapse(&grid, &mut field, &Outcome::Elsewhere);

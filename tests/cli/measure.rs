@@ -86,6 +86,32 @@ fn a_region_finds_or_does_not_and_leaves_the_wave_accordingly() {
     }
 }
 
+/// All particles were prepared, and those that the edges took are not found: as many are as the run has left of the norm.
+#[test]
+fn absorbed_particles_are_not_found() {
+    let place = Place::new();
+    let edges = "--set grid.edges=\"absorb\" --set grid.absorb_width=8";
+    // It ends with another exit code: the scene expects the norm to stay.
+    place.ripplon(&format!("run small.toml {edges} --set time.end=10 --observables o.csv"));
+    let norms: Vec<f64> = rows(&place.text("o.csv"))
+        .iter()
+        .map(|row| row[2].parse().unwrap())
+        .collect();
+    let left = norms[norms.len() - 1] / norms[0];
+    assert!(left < 0.5, "{left}");
+    let run = place.ripplon(&format!("measure small.toml {edges} --at 10 --runs 2000 --csv p.csv"));
+    let out = run.expect(0, &["of the wave is left"]).out();
+    let told = out.split("Born's rule says ").nth(1).unwrap();
+    let told: f64 = told.split(' ').next().unwrap().parse().unwrap();
+    // The same steps, told to six decimals.
+    assert!((told - left).abs() < 1e-5, "{told} {left}");
+    let places = rows(&place.text("p.csv"));
+    let found = places.iter().filter(|row| row[1] == "1").count();
+    // Four standard errors of 2000 runs, at most 0.045.
+    let share = f64::from(u32::try_from(found).unwrap()) / 2000.0;
+    assert!((share - left).abs() < 0.045, "{share} {left}");
+}
+
 #[test]
 fn what_cannot_be_measured_is_refused() {
     let place = Place::new();

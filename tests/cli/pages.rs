@@ -96,7 +96,7 @@ fn a_lecture_is_checked_before_it_is_given() {
     let run = place.ripplon("lecture talks/waves.toml --check");
     let out = run.expect(0, &[]).out();
     assert!(
-        out.contains("Waves") && out.contains("0:00  double-slit, 2.5 min"),
+        out.contains("Waves") && out.contains("0:00  double-slit, 2.5 min: ") && out.contains(", 1 min: Small\n"),
         "{out}"
     );
     assert!(
@@ -111,6 +111,14 @@ fn a_lecture_is_checked_before_it_is_given() {
     fs::write(place.path("bad.toml"), lecture.replace("time.end=0.4", "time.end=-1")).unwrap();
     fs::copy(place.path("small.toml"), place.path("small.toml.bak")).unwrap();
     place.ripplon("lecture bad.toml --check").expect(2, &["time.end"]);
+    // In every scene, not only in the first that has one.
+    let both = lecture
+        .replace("time.end=0.4", "time.end=-1")
+        .replace("double-slit", "no-such-preset");
+    fs::write(place.path("bad.toml"), both).unwrap();
+    place
+        .ripplon("lecture bad.toml --check")
+        .expect(2, &["no-such-preset", "time.end"]);
     fs::write(place.path("bad.toml"), "[[scene]]\nscene = \"pond\"\nminuts = 3\n").unwrap();
     place
         .ripplon("lecture bad.toml")

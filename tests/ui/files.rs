@@ -67,7 +67,7 @@ fn a_broken_scene_is_a_notice_with_all_its_faults() {
         app.notices().list().iter().any(|notice| notice.fault)
     });
     assert!(
-        window.says("mass") && window.says("opening"),
+        window.says("mass") && window.says("opening") && window.says("2 faults"),
         "{:?}",
         window.app().notices()
     );

@@ -8,6 +8,7 @@ use egui_kittest::kittest::Queryable;
 use ripplon::app::command::Action;
 use ripplon::app::widgets::card_rect;
 use ripplon::scene::lecture::{Lecture, Stop};
+use ripplon::scene::scenario::ViewMode;
 
 fn is_asking(window: &Window) -> bool {
     let (role, name) = (Role::TextInput, "Your prediction");
@@ -65,7 +66,11 @@ fn a_riddle_is_not_held_up_by_a_question() {
     let mut window = Window::open();
     window.show_scene(&asked());
     let ctx = window.harness.ctx.clone();
+    // A relief would show one of them alone.
+    window.harness.state_mut().act(&ctx, Action::ShowRelief);
+    assert_eq!(window.app().document().draft.view.mode, ViewMode::Relief);
     window.harness.state_mut().act(&ctx, Action::Riddle);
+    assert_eq!(window.app().document().draft.view.mode, ViewMode::Plane);
     window.wait("steps past the question", |app| {
         app.frame().compared.is_some() && app.frame().clock.steps > 12
     });

@@ -6,6 +6,7 @@ use crate::engine::expectations::{self, Verdict};
 use crate::engine::gram;
 use crate::engine::log::{ObservableLog, Row};
 use crate::field::FieldData;
+use crate::grid::Edge;
 use crate::physics::noise::Noise;
 use crate::physics::{Equation, Measure, Measurement, Observables, Outcome, Reading, Refocus, StateMeasures};
 use crate::scene::scenario::Subject;
@@ -81,6 +82,21 @@ impl Engine {
         self.maps.forget_peak();
         self.observables()?;
         Ok((outcome, probability))
+    }
+
+    /// What absorbing edges and media have left of ψ: its norm over that at t = 0, above 0 and at most 1. It is 1 where nothing absorbs, for sound, and
+    /// in scenes with a mirror, which also takes out and injects.
+    ///
+    /// # Errors
+    /// If the back end fails or the field is not finite.
+    pub fn share_left(&mut self) -> Result<f64, EngineError> {
+        let grid = self.scenario.grid();
+        let absorbs = grid.edges()[..grid.rank()].contains(&Edge::Absorb) || self.scenario.takes_energy();
+        if !absorbs || self.scenario.listens() || self.scenario.model().equation() != Equation::Schrodinger {
+            return Ok(1.0);
+        }
+        self.observables()?;
+        Ok((1.0 + self.drift()).clamp(f64::MIN_POSITIVE, 1.0))
     }
 
     /// ψ at t = 0.
