@@ -199,6 +199,11 @@ fn dropped_pictures_and_arrays_become_layers() {
         app.notices().list().iter().any(|notice| notice.fault)
     });
     assert!(window.says(".npy"));
+    // What was wrong goes when another scene opens.
+    let other = window.file("second.toml", SCENE.replace("Test scene", "Second scene"));
+    window.app().open(&other);
+    window.wait("the other scene", |app| app.document().draft.title == "Second scene");
+    assert!(!window.app().notices().list().iter().any(|notice| notice.fault));
 }
 
 /// What eframe would write to a file.

@@ -267,6 +267,10 @@ fn sound_scenes_have_pulses_and_sources() {
     let mut window = Window::open();
     window.app().open("pond");
     window.wait("the preset", |app| app.document().preset() == Some("pond"));
+    // What sound has not is said in passing, and is no fault.
+    window.key(Key::X);
+    let told = |notice: &ripplon::app::notice::Notice| notice.title.contains("not found at one place") && !notice.fault;
+    assert!(window.app().notices().list().iter().any(told));
     window.click("Scene");
     for (section, add) in [("Pulses", "Add pulse"), ("Sources", "Add source")] {
         window.reveal(Role::DisclosureTriangle, section);
