@@ -298,7 +298,7 @@ fn whole_steps_give_the_same_bits() {
                 if once.report().variant != "fused" {
                     continue;
                 }
-                let mut often = build(&scene(&case, order, "cuda", word, "auto"));
+                let mut often = build(&scene(&case, order, "cuda", word, "fused"));
                 let mut full = build(&scene(&case, order, "cuda", word, "full-step"));
                 assert_eq!([often.report().variant, full.report().variant], ["fused", "full-step"]);
                 once.advance(13, &mut Taps::default()).unwrap();

@@ -43,18 +43,6 @@ pub struct Taken {
     pub memory: Option<(Pole, f64)>,
 }
 
-impl Taken {
-    /// What begins with the pressure: γ, and (1 + α)Δγ of a memory in equilibrium with it, 1/s.
-    #[must_use]
-    pub fn at_start(&self) -> f64 {
-        let memory = self
-            .memory
-            .as_ref()
-            .map_or(0.0, |(pole, step)| (1.0 + pole.alpha) * step);
-        self.rate + memory
-    }
-}
-
 impl<'a> Damping<'a> {
     /// Of a scene whose walls stand at `walls` (one value a site, continued into absorbing layers; empty: nowhere), of the scene's speed and for a Δt; `None` where nothing is damped.
     pub fn of(scenario: &'a Scenario, walls: &'a [bool], (speed, time_step): (f64, f64)) -> Option<Self> {

@@ -101,13 +101,18 @@ impl<T: Real> Relaxing<T> {
         (values * size_of::<T>() + self.faces.len() * size_of::<Face<T>>()) as u64
     }
 
-    /// Sets everything in equilibrium: walls with the pressure ([`super::walls_at_start`]), the medium half a step ago: with the mean of two levels its memories keep their own equation.
+    /// Sets walls at rest: nothing has flowed into them before t = 0 ([`super::walls_at_start`]).
+    pub(super) fn rest_walls(&mut self) {
+        self.memory[..self.faces.len()].fill(T::zero());
+    }
+
+    /// Sets everything in equilibrium half a step ago: with the mean of two levels the memories keep their own equation.
     pub(super) fn settle(&mut self, lattice: &Lattice, now: &[T], old: &[T]) {
         let half = T::of(0.5);
         self.change.fill(T::zero());
         let (faces, bulk) = self.memory.split_at_mut(self.faces.len());
         for (memory, face) in faces.iter_mut().zip(&self.faces) {
-            *memory = now[face.place];
+            *memory = half * (now[face.place] + old[face.place]);
         }
         let nx = lattice.size[0];
         if !self.shares.is_empty() {

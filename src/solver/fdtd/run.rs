@@ -232,6 +232,7 @@ impl<T: Vectors> Fdtd<T> {
         }
         if let Some(relaxing) = &mut self.relaxing {
             relaxing.settle(&self.sweep.lattice, &self.now, &self.old);
+            relaxing.rest_walls();
         }
         let sweep = &self.sweep;
         let scene = (&self.scenario, &sweep.mask[..], self.time_step);
