@@ -8,16 +8,20 @@
 //!
 //! - `single-launch`: small grids; also a thread a site, which does the operations at its site, too (`single_launch.rs`).
 //!
-//! - `tiled`: several steps a launch in two dimensions, of tiles in registers (`kernels/fdtd_block.wgsl`), at orders 2 and 4, where the medium has nothing but speeds,
-//!   and walls at order 2.
+//! - `tiled`: several steps a launch in two dimensions, at orders 2 and 4, of tiles in registers where the medium has nothing but speeds, and walls at order 2
+//!   (`kernels/fdtd_block.wgsl`), and of tiles that take the step of a site one by one where it has more, absorbing layers above all (`kernels/fdtd_tiles.wgsl`). With such
+//!   tiles it is taken where it is faster, as measured at the start.
 //!
-//! Sources, and detectors that read single sites, are lists of operations on sites, which, except in single launches, a kernel carries out after each step (`kernels/sound.wgsl`); energies, fluxes and
+//! Sources, and detectors that read single sites, are lists of operations on sites, which, except in single launches and tiles, a kernel carries out after each step (`kernels/sound.wgsl`); energies, fluxes and
 //! detectors of more than 65536 sites are summed there when they are due, as are observables, and pictures of energies are made there (`kernels/fdtd_sums.wgsl`). Records come back once a batch.
 //!
 //! Bound: a step moves 12 bytes a site (pⁿ and pⁿ⁻¹ read, pⁿ⁺¹ written), 16 with a speed per site.
 
+mod layers;
 mod march;
 mod medium;
+mod mixed;
+mod registers;
 mod single_launch;
 mod solver;
 mod steps;
@@ -27,6 +31,7 @@ mod tiles;
 use super::run::Fdtd;
 use crate::backend::wgpu::{Buffer, Stream, WgpuError};
 use crate::field::Precision;
+use crate::platform::Instant;
 use crate::solver::SolverError;
 use crate::solver::adapter::{self, beside::Beside, operations::Operations, sound_sums::Sums};
 use crate::solver::method::{Backend, Target, Variant};
@@ -34,7 +39,8 @@ use crate::solver::resident::Resident;
 use crate::solver::setup::{Choice, Setup};
 use medium::{Medium, packed};
 use single_launch::SingleLaunch;
-use tiles::Tiles;
+use std::time::Duration;
+use tiles::{Shape, Tiles};
 
 /// The row of targets.
 pub(super) const TARGET: Target = Target {
@@ -57,6 +63,10 @@ pub(super) const TARGET: Target = Target {
     ],
 };
 
+/// Passes of each kind that are timed; steps of one of single steps.
+const TIMED: usize = 8;
+const MOST_STEPS: usize = tiles::MOST;
+
 /// Levels on the adapter: nx × ny × nz numbers each, x fastest.
 pub(super) struct Wgpu {
     stream: Stream,
@@ -69,7 +79,9 @@ pub(super) struct Wgpu {
     newer: usize,
     choice: Choice,
     tiles: Option<Tiles>,
-    /// Why there are none although the scene asks for them.
+    /// What is fastest where not all tiles are in registers: a shape of tiles, or single steps; once it was measured.
+    quickest: Option<Option<Shape>>,
+    /// Why the scene's variant is not taken.
     because: Option<&'static str>,
     peak: Option<Buffer>,
     potential: Option<Buffer>,
@@ -107,6 +119,7 @@ impl Wgpu {
                 potential: None,
                 choice: setup.choice.clone(),
                 tiles: None,
+                quickest: None,
                 because: None,
                 pairs,
                 host,
@@ -119,23 +132,73 @@ impl Wgpu {
         make(host).map_err(SolverError::from)
     }
 
-    /// Makes tiles ready, where the scene's variant, grid and medium let them be.
+    /// Makes tiles ready, where the scene's variant, grid and medium let them be and they are faster.
     fn choose_pass(&mut self) -> Result<(), WgpuError> {
-        let fits = self.pairs.len() > 1 && self.medium.is_plain();
-        self.tiles = fits
-            .then(|| Tiles::new(&self.stream, &self.host, &self.medium, &self.pairs))
-            .transpose()?
-            .flatten();
-        self.because = if self.tiles.is_none() && self.choice.is("tiled") {
-            Some(
-                "tiles are for two dimensions, orders 2 and 4 and a medium of nothing but speeds, and walls at order 2",
-            )
+        self.tiles = None;
+        let shapes = if self.pairs.len() > 1 {
+            tiles::all(self.stream.device(), &self.host, &self.medium)
+        } else {
+            Vec::new()
+        };
+        self.because = if shapes.is_empty() && self.choice.is("tiled") {
+            Some("tiles are for two dimensions, orders 2 and 4 and grids for which the adapter has room")
         } else if self.single.is_none() && self.choice.is("single-launch") {
             Some("steps in one launch are for grids of half a million sites at most")
         } else {
             None
         };
+        let shape = if self.medium.mixed().is_none() || self.choice.is("tiled") {
+            shapes.first().copied()
+        } else {
+            match self.quickest {
+                Some(known) => known,
+                None => self.quickest_of(shapes)?,
+            }
+        };
+        let make = |shape| Tiles::new(&self.stream, &self.host, &self.medium, &self.pairs, shape);
+        self.tiles = shape.map(make).transpose()?;
         Ok(())
+    }
+
+    /// The shape of tiles that takes the least time a step; `None` where single steps take less. All write the pair of levels that is not the field, and the memory
+    /// variables that belong to it.
+    fn quickest_of(&mut self, shapes: Vec<Shape>) -> Result<Option<Shape>, WgpuError> {
+        if shapes.is_empty() {
+            return Ok(None);
+        }
+        let other = 1 - self.pair;
+        let mut single = self.single.take();
+        let one_by_one = self.time(MOST_STEPS, || {
+            (0..MOST_STEPS).try_for_each(|n| match &mut single {
+                Some(single) => single.step(&self.stream, &self.medium, &self.pairs, [other, n % 2], 0),
+                None => self.medium.step(&self.stream, [other, n % 2]),
+            })
+        });
+        self.single = single;
+        let mut best = (one_by_one?, None);
+        for shape in shapes {
+            let mut tiles = Tiles::new(&self.stream, &self.host, &self.medium, &self.pairs, shape)?;
+            let took = self.time(shape.steps, || tiles.launch(self, 0, shape.steps))?;
+            tracing::debug!("{shape:?}: {took:?} a step, the best so far {best:?}");
+            if took < best.0 {
+                best = (took, Some(shape));
+            }
+        }
+        self.quickest = Some(best.1);
+        Ok(best.1)
+    }
+
+    /// The time of one of `steps` steps.
+    fn time(&self, steps: usize, mut put_in: impl FnMut() -> Result<(), WgpuError>) -> Result<Duration, WgpuError> {
+        // The first ones wait for what the driver does once.
+        put_in()?;
+        self.stream.finish()?;
+        let start = Instant::now();
+        for _ in 0..TIMED {
+            put_in()?;
+        }
+        self.stream.finish()?;
+        Ok(start.elapsed() / u32::try_from(steps).unwrap_or(1))
     }
 
     /// pⁿ, and the level before it.
