@@ -8,7 +8,6 @@ use super::rooms::{
 use super::transduced::{ACTS, Score, compare};
 use ripplon::backend::wgpu;
 use ripplon::field::Precision;
-use ripplon::physics::noise::Noise;
 use ripplon::scene::Scenario;
 
 /// Grids with a core that has a kernel of its own, with what it leaves to the other one: layers, walls, edges.
@@ -216,30 +215,36 @@ pub fn tiles_with_layers_agree_with_single_steps() {
 fn tiles_agree_with_single_steps_by_chance() {
     needs_adapter!();
     let mut wrong = Vec::new();
-    let mut noise = Noise::new(20);
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "small numbers")]
-    let mut below = |n: usize| ((noise.signed() + 1.0) / 2.0 * n as f64) as usize % n;
+    let mut state = 20_u64;
+    // Knuth's generator
+    let mut below = |n: u32| -> u32 {
+        state = state
+            .wrapping_mul(6364136223846793005)
+            .wrapping_add(1442695040888963407);
+        u32::try_from((state >> 33) % u64::from(n)).unwrap()
+    };
     for n in 0..24 {
-        let size = [52 + below(150), 40 + below(150)];
+        let sides = [52 + below(150), 40 + below(150)];
+        let size = sides.map(|sites| sites as usize);
         let edges = ["absorb", "wall", "soft", "periodic", "absorb"];
         let edges = format!(
             "[\"{}\", \"{}\"]\nabsorb_width = {}",
-            edges[below(5)],
-            edges[below(5)],
+            edges[below(5) as usize],
+            edges[below(5) as usize],
             3 + below(13)
         );
         let media = ["", rooms::SPEED, rooms::DENSITY, WALLS, rooms::DAMPED];
-        let medium = below(5);
-        let order = if medium == 2 { 2 } else { [2, 4][below(2)] };
+        let medium = below(5) as usize;
+        let order = if medium == 2 { 2 } else { [2, 4][below(2) as usize] };
         let mut layers = media[medium].to_owned();
         if below(2) == 0 && medium != 3 {
             layers += WALLS;
         }
         // Sites are half a metre apart.
         for detector in 0..5 {
-            let at = size.map(|sites| below(sites) as f64 / 2.0);
+            let at = sides.map(|sites| 0.5 * f64::from(below(sites)));
             layers += &format!("[[source]]\nat = {at:?}\nsignal = \"sine\"\nfrequency = 0.3\namplitude = 20.0\n");
-            let at = size.map(|sites| below(sites) as f64 / 2.0);
+            let at = sides.map(|sites| 0.5 * f64::from(below(sites)));
             layers += &format!("[[detector]]\nname = \"at {detector}\"\nat = {at:?}\nmeasure = \"pressure\"\n");
         }
         let name = format!("{n}: {size:?} {edges}, medium {medium}, order {order}");
@@ -289,28 +294,38 @@ pub fn tiles_agree_with_single_steps() {
 #[test]
 pub fn transducers_act_as_on_the_processor() {
     needs_adapter!();
-    let case = Case::new("obstacles", &[90, 61], "[\"periodic\", \"wall\"]", WALLS, ALL);
-    let expected = scene(&case, 4, "cpu", "single", "stepwise", DETECTORS);
+    let ring = Case::new("obstacles", &[90, 61], "[\"periodic\", \"wall\"]", WALLS, ALL);
+    let open = Case::new(
+        "obstacles in the open",
+        &[90, 61],
+        "\"absorb\"\nabsorb_width = 9",
+        WALLS,
+        ALL,
+    );
     let sites = [0, 7, 89, 90 * 22 + 32, 90 * 30 + 1, 90 * 31, 90 * 60 + 89];
-    let field = rooms::random(expected.grid().sites());
-    let score = Score {
-        sites: &sites,
-        field: &field,
-        start: rooms::start(),
-        steps: &[40, 290],
-        loud: 1.0,
-    };
-    let variants = ["stepwise", "single-launch", "tiled"];
-    for (act, variant) in (ACTS.into_iter()).flat_map(|act| variants.map(|variant| (act, variant))) {
-        let found = scene(&case, 4, "wgpu", "single", variant, DETECTORS);
-        let name = format!("{}, {act:?}, {variant}", case.name);
-        // 330 steps instead of the 31 of `tolerance`: (330/31)^1.5 as much.
-        compare(
-            &name,
-            &mut score.play(&expected, act),
-            &mut score.play(&found, act),
-            35.0 * tolerance(Precision::Single),
-        );
+    let cases = [(ring, &["stepwise", "single-launch", "tiled"][..]), (open, &["tiled"])];
+    for (case, variants) in cases {
+        let expected = scene(&case, 4, "cpu", "single", "stepwise", DETECTORS);
+        let field = rooms::random(expected.grid().sites());
+        let score = Score {
+            sites: &sites,
+            field: &field,
+            start: rooms::start(),
+            steps: &[40, 290],
+            loud: 1.0,
+        };
+        for (act, variant) in (ACTS.into_iter()).flat_map(|act| variants.iter().map(move |variant| (act, variant))) {
+            let found = scene(&case, 4, "wgpu", "single", variant, DETECTORS);
+            assert_eq!(super::device::build(&found).report().variant, *variant);
+            let name = format!("{}, {act:?}, {variant}", case.name);
+            // 330 steps instead of the 31 of `tolerance`: (330/31)^1.5 as much.
+            compare(
+                &name,
+                &mut score.play(&expected, act),
+                &mut score.play(&found, act),
+                35.0 * tolerance(Precision::Single),
+            );
+        }
     }
 }
 

@@ -1,7 +1,6 @@
 //! Absorbing layers on the adapter: factors and memory variables of all axes in one array, a copy for each pair of levels, since tiles read one pair and write the other.
 
 use super::super::run::Fdtd;
-use super::medium::Params;
 use crate::backend::wgpu::{Buffer, Stream, WgpuError};
 use crate::solver::adapter::whole;
 
@@ -13,6 +12,10 @@ struct Memories {
 
 /// The array of all layers.
 pub(super) struct Layers {
+    /// Of each axis: slots of an end, where in the array it begins, sites of an end that absorb.
+    pub ends: [i32; 3],
+    pub bases: [i32; 3],
+    pub widths: [i32; 3],
     array: Buffer,
     memories: Vec<Memories>,
     /// Numbers of a pair of levels.
@@ -20,13 +23,14 @@ pub(super) struct Layers {
 }
 
 impl Layers {
-    /// Those of `host`, for so many pairs of levels; says to the kernel where each axis' begin.
-    pub(super) fn new(stream: &Stream, host: &Fdtd<f32>, pairs: usize, params: &mut Params) -> Result<Self, WgpuError> {
+    /// Those of `host`, for so many pairs of levels.
+    pub(super) fn new(stream: &Stream, host: &Fdtd<f32>, pairs: usize) -> Result<Self, WgpuError> {
+        let [mut ends, mut bases, mut widths] = [[0; 3]; 3];
         let (mut all, mut memories) = (Vec::new(), Vec::new());
         for layer in &host.layers {
             let axis = layer.shape.axis;
-            (params.ends[axis], params.bases[axis]) = (whole(layer.shape.slots() / 2), whole(all.len()));
-            params.widths[axis] = whole(layer.shape.width());
+            (ends[axis], bases[axis]) = (whole(layer.shape.slots() / 2), whole(all.len()));
+            widths[axis] = whole(layer.shape.width());
             all.extend(layer.shape.factors().concat());
             let psi = all.len();
             all.extend_from_slice(&layer.psi);
@@ -35,6 +39,9 @@ impl Layers {
             memories.push(Memories { psi, zeta });
         }
         Ok(Self {
+            ends,
+            bases,
+            widths,
             numbers: all.len(),
             array: stream.list("the absorbing layers", &all.repeat(pairs))?,
             memories,

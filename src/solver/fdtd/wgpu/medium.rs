@@ -5,7 +5,7 @@ use super::super::run::Fdtd;
 use super::super::stencil::{COEFFICIENTS, FLUX};
 use super::layers::Layers;
 use super::march::{self, Core};
-use super::mixed::Planes;
+use super::planes::Planes;
 use crate::backend::wgpu::Binding::{Read, Uniform, Write};
 use crate::backend::wgpu::{Bind, Binding, Buffer, Kernel, Stream, WgpuError, expanded};
 use crate::grid::Edge;
@@ -40,15 +40,15 @@ const BESIDE: u8 = 2;
 pub(super) struct Params {
     size: [i32; 3],
     square: f32,
-    pub ends: [i32; 3],
+    ends: [i32; 3],
     rows_y: i32,
-    pub bases: [i32; 3],
+    bases: [i32; 3],
     zero: i32,
     edges: [i32; 3],
     listed: i32,
     coefficients: [f32; 4],
     fluxes: [f32; 4],
-    pub widths: [i32; 3],
+    widths: [i32; 3],
     pub memories: i32,
 }
 
@@ -191,6 +191,7 @@ impl Medium {
         let marks = packed_marks(host);
         let half = lattice.half;
         let blocks = blocks(stream.device(), [lattice.size[0], rows]);
+        let layers = Layers::new(stream, host, pairs.len())?;
         let mut params = Params {
             size: lattice.size.map(whole),
             square: material.square,
@@ -198,9 +199,11 @@ impl Medium {
             edges: lattice.edges.map(edge_number),
             coefficients: single(&COEFFICIENTS[half][1..]),
             fluxes: single(&FLUX[half]),
+            ends: layers.ends,
+            bases: layers.bases,
+            widths: layers.widths,
             ..Params::default()
         };
-        let layers = Layers::new(stream, host, pairs.len(), &mut params)?;
         let has = |there: bool| f64::from(u8::from(there));
         #[expect(clippy::cast_precision_loss, reason = "1 to 4")]
         let sites: [_; SITES] = [

@@ -1,8 +1,8 @@
 //! Several steps of tiles with anything in them (`kernels/fdtd_tiles.wgsl`): all tiles, or those that tiles in registers cannot be.
 
-use super::Wgpu;
 use super::medium::{Medium, Params, SOURCE};
-use super::tiles::Cut;
+use super::pass::{Cut, MOST, Pass};
+use super::planes::Planes;
 use crate::backend::wgpu::{Bind, Binding, Buffer, Kernel, Stream, WgpuError, expanded};
 use crate::solver::adapter::{blocks_of, whole};
 use bytemuck::{Pod, Zeroable};
@@ -18,7 +18,7 @@ const BINDINGS: [Binding; 10] = [
     Binding::Write,
     Binding::Read,
     Binding::Write,
-    Binding::Table(super::tiles::MOST as u64),
+    Binding::Table(MOST as u64),
     Binding::Read,
     Binding::Write,
 ];
@@ -36,48 +36,6 @@ struct TileParams {
     to: i32,
     begins: [i32; 3],
     unused: [i32; 3],
-}
-
-/// The medium in one array: speeds, densities, absorption and marks one after the other, as far as it has them.
-pub(super) struct Planes {
-    words: Buffer,
-    /// Where densities, absorption and marks begin.
-    begins: [i32; 3],
-}
-
-impl Planes {
-    /// The array of these; `alone` are the same each in an array of its own. `None` where it is too large for the adapter.
-    pub(super) fn new(
-        stream: &Stream,
-        numbers: [&[f32]; 3],
-        marks: &[u32],
-        alone: &[Buffer; 4],
-    ) -> Result<Option<Self>, WgpuError> {
-        let [squares, density, damping] = numbers.map(<[f32]>::len);
-        let begins = [squares, squares + density, squares + density + damping];
-        let total = begins[2] + marks.len();
-        if (total * size_of::<u32>()) as u64 > stream.device().largest_buffer() {
-            return Ok(None);
-        }
-        let places = [squares, density, marks.len(), damping];
-        let words = match places.iter().position(|count| *count == total) {
-            Some(place) => alone[place].clone(),
-            None => {
-                let bits = numbers.concat().into_iter().map(f32::to_bits);
-                let all: Vec<u32> = bits.chain(marks.iter().copied()).collect();
-                stream.list("the medium of tiles", &all)?
-            }
-        };
-        Ok(Some(Self {
-            words,
-            begins: begins.map(whole),
-        }))
-    }
-
-    /// The array.
-    pub(super) fn words(&self) -> &Buffer {
-        &self.words
-    }
 }
 
 /// A launch of some steps.
@@ -152,41 +110,36 @@ impl Mixed {
         })
     }
 
-    /// Queues a launch of `steps` steps, with the operations of the batch from its step `n` on, from the pair of levels `pair` with `newer` as pⁿ into the other.
-    pub(super) fn launch(
-        &mut self,
-        run: &Wgpu,
-        [pair, newer]: [usize; 2],
-        n: usize,
-        steps: usize,
-    ) -> Result<(), WgpuError> {
-        let arrays = [&run.operations.lists, &run.operations.record];
+    /// Queues a launch of a pass.
+    pub(super) fn launch(&mut self, pass: &Pass) -> Result<(), WgpuError> {
+        let operations = pass.operations;
+        let arrays = [&operations.lists, &operations.record];
         if !arrays.iter().zip(&self.bound).all(|(array, bound)| array.is(bound)) {
             self.bound = arrays.map(Buffer::clone);
             for launch in self.launches.iter_mut().flatten() {
                 launch.binds = Default::default();
             }
         }
-        let (Some(Some(launch)), Some(planes)) = (self.launches.get_mut(steps - 1), run.medium.mixed()) else {
+        let (Some(Some(launch)), Some(planes)) = (self.launches.get_mut(pass.steps - 1), pass.medium.mixed()) else {
             return Ok(());
         };
-        let bind = launch.binds[pair][newer].get_or_insert_with(|| {
-            let (from, [now_out, old_out]) = (&run.pairs[pair], &run.pairs[1 - pair]);
+        let bind = launch.binds[pass.pair][pass.newer].get_or_insert_with(|| {
+            let [now, old, now_out, old_out] = pass.levels();
             let buffers = [
-                &launch.params[pair],
-                &from[newer],
-                &from[1 - newer],
+                &launch.params[pass.pair],
+                now,
+                old,
                 now_out,
                 old_out,
                 planes.words(),
-                run.medium.layers().array(),
-                &run.operations.moments,
+                pass.medium.layers().array(),
+                &operations.moments,
                 arrays[0],
                 arrays[1],
             ];
             let pairs: Vec<(Binding, &Buffer)> = BINDINGS.into_iter().zip(buffers).collect();
-            run.stream.device().bind(&self.kernel, &pairs)
+            pass.stream.device().bind(&self.kernel, &pairs)
         });
-        run.stream.launch(&self.kernel, bind, Some(n), launch.blocks)
+        (pass.stream).launch(&self.kernel, bind, Some(pass.first), launch.blocks)
     }
 }

@@ -21,6 +21,8 @@ mod layers;
 mod march;
 mod medium;
 mod mixed;
+mod pass;
+mod planes;
 mod registers;
 mod single_launch;
 mod solver;
@@ -38,6 +40,7 @@ use crate::solver::method::{Backend, Target, Variant};
 use crate::solver::resident::Resident;
 use crate::solver::setup::{Choice, Setup};
 use medium::{Medium, packed};
+use pass::{MOST, Pass};
 use single_launch::SingleLaunch;
 use std::time::Duration;
 use tiles::{Shape, Tiles};
@@ -63,9 +66,18 @@ pub(super) const TARGET: Target = Target {
     ],
 };
 
-/// Passes of each kind that are timed; steps of one of single steps.
+/// Passes of each kind that are timed, and how long one pass has to take to be enough.
 const TIMED: usize = 8;
-const MOST_STEPS: usize = tiles::MOST;
+const ENOUGH: Duration = Duration::from_millis(10);
+/// After so long no other shape is tried.
+const LONGEST: Duration = Duration::from_millis(500);
+
+/// What takes the least time a step.
+#[derive(Clone, Copy, Debug)]
+enum Quickest {
+    SingleSteps,
+    Tiles(Shape),
+}
 
 /// Levels on the adapter: nx × ny × nz numbers each, x fastest.
 pub(super) struct Wgpu {
@@ -79,8 +91,8 @@ pub(super) struct Wgpu {
     newer: usize,
     choice: Choice,
     tiles: Option<Tiles>,
-    /// What is fastest where not all tiles are in registers: a shape of tiles, or single steps; once it was measured.
-    quickest: Option<Option<Shape>>,
+    /// What is fastest where not all tiles are in registers, once it was measured.
+    quickest: Option<Quickest>,
     /// Why the scene's variant is not taken.
     because: Option<&'static str>,
     peak: Option<Buffer>,
@@ -111,7 +123,7 @@ impl Wgpu {
                 sums: sums::new(&stream, &medium)?,
                 single: (single.then(|| SingleLaunch::new(&stream, &host, &medium))).transpose()?,
                 medium,
-                operations: Operations::new(&stream, tiles::MOST)?,
+                operations: Operations::new(&stream, MOST)?,
                 beside: Beside::new(&stream)?,
                 pair: 0,
                 newer: 0,
@@ -147,12 +159,17 @@ impl Wgpu {
         } else {
             None
         };
-        let shape = if self.medium.mixed().is_none() || self.choice.is("tiled") {
+        let shape = if self.medium.mixed().is_none() || shapes.is_empty() || self.choice.is("tiled") {
             shapes.first().copied()
         } else {
-            match self.quickest {
+            let quickest = match self.quickest {
                 Some(known) => known,
                 None => self.quickest_of(shapes)?,
+            };
+            self.quickest = Some(quickest);
+            match quickest {
+                Quickest::SingleSteps => None,
+                Quickest::Tiles(shape) => Some(shape),
             }
         };
         let make = |shape| Tiles::new(&self.stream, &self.host, &self.medium, &self.pairs, shape);
@@ -160,45 +177,66 @@ impl Wgpu {
         Ok(())
     }
 
-    /// The shape of tiles that takes the least time a step; `None` where single steps take less. All write the pair of levels that is not the field, and the memory
-    /// variables that belong to it.
-    fn quickest_of(&mut self, shapes: Vec<Shape>) -> Result<Option<Shape>, WgpuError> {
-        if shapes.is_empty() {
-            return Ok(None);
-        }
+    /// What takes the least time a step: single steps, or tiles of one of some shapes. All write the pair of levels that is not the field, and the memory variables that belong to it.
+    fn quickest_of(&mut self, shapes: Vec<Shape>) -> Result<Quickest, WgpuError> {
+        let begin = Instant::now();
         let other = 1 - self.pair;
         let mut single = self.single.take();
-        let one_by_one = self.time(MOST_STEPS, || {
-            (0..MOST_STEPS).try_for_each(|n| match &mut single {
+        let one_by_one = self.time(MOST, || {
+            (0..MOST).try_for_each(|n| match &mut single {
                 Some(single) => single.step(&self.stream, &self.medium, &self.pairs, [other, n % 2], 0),
                 None => self.medium.step(&self.stream, [other, n % 2]),
             })
         });
         self.single = single;
-        let mut best = (one_by_one?, None);
+        let mut best = (one_by_one?, Quickest::SingleSteps);
         for shape in shapes {
             let mut tiles = Tiles::new(&self.stream, &self.host, &self.medium, &self.pairs, shape)?;
-            let took = self.time(shape.steps, || tiles.launch(self, 0, shape.steps))?;
+            let took = self.time(shape.steps, || tiles.launch(&self.pass_of(0, shape.steps)))?;
             tracing::debug!("{shape:?}: {took:?} a step, the best so far {best:?}");
             if took < best.0 {
-                best = (took, Some(shape));
+                best = (took, Quickest::Tiles(shape));
+            }
+            // Of tiles in registers the first shape is the fastest one.
+            if tiles.are_in_registers() || begin.elapsed() > LONGEST {
+                break;
             }
         }
-        self.quickest = Some(best.1);
         Ok(best.1)
     }
 
     /// The time of one of `steps` steps.
     fn time(&self, steps: usize, mut put_in: impl FnMut() -> Result<(), WgpuError>) -> Result<Duration, WgpuError> {
-        // The first ones wait for what the driver does once.
+        // The first pass waits for what the driver does once; a slow adapter shows its speed in the second.
         put_in()?;
         self.stream.finish()?;
-        let start = Instant::now();
-        for _ in 0..TIMED {
-            put_in()?;
+        let mut passes = 1;
+        loop {
+            let start = Instant::now();
+            for _ in 0..passes {
+                put_in()?;
+            }
+            self.stream.finish()?;
+            let took = start.elapsed();
+            if passes == TIMED || took > ENOUGH {
+                return Ok(took / u32::try_from(steps * passes).unwrap_or(1));
+            }
+            passes = TIMED;
         }
-        self.stream.finish()?;
-        Ok(start.elapsed() / u32::try_from(steps).unwrap_or(1))
+    }
+
+    /// A pass of so many steps from the field on, the first of which is step `first` of the batch.
+    fn pass_of(&self, first: usize, steps: usize) -> Pass<'_> {
+        Pass {
+            stream: &self.stream,
+            medium: &self.medium,
+            operations: &self.operations,
+            pairs: &self.pairs,
+            pair: self.pair,
+            newer: self.newer,
+            first,
+            steps,
+        }
     }
 
     /// pⁿ, and the level before it.

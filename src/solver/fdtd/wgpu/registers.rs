@@ -2,9 +2,8 @@
 
 use super::super::run::Fdtd;
 use super::super::stencil::COEFFICIENTS;
-use super::Wgpu;
 use super::medium::{Medium, edge_number, single};
-use super::tiles::{COLUMNS, Cut, MOST};
+use super::pass::{COLUMNS, Cut, MOST, Pass};
 use crate::backend::wgpu::{Bind, Binding, Buffer, Kernel, Stream, WgpuError, expanded};
 use crate::solver::adapter::whole;
 use bytemuck::{Pod, Zeroable};
@@ -117,23 +116,21 @@ impl Registers {
         })
     }
 
-    /// Queues launches of `steps` steps, with the operations of the batch from its step `n` on, from one pair of levels into the other.
-    pub(super) fn launch(&self, run: &Wgpu, n: usize, steps: usize) -> Result<(), WgpuError> {
-        let Some(launch) = self.launches.get(steps - 1) else {
+    /// Queues launches of a pass.
+    pub(super) fn launch(&self, pass: &Pass) -> Result<(), WgpuError> {
+        let Some(launch) = self.launches.get(pass.steps - 1) else {
             return Ok(());
         };
         let Some(blocks) = launch.blocks else {
             return Ok(());
         };
-        run.stream
-            .launch(&self.plain, &launch.binds[run.pair][run.newer], None, blocks)?;
-        if !run.operations.are_any() {
+        (pass.stream).launch(&self.plain, &launch.binds[pass.pair][pass.newer], None, blocks)?;
+        let operations = pass.operations;
+        if !operations.are_any() {
             return Ok(());
         }
-        let ([now, old], [now_out, old_out]) = (run.levels(), &run.pairs[1 - run.pair]);
-        let (squares, _) = run.medium.squares_for_tiles();
-        let operations = &run.operations;
-        let (moments, lists, record) = (&operations.moments, &operations.lists, &operations.record);
+        let [now, old, now_out, old_out] = pass.levels();
+        let (squares, _) = pass.medium.squares_for_tiles();
         let buffers = [
             &launch.params,
             now,
@@ -141,12 +138,12 @@ impl Registers {
             now_out,
             old_out,
             squares,
-            moments,
-            lists,
-            record,
+            &operations.moments,
+            &operations.lists,
+            &operations.record,
         ];
         let pairs: Vec<(Binding, &Buffer)> = BINDINGS.into_iter().zip(buffers).collect();
-        let bind = run.stream.device().bind(&self.operating, &pairs);
-        run.stream.launch(&self.operating, &bind, Some(n), blocks)
+        let bind = pass.stream.device().bind(&self.operating, &pairs);
+        pass.stream.launch(&self.operating, &bind, Some(pass.first), blocks)
     }
 }

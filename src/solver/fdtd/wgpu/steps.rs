@@ -140,7 +140,7 @@ impl Wgpu {
             return self.step(n);
         };
         let steps = most.min(tiles.steps());
-        let launched = tiles.launch(self, n, steps);
+        let launched = tiles.launch(&self.pass_of(n, steps));
         self.tiles = Some(tiles);
         launched?;
         (self.pair, self.newer) = (1 - self.pair, 0);
