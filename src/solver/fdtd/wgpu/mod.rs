@@ -61,7 +61,7 @@ pub(super) const TARGET: Target = Target {
         },
         Variant {
             id: "tiled",
-            about: "Two dimensions, orders 2 and 4: several steps a launch, tiles that overlap in registers; a second pair of levels.",
+            about: "Two dimensions, orders 2 and 4: several steps a launch, tiles that overlap, in registers where the medium has only speeds and walls; a second pair of levels.",
         },
     ],
 };
