@@ -5,8 +5,8 @@
 //
 // Beyond an edge stand the mirror images of what is within, stepped like all others: they stay images, since sums of neighbours commute. One density, no absorption:
 // kernels/fdtd_tiles.wgsl takes other tiles.
-// With OPERATES single sites are changed and read between the steps: such a launch follows one without, and writes the tiles of those sites anew. kernels/fdtd.wgsl stands
-// before it; what is written out, and how, is said by src/backend/wgpu/template.rs. ROWS: even, at most 8; HALF: half the order, 1 or 2; SQUARES: a speed a site; WALLS
+// With OPERATES single sites are changed and read between the steps: such a launch follows one without, and writes the tiles of those sites anew. kernels/fdtd.wgsl
+// and kernels/moment.wgsl stand before it; what is written out, and how, is said by src/backend/wgpu/template.rs. ROWS: even, at most 8; HALF: half the order, 1 or 2; SQUARES: a speed a site; WALLS
 // (HALF 1 only): that of a wall is less than 0; WIDE: rows are multiples of 4 sites, which are then read and written in fours.
 
 const THREADS = 128;
@@ -30,20 +30,6 @@ struct Params {
     square: f32,
     first: vec2i, // the first tile of a launch
     coefficients: vec4f, // C_1 ... C_4 of the second difference (src/solver/fdtd/stencil.rs)
-}
-
-// What happens after one step of a batch (kernels/sound.wgsl)
-struct Moment {
-    first: u32,
-    last: u32,
-    set_first: u32,
-    set_values: u32,
-    sets: u32,
-    gather_first: u32,
-    gathers: u32,
-    record: u32,
-    first_value: u32,
-    rest: array<vec4u, 13>,
 }
 
 @group(0) @binding(0) var<uniform> p: Params;

@@ -2,7 +2,7 @@
 // and what happens at single sites. A block of 256 threads holds the newer level of a tile of 64 x 8 ROWS sites with its halo in workgroup memory; a thread has every
 // 256th site, with its older level and its memories. Sites that no missing neighbour has reached are written: a step takes HALF sites from every side within the grid.
 //
-// kernels/fdtd.wgsl, kernels/fdtd_sites.wgsl and kernels/fdtd_step.wgsl stand before it, written out with TILES: a step of a site is the one of single steps. Tiles without
+// kernels/fdtd.wgsl, kernels/fdtd_sites.wgsl, kernels/fdtd_step.wgsl and kernels/moment.wgsl stand before it, written out with TILES: a step of a site is the one of single steps. Tiles without
 // any of that can be left to kernels/fdtd_block.wgsl. What is written out, and how, is said by src/backend/wgpu/template.rs. ROWS: even, at most 8.
 
 const THREADS = 256;
@@ -13,20 +13,6 @@ const SITES = W * H / THREADS;
 const MEMORIES = 6;
 // Steps of a launch at most
 const MOST = 8;
-
-// What happens after one step of a batch (kernels/sound.wgsl)
-struct Moment {
-    first: u32,
-    last: u32,
-    set_first: u32,
-    set_values: u32,
-    sets: u32,
-    gather_first: u32,
-    gathers: u32,
-    record: u32,
-    first_value: u32,
-    rest: array<vec4u, 13>,
-}
 
 @group(0) @binding(1) var<storage, read> now: array<f32>;
 @group(0) @binding(2) var<storage, read> old: array<f32>;

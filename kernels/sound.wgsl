@@ -1,17 +1,4 @@
-// What is done to a field of sound beside its steps: single sites between two of them, what is kept of every site, pictures. Blocks of 256 threads.
-
-// What happens after one step of a batch. Numbers of entries of `lists`: places of what is added, of what is overwritten, of what is gathered; values of the first two.
-struct Moment {
-    first: u32,       // additions: places first .. last, ascending
-    last: u32,
-    set_first: u32,   // overwritten sites: their places, `sets` of them; their values
-    set_values: u32,
-    sets: u32,
-    gather_first: u32,
-    gathers: u32,
-    record: u32,      // where the gathered values go
-    first_value: u32, // the first addition's value
-}
+// What is done to a field of sound beside its steps: single sites between two of them, what is kept of every site, pictures. Blocks of 256 threads. kernels/moment.wgsl stands before it.
 
 // What is kept of all sites: `step` times the level is added, or the largest |p|; `count` numbers
 struct Kept { count: u32, step: f32 }

@@ -44,7 +44,8 @@ fn compiled(name: &str, text: &str) -> Vec<String> {
     match name {
         // Heads
         "trotter" | "trotter_steps" | "along" | "fdtd" | "fdtd_sites" | "oscillators" | "patches" | "sound_sums"
-        | "drawn" => Vec::new(),
+        | "drawn" | "moment" => Vec::new(),
+        "sound" => vec![with(&["moment.wgsl"])],
         "curve" | "enlarge" | "field" | "medium" | "volume" => vec![with(&["drawn.wgsl"])],
         "trotter_sweeps" => vec![with(&["trotter.wgsl"])],
         "trotter_looks" => vec![with(&["trotter.wgsl", "patches.wgsl"])],
@@ -53,7 +54,7 @@ fn compiled(name: &str, text: &str) -> Vec<String> {
             .to_vec(),
         "fdtd_tiles" => [4, 8]
             .map(|rows| {
-                let heads = with(&["fdtd.wgsl", "fdtd_sites.wgsl", "fdtd_step.wgsl"]);
+                let heads = with(&["fdtd.wgsl", "fdtd_sites.wgsl", "fdtd_step.wgsl", "moment.wgsl"]);
                 expanded(&heads, &[("TILES", 1), ("OPERATES", 0), ("ROWS", rows)])
             })
             .to_vec(),
@@ -82,7 +83,8 @@ fn compiled(name: &str, text: &str) -> Vec<String> {
                 };
                 values[1].1 = half + 1;
                 values.push(("BUFFERS", (1 - half) * (1 - operates)));
-                (walls == 0 || (squares == 1 && half == 0)).then(|| expanded(&with(&["fdtd.wgsl"]), &values))
+                (walls == 0 || (squares == 1 && half == 0))
+                    .then(|| expanded(&with(&["fdtd.wgsl", "moment.wgsl"]), &values))
             })
             .collect(),
         _ => vec![text.to_owned()],

@@ -8,7 +8,13 @@ use bytemuck::{Pod, Zeroable};
 use num_complex::Complex64;
 
 /// The kernels for sound.
-pub(super) const SOURCE: (&str, &str) = ("sound", include_str!("../../../kernels/sound.wgsl"));
+pub(super) const SOURCE: (&str, &str) = (
+    "sound",
+    concat!(
+        include_str!("../../../kernels/moment.wgsl"),
+        include_str!("../../../kernels/sound.wgsl")
+    ),
+);
 /// The arguments of operations: the moment, a plane, records, places and values.
 const OPERATE: [Binding; 4] = [Table(1), Write, Write, Read];
 /// Maximum number of steps of a batch.
@@ -18,7 +24,7 @@ const MOST_RECORDS: usize = 1 << 22;
 /// Sites of a detector that are gathered one by one; with larger regions the processor steps.
 pub(in crate::solver) const MOST_GATHERED: usize = 1 << 16;
 
-/// What happens after one step of a batch, in 256 bytes: `Moment` of `kernels/sound.wgsl`.
+/// What happens after one step of a batch, in 256 bytes: `kernels/moment.wgsl`.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Pod, Zeroable)]
 struct Moment {

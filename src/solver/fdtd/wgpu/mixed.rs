@@ -8,7 +8,10 @@ use crate::solver::adapter::{blocks_of, whole};
 use bytemuck::{Pod, Zeroable};
 
 /// What is written out: the step of a site, and how tiles take it.
-const TILES: &str = include_str!("../../../../kernels/fdtd_tiles.wgsl");
+const TILES: &str = concat!(
+    include_str!("../../../../kernels/moment.wgsl"),
+    include_str!("../../../../kernels/fdtd_tiles.wgsl"),
+);
 /// Constants, both levels, where they are written, the medium, layers, operations on single sites and where records go.
 const BINDINGS: [Binding; 10] = [
     Binding::Uniform,

@@ -12,6 +12,7 @@ use std::ops::Range;
 /// What is written out for a grid and a medium.
 const SOURCE: &str = concat!(
     include_str!("../../../../kernels/fdtd.wgsl"),
+    include_str!("../../../../kernels/moment.wgsl"),
     include_str!("../../../../kernels/fdtd_block.wgsl"),
 );
 /// Constants, both levels, where they are written, speeds; then what happens at single sites.
