@@ -133,6 +133,16 @@ template <int H> __device__ __forceinline__ real term(int k, real pairs, real le
     return H == 1 ? difference : times((real)coefficient(H, 1), difference);
 }
 
+// The part of L p of an axis with a density per site (order 2), from the pressures and densities of a site and of those beside it
+__device__ __forceinline__ real of_faces(real here, real low, real high, real own, real low_density, real high_density) {
+    const real sum = plus(over(minus(low, here), plus(own, low_density)), over(minus(high, here), plus(own, high_density)));
+    return plus(sum, sum);
+}
+
+// The flux through a face of a layer, times the site's own density over that of the face: 1 within a layer, whose density goes on along its normal, but not at sites that only fill
+// up its last vector
+__device__ __forceinline__ real weighted(real flux, real own, real beside) { return times(flux, over(plus(own, own), plus(own, beside))); }
+
 __device__ __forceinline__ size_t place_of(const Grid &g, int i, int j, int k) { return ((size_t)k * g.size[1] + j) * g.pitch + i; }
 
 // Goes along a line and turns round at walls and edges
@@ -260,16 +270,16 @@ template <int H, bool FRESH> struct Site {
         return sum;
     }
 
-    __device__ __forceinline__ real face(int axis, int offset, real here, real rho) const {
-        return over(minus(value(axis, offset), here), plus(rho, density(axis, offset)));
+    // The part of L p of an axis with a density per site, order 2
+    __device__ __forceinline__ real conservative(int axis, real here) const {
+        return of_faces(here, value(axis, -1), value(axis, 1), s.medium.density[place], density(axis, -1), density(axis, 1));
     }
 
-    // The same with a density per site, order 2
+    // The sum over axes
     __device__ __forceinline__ real conservative(real here) const {
-        const real rho = s.medium.density[place];
-        real sum = plus(face(0, -1, here, rho), face(0, 1, here, rho));
-        for (int axis = 1; axis < s.grid.rank; axis++) sum = plus(sum, plus(face(axis, -1, here, rho), face(axis, 1, here, rho)));
-        return plus(sum, sum);
+        real sum = conservative(0, here);
+        for (int axis = 1; axis < s.grid.rank; axis++) sum = plus(sum, conservative(axis, here));
+        return sum;
     }
 
     __device__ __forceinline__ size_t memory_place(const Layer &l, int axis, int slot) const {
@@ -284,10 +294,8 @@ template <int H, bool FRESH> struct Site {
         real below = minus(here, low[0]), above = minus(high[0], here);
         to_fluxes<H>(low, high, below, above);
         if (H == 1 && s.medium.density) {
-            // The site's own over that of a face: 1 within a layer, whose density goes on along its normal, but not at sites that only fill up its last vector.
-            const real rho = s.medium.density[this->place], twice = plus(rho, rho);
-            below = times(below, over(twice, plus(rho, density(axis, -1))));
-            above = times(above, over(twice, plus(rho, density(axis, 1))));
+            const real own = s.medium.density[this->place];
+            below = weighted(below, own, density(axis, -1)), above = weighted(above, own, density(axis, 1));
         }
         const size_t place = memory_place(l, axis, slot);
         const real *factors = l.factors + slot;
@@ -303,11 +311,7 @@ template <int H, bool FRESH> struct Site {
     __device__ __forceinline__ real change(int axis, real here, bool beside) const {
         const Layer &l = s.medium.layer[axis];
         const int slot = slot_in(l, s.grid.size[axis], at[axis]);
-        if (slot < 0 && s.medium.density) {
-            const real rho = s.medium.density[place];
-            const real sum = plus(face(axis, -1, here, rho), face(axis, 1, here, rho));
-            return plus(sum, sum);
-        }
+        if (slot < 0 && s.medium.density) return conservative(axis, here);
         real low[H], high[H];
         if (beside)
             walk(axis, -1, low), walk(axis, 1, high);

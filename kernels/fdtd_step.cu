@@ -3,7 +3,7 @@
 // Plain media (one speed, or one a site): `plain_<h>`. A warp takes 128 columns, 4 a lane, and walks along z with 2h + 1 planes in registers;
 // neighbours along x come from the lanes beside, those along y from the first-level cache. Read once, written once: 12 bytes a site in single
 // precision, 16 with a speed per site. Segments of rows with more than that, one thread a site: `layered_<h>`
-// where the medium holds absorbing layers and speeds alone (fdtd_layers.cuh), `listed_<h>` everywhere else.
+// where the medium holds absorbing layers and speeds alone, `dense_1` where it holds densities too (fdtd_layers.cuh), `listed_<h>` everywhere else.
 #include "fdtd_layers.cuh"
 #include "fdtd_vec.cuh"
 #include "sums.cuh"
@@ -144,12 +144,15 @@ template <int H> __device__ __forceinline__ void listed(const Step &s, const u32
         listed<H>(s, list, count);                                                                                         \
     }                                                                                                                      \
     extern "C" __global__ void __launch_bounds__(256) layered_##H(const __grid_constant__ Step s, const u32 *list, int count) { \
-        layered<H>(s, list, count);                                                                                        \
+        layered<H, false>(s, list, count);                                                                                 \
     }
 ENTRIES(1)
 ENTRIES(2)
 ENTRIES(3)
 ENTRIES(4)
+
+// 64 registers in single precision
+extern "C" __global__ void __launch_bounds__(256, sizeof(real) == sizeof(float) ? 4 : 2) dense_1(const __grid_constant__ Step s, const u32 *list, int count) { layered<1, true>(s, list, count); }
 
 // One block of 1024: signals are added to the level just written, sites of it are overwritten, then sites are gathered
 extern "C" __global__ void __launch_bounds__(1024) operate(const Sites o, real *level, int step) {

@@ -15,8 +15,8 @@ use ripplon::field::Precision;
 use ripplon::scene::Scenario;
 use ripplon::solver::Taps;
 use rooms::{
-    ALL, BESIDE_EDGES, Case, DAMPED, DETECTORS, REGIONS, SPEED, WALLS, cases, check_checkpoints, check_pictures,
-    differences, different_bits, fdtd as scene, seams, tolerance,
+    ALL, BESIDE_EDGES, Case, DAMPED, DENSITY, DETECTORS, REGIONS, SPEED, WALLS, cases, check_checkpoints,
+    check_pictures, differences, different_bits, fdtd as scene, seams, tolerance,
 };
 use transduced::{ACTS, Score, compare};
 
@@ -82,9 +82,31 @@ fn rooms() -> Vec<Case> {
     ]
 }
 
+/// Rooms whose segments are shared among several kernels of single steps: those for layers, for densities, for everything, and the plain one.
+fn halls() -> Vec<Case> {
+    let case = Case::new;
+    let size: &[usize] = &[100, 80, 72];
+    let open = "\"absorb\"\nabsorb_width = 10";
+    let half_open = "[\"absorb\", \"wall\", \"absorb\"]\nabsorb_width = 10";
+    vec![
+        case("absorbing hall", size, open, SPEED, ALL),
+        case("half-open hall", size, half_open, "", ALL),
+        case("hall with pillars", size, open, WALLS, ALL),
+        case("densities in a hall", size, open, DENSITY, &[2]),
+        case("densities in a half-open hall", size, half_open, DENSITY, &[2]),
+        case(
+            "densities in a closed hall",
+            size,
+            "[\"soft\", \"wall\", \"periodic\"]",
+            DENSITY,
+            &[2],
+        ),
+    ]
+}
+
 #[test]
 fn every_case_is_a_sound_scene() {
-    for case in cases().into_iter().chain(rooms()).chain(plates()) {
+    for case in cases().into_iter().chain(halls()).chain(rooms()).chain(plates()) {
         for &order in case.orders {
             let sounds = format!("{DETECTORS}{REGIONS}{CHOIR}{MOVING}");
             let scenario = scene(&case, order, "cpu", "single", "stepwise", &sounds);
@@ -97,7 +119,7 @@ fn every_case_is_a_sound_scene() {
 fn single_steps_agree_with_the_processor() {
     needs_device!();
     let mut wrong = Vec::new();
-    for case in cases() {
+    for case in cases().into_iter().chain(halls()) {
         let beside = if case.edges.contains("absorb") {
             String::new()
         } else {

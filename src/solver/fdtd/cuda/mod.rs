@@ -82,6 +82,8 @@ struct Kernels {
     plain: Kernel,
     listed: Kernel,
     layered: Kernel,
+    /// With a density per site, at order 2.
+    dense: Kernel,
     operate: Kernel,
     play: Kernel,
     peaks: Kernel,
@@ -96,6 +98,7 @@ impl Kernels {
             plain: of_order(["plain_1", "plain_2", "plain_3", "plain_4"])?,
             listed: of_order(["listed_1", "listed_2", "listed_3", "listed_4"])?,
             layered: of_order(["layered_1", "layered_2", "layered_3", "layered_4"])?,
+            dense: stream.kernel(source, "dense_1", 0)?,
             operate: stream.kernel(source, "operate", 0)?,
             play: stream.kernel(source, "play", 0)?,
             peaks: stream.kernel(source, "peaks", 0)?,

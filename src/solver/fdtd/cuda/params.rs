@@ -177,6 +177,7 @@ mod tests {
             assert_eq!(kernels.declared(&format!("listed_{half}"))[0], size_of::<Step<T>>());
             assert_eq!(kernels.declared(&format!("layered_{half}"))[0], size_of::<Step<T>>());
         }
+        assert_eq!(kernels.declared("dense_1")[0], size_of::<Step<T>>());
         for shape in sources::TILES.iter().filter(|shape| shape.precision == precision) {
             for entry in ["tiles", "tiles_beside", "tiles_integrating"] {
                 assert_eq!(shape.source.declared(entry), [size_of::<Tiles<T>>()]);

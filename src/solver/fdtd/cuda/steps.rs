@@ -396,8 +396,14 @@ impl<T: OnCuda> Cuda<T> {
                     launch.arg(&parameters).arg(&bottom).arg(&top);
                 })?;
             }
+            let dense = self.medium.has_density();
+            let layered = if dense {
+                &self.kernels.dense
+            } else {
+                &self.kernels.layered
+            };
             for (kernel, segments) in [
-                (&self.kernels.layered, self.medium.layered()),
+                (layered, self.medium.layered()),
                 (&self.kernels.listed, self.medium.listed()),
             ] {
                 if let Some((list, segments)) = segments {

@@ -35,46 +35,37 @@ struct Shared {
     skip: Buffer<u8>,
     /// What the kernel for everything steps.
     listed: Option<Buffer<u32>>,
-    /// What the kernel for absorbing layers and speeds steps.
+    /// What the kernel for absorbing layers, speeds and densities steps.
     layered: Option<Buffer<u32>>,
-    /// Whether the kernel for everything steps all.
-    alone: bool,
+    /// Whether the plain kernel steps something.
+    plain: bool,
 }
 
 impl Shared {
-    /// `layered`: of the special segments those that hold nothing but layers and speeds; `across` segments a row, `ny` rows a plane.
+    /// `special`: segments that the plain kernel cannot step; `fit`: those that the kernel for layers can; `across` segments a row, `ny` rows a plane.
     fn new(
         stream: &Stream,
         special: &[bool],
-        layered: &[bool],
+        fit: &[bool],
         (across, ny): (usize, usize),
     ) -> Result<Option<Self>, CudaError> {
         if special.is_empty() {
             return Ok(None);
         }
-        let mixed: Vec<bool> = (special.iter().zip(layered))
-            .map(|(special, layered)| *special && !layered)
-            .collect();
-        let count = mixed.iter().filter(|mixed| **mixed).count();
-        #[expect(clippy::cast_precision_loss, reason = "a share")]
-        let many = count as f64 >= MOST_SHARED * special.len() as f64;
-        let alone = many || special.len() <= MOST_ALONE;
         let what = "what the plain kernels skip";
         let of = |segments: &[bool]| {
             let numbers = in_blocks(segments, across, ny);
             (!numbers.is_empty()).then(|| list(stream, what, &numbers)).transpose()
         };
         let skip: Vec<u8> = special.iter().map(|special| u8::from(*special)).collect();
-        let [listed, layered] = if alone {
-            [of(&vec![true; special.len()])?, None]
-        } else {
-            [of(&mixed)?, of(layered)?]
-        };
+        let [listed, layered] = shares(special, fit, special.len() > across * ny);
+        let plain = listed.iter().zip(&layered).any(|(listed, layered)| !listed && !layered);
+        let [listed, layered] = [of(&listed)?, of(&layered)?];
         Ok(Some(Self {
             skip: list(stream, what, &skip)?,
             listed,
             layered,
-            alone,
+            plain,
         }))
     }
 
@@ -86,17 +77,35 @@ impl Shared {
 
 /// Columns of a row that are plain or not, as `kernels/fdtd.cuh` has them.
 pub(super) const SEGMENT: usize = 32;
-/// The share of segments with more than layers and speeds above which one kernel for everything is faster than several.
+/// The share of segments with more than layers, speeds and densities above which one kernel for everything is faster than several.
 const MOST_SHARED: f64 = 0.6;
 /// Segments up to which one launch for everything is faster than two: a launch takes longer than so many plain sites in the kernel of the others.
 const MOST_ALONE: usize = 1 << 13;
+/// The same in space for the kernel of layers, which is faster: with layers at all edges 57.2 G in one launch and 49.4 in two at 160³, 74.3 and 129.9 at 512³ (order 2, single, H200).
+const MOST_LAYERED: usize = 1 << 17;
 
-/// Which segments take more than the plain kernels; empty: none. `marks`: one value a site, or none.
-fn special_segments<T: OnCuda>(host: &Fdtd<T>, layers: &[cpml::Layer<T>], marks: &[u8], pitch: usize) -> Vec<bool> {
+/// What the kernel for everything steps, and what that for layers; the plain kernel steps the rest.
+fn shares(special: &[bool], fit: &[bool], in_space: bool) -> [Vec<bool>; 2] {
+    let mixed: Vec<bool> = special.iter().zip(fit).map(|(special, fit)| *special && !fit).collect();
+    let count = mixed.iter().filter(|mixed| **mixed).count();
+    #[expect(clippy::cast_precision_loss, reason = "a share")]
+    let many = count as f64 >= MOST_SHARED * special.len() as f64;
+    let most = if in_space { MOST_LAYERED } else { MOST_ALONE };
+    if special.len() <= most && fit.iter().all(|fit| *fit) {
+        return [mixed, fit.to_vec()];
+    }
+    if many || special.len() <= MOST_ALONE {
+        return [vec![true; special.len()], vec![false; special.len()]];
+    }
+    let layered = special.iter().zip(fit).map(|(special, fit)| *special && *fit).collect();
+    [mixed, layered]
+}
+
+/// Which segments have walls beside them or absorption.
+fn marked_segments<T: OnCuda>(host: &Fdtd<T>, marks: &[u8], pitch: usize) -> Vec<bool> {
     let (lattice, material) = (&host.sweep.lattice, &host.sweep.material);
-    let [nx, ny, _] = lattice.size;
-    let across = pitch / SEGMENT;
-    let mut all = vec![!material.density.is_empty(); across * lattice.rows()];
+    let (nx, across) = (lattice.size[0], pitch / SEGMENT);
+    let mut all = vec![false; across * lattice.rows()];
     for (row, segments) in all.chunks_exact_mut(across).enumerate() {
         if let Some(values) = material.damping(lattice, row) {
             for (segment, values) in segments.iter_mut().zip(values.chunks(SEGMENT)) {
@@ -109,6 +118,20 @@ fn special_segments<T: OnCuda>(host: &Fdtd<T>, layers: &[cpml::Layer<T>], marks:
                 *segment |= marks.iter().any(|mark| *mark != 0);
             }
         }
+    }
+    all
+}
+
+/// Which segments take more than the plain kernels; empty: none. `marks`: one value a site, or none.
+fn special_segments<T: OnCuda>(host: &Fdtd<T>, layers: &[cpml::Layer<T>], marks: &[u8], pitch: usize) -> Vec<bool> {
+    let (lattice, material) = (&host.sweep.lattice, &host.sweep.material);
+    let [nx, ny, _] = lattice.size;
+    let across = pitch / SEGMENT;
+    let mut all = marked_segments(host, marks, pitch);
+    if !material.density.is_empty() {
+        all.fill(true);
+    }
+    for (row, segments) in all.chunks_exact_mut(across).enumerate() {
         for layer in layers {
             let axis = layer.shape.axis;
             let touched = |at: usize| layer.shape.slot(at).is_some();
@@ -127,9 +150,8 @@ fn special_segments<T: OnCuda>(host: &Fdtd<T>, layers: &[cpml::Layer<T>], marks:
     if all.contains(&true) { all } else { Vec::new() }
 }
 
-/// Which of the `special` segments hold nothing but absorbing layers and speeds, as `kernels/fdtd_layers.cuh` takes them: out of reach of edges at which no layer ends.
-/// `inner`: those that are special without layers.
-fn layered_segments<T: OnCuda>(host: &Fdtd<T>, special: &[bool], inner: &[bool], pitch: usize) -> Vec<bool> {
+/// Which segments hold nothing but absorbing layers, speeds and densities, as `kernels/fdtd_layers.cuh` takes them: out of reach of edges at which no layer ends.
+fn fitting_segments<T: OnCuda>(host: &Fdtd<T>, marks: &[u8], pitch: usize) -> Vec<bool> {
     let lattice = &host.sweep.lattice;
     let ([nx, ny, _], half, across) = (lattice.size, lattice.half, pitch / SEGMENT);
     // Whether the kernel knows what stands beside a site along an axis.
@@ -139,17 +161,14 @@ fn layered_segments<T: OnCuda>(host: &Fdtd<T>, special: &[bool], inner: &[bool],
         let mut layers = host.layers.iter().filter(|layer| layer.shape.axis == axis);
         !near || size > half && layers.any(|layer| layer.shape.slot(at).is_some())
     };
-    let mut all = vec![false; special.len()];
+    let mut all = marked_segments(host, marks, pitch);
+    let dense_beyond_order_2 = half > 1 && !host.sweep.material.density.is_empty();
     for (row, segments) in all.chunks_exact_mut(across).enumerate() {
         let at = [0, row % ny, row / ny];
-        if !(1..lattice.rank).all(|axis| knows(axis, at[axis])) {
-            continue;
-        }
+        let inside = !dense_beyond_order_2 && (1..lattice.rank).all(|axis| knows(axis, at[axis]));
         for (n, segment) in segments.iter_mut().enumerate() {
-            let own = row * across + n;
-            let more = inner.get(own).copied().unwrap_or(false);
             let mut sites = n * SEGMENT..((n + 1) * SEGMENT).min(nx);
-            *segment = special[own] && !more && sites.all(|at| knows(0, at));
+            *segment = inside && !*segment && sites.all(|at| knows(0, at));
         }
     }
     all
@@ -347,9 +366,9 @@ impl<T: OnCuda> Medium<T> {
         }
         let segments = special_segments(host, &host.layers, &all_marks, pitch);
         let inner = (!host.layers.is_empty()).then(|| special_segments(host, &[], &all_marks, pitch));
-        let layered = layered_segments(host, &segments, inner.as_deref().unwrap_or(&segments), pitch);
+        let fit = fitting_segments(host, &all_marks, pitch);
         Ok(Self {
-            shared: Shared::new(stream, &segments, &layered, (pitch / SEGMENT, lattice.size[1]))?,
+            shared: Shared::new(stream, &segments, &fit, (pitch / SEGMENT, lattice.size[1]))?,
             segments,
             inner,
             squares: plane("the sound speed", &material.squares)?,
@@ -475,7 +494,7 @@ impl<T: OnCuda> Medium<T> {
 
     /// Whether the plain kernel steps something.
     pub(super) fn has_plain_steps(&self) -> bool {
-        self.shared.as_ref().is_none_or(|shared| !shared.alone)
+        self.shared.as_ref().is_none_or(|shared| shared.plain)
     }
 
     /// The list of segments that the kernel for everything steps, with their number.
@@ -521,5 +540,29 @@ impl<T: OnCuda> Medium<T> {
             + self.mask.as_ref().map_or(0, Buffer::bytes)
             + self.shared.as_ref().map_or(0, Shared::bytes)
             + layers.sum::<usize>()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_segment_is_stepped_once() {
+        // What is special, and what the kernel for layers can step.
+        for count in [100, MOST_ALONE, MOST_ALONE + 1, MOST_LAYERED, MOST_LAYERED + 1] {
+            for (special, fit) in [(1, 1), (7, 1), (7, 3), (7, 0), (1, 3), (1, 0)] {
+                let special: Vec<bool> = (0..count).map(|n| n % special == 0).collect();
+                let fit: Vec<bool> = (0..count).map(|n| fit == 1 || fit > 0 && n % fit == 0).collect();
+                for in_space in [false, true] {
+                    let [listed, layered] = shares(&special, &fit, in_space);
+                    for n in 0..count {
+                        assert!(!(listed[n] && layered[n]), "{n} of {count} twice");
+                        assert!(!layered[n] || fit[n], "{n} of {count} does not fit");
+                        assert!(listed[n] || layered[n] || !special[n], "{n} of {count} is not stepped");
+                    }
+                }
+            }
+        }
     }
 }
