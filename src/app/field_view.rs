@@ -186,7 +186,8 @@ pub fn show(ui: &mut Ui, view: &mut ViewState, sources: &Sources<'_>) -> Respons
     } else if let Some(marked) = marked {
         listeners(ui, &painter, area, marked, (view, sources));
     }
-    if let Some(mirror) = sources.frame.mirror.as_deref().filter(|_| view.show_detectors) {
+    let mirror = sources.frame.mirror.as_deref();
+    if let Some(mirror) = mirror.filter(|_| view.show_detectors && !of_momenta) {
         mirror_tool::marks(
             &painter,
             area,
