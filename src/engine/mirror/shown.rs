@@ -273,7 +273,7 @@ mod tests {
             (signals.value[0], signals.value[250], signals.value[511]),
             (0.5, 0.5, 0.0)
         );
-        // Steps 1000 and 1001 of the record are in texel 250 of the second of two sites, and nothing is in the last texels.
+        // Steps 500 and 501 are in texel 250 of either site, and nothing is in the last texels yet.
         assert_eq!(signals.ends[512 + 250], [-3.0, 0.5]);
         assert_eq!(signals.ends[250], [0.5, 0.5]);
         assert!(signals.ends[511][0] > signals.ends[511][1], "no record yet");
