@@ -32,6 +32,16 @@ struct Sample {
     turn: f32,
 }
 
+// Half the width of the line, and the pixel over which it fades out.
+const REACH: f32 = 1.6;
+
+// Distance of a point from the piece of a straight line between two others.
+fn from_piece(point: vec2f, a: vec2f, b: vec2f) -> f32 {
+    let way = b - a;
+    let part = clamp(dot(point - a, way) / dot(way, way), 0.0, 1.0);
+    return distance(point, a + part * way);
+}
+
 // Height in pixels above the base line, and phase in turns, at a place in texels.
 fn sample(at: f32) -> Sample {
     let last = i32(view.size.x) - 1;
@@ -75,13 +85,17 @@ fn fragment(@builtin(position) pixel: vec4f) -> @location(0) vec4f {
         discard;
     }
     let here = sample(at);
-    let left = sample(at - view.step.x);
-    let right = sample(at + view.step.x);
     let above = view.base - pixel.y;
-    // Distance to the curve, taken along its normal; steep flanks stay one line wide.
-    let slope = 0.5 * (right.height - left.height);
-    let distance = abs(above - here.height) / sqrt(1.0 + slope * slope);
-    let stroke = clamp(1.6 - distance, 0.0, 1.0) * view.line.a;
+    // Distance to the curve from pixel to pixel, as far as the line reaches: steep flanks stay one line wide, and no flank goes on beyond the place where the curve turns.
+    let point = vec2f(0.0, above);
+    var apart = 2.0 * REACH;
+    for (var side = -1.0; side < 2.0; side += 2.0) {
+        let middle = vec2f(0.0, here.height);
+        let near = vec2f(side, sample(at + side * view.step.x).height);
+        let far = vec2f(2.0 * side, sample(at + 2.0 * side * view.step.x).height);
+        apart = min(apart, min(from_piece(point, middle, near), from_piece(point, near, far)));
+    }
+    let stroke = clamp(REACH - apart, 0.0, 1.0) * view.line.a;
     // Between the base line and the curve, on whichever side the curve is.
     let inside = clamp(min(above, here.height - above) + 0.5, 0.0, 1.0)
         + clamp(min(-above, above - here.height) + 0.5, 0.0, 1.0);

@@ -321,6 +321,19 @@ impl Levels {
         }
     }
 
+    /// The levels that a colour bar spans: these, or a range around the value of a field that has a single one.
+    #[must_use]
+    pub fn spread(self, kind: Kind) -> Self {
+        if self.high > self.low || !(self.high - self.low).is_finite() {
+            return self;
+        }
+        let reach = self.low.abs().max(1.0);
+        Self {
+            low: self.low - if kind == Kind::Diverging { reach } else { 0.0 },
+            high: self.low + reach,
+        }
+    }
+
     /// Brightness 0…1 of a phase picture's |ψ|.
     #[must_use]
     pub fn brightness(self, value: f32) -> f32 {

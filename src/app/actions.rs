@@ -21,6 +21,10 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
+/// Scenes to begin with.
+const NEW_QUANTUM: &str = include_str!("new_quantum_scene.toml");
+const NEW_SOUND: &str = include_str!("new_sound_scene.toml");
+
 impl App {
     /// Does what the panels asked for.
     pub(super) fn grant(&mut self, ctx: &egui::Context, wishes: Wishes) {
@@ -60,7 +64,8 @@ impl App {
     /// Does one action.
     pub fn act(&mut self, ctx: &egui::Context, action: Action) {
         match action {
-            Action::New => self.new_scene(),
+            Action::New => self.new_scene(NEW_QUANTUM),
+            Action::NewSound => self.new_scene(NEW_SOUND),
             Action::Open => self.ask(Ask::Open),
             Action::Save => {
                 self.keep_view();
@@ -421,8 +426,7 @@ impl App {
     }
 
     /// An empty scene with one wave.
-    fn new_scene(&mut self) {
-        let text = include_str!("new_scene.toml");
+    fn new_scene(&mut self, text: &str) {
         match solver::read_scene_text(text, None, &[]) {
             Ok((file, scenario)) => {
                 self.settings.tab = LeftTab::Scene;

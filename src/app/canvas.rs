@@ -151,7 +151,9 @@ pub fn show(
     bar: &mut Bar,
 ) -> Option<Wanted> {
     let area = ui.max_rect();
-    theme::set_paper(false);
+    let light = !ui.visuals().dark_mode;
+    // Until there is a picture the ground is that of the theme.
+    theme::set_paper(light);
     let frame = canvas.frame;
     // Drawn once it is known on what ground the picture stands.
     let ground = ui.painter().add(egui::Shape::rect_filled(area, 0.0, theme::canvas()));
@@ -182,7 +184,6 @@ pub fn show(
     } else {
         quantity
     };
-    let light = !ui.visuals().dark_mode;
     let map = view_panel::map(&canvas.document.draft, mapped, light);
     // The map of a graph only fills below its line: the ground is free.
     theme::set_paper(light && (rank == 1 || map.is_light()));
@@ -387,6 +388,6 @@ fn waiting(ui: &Ui, area: Rect) {
         Align2::CENTER_CENTER,
         "Preparing the scene…",
         egui::FontId::proportional(15.0),
-        theme::of(true).weak,
+        theme::marks().weak,
     );
 }

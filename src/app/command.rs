@@ -7,8 +7,10 @@ use egui::{Key, KeyboardShortcut, Modifiers};
 /// Everything that has a name in the window. The order is that of the menus and of the palette.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Action {
-    /// A scene with nothing but one wave.
+    /// A scene with nothing but one packet.
     New,
+    /// A scene with nothing but one pulse of sound.
+    NewSound,
     /// Reads a scene file.
     Open,
     /// Writes the scene file.
@@ -211,7 +213,8 @@ const fn entry(
 /// Every action.
 #[rustfmt::skip]
 pub const ACTIONS: &[Entry] = &[
-    entry(Action::New, Menu::File, "New scene", Icon::FilePlus, &[key(CTRL, Key::N)], "An empty scene with one wave in it, to build in."),
+    entry(Action::New, Menu::File, "New quantum scene", Icon::FilePlus, &[key(CTRL, Key::N)], "An empty scene with one packet in it, to build in."),
+    entry(Action::NewSound, Menu::File, "New scene of sound", Icon::FilePlus, &[], "An empty scene with one pulse of sound in it, to build in."),
     entry(Action::Open, Menu::File, "Open scene…", Icon::FolderOpen, &[key(CTRL, Key::O)], "Reads a scene file (TOML). A file dropped on the window does the same."),
     entry(Action::Save, Menu::File, "Save scene", Icon::Save, &[key(CTRL, Key::S)], "Writes the scene file with all edits."),
     entry(Action::SaveAs, Menu::File, "Save scene as…", Icon::Save, &[key(CTRL_SHIFT, Key::S)], "Writes the scene to another file."),

@@ -182,11 +182,13 @@ pub fn show(ui: &mut Ui, view: &mut ViewState, sources: &Sources<'_>) -> Respons
     }
     // Names stand over the lines.
     if of_momenta {
-        zero_lines(&painter, view, area, grid_rect, sites);
+        let names = [0, 1].map(|axis| sources.along(axis).name);
+        zero_lines(&painter, view, (area, grid_rect), sites, names);
     } else if let Some(marked) = marked {
         listeners(ui, &painter, area, marked, (view, sources));
     }
-    if let Some(mirror) = sources.frame.mirror.as_deref().filter(|_| view.show_detectors) {
+    let mirror = sources.frame.mirror.as_deref();
+    if let Some(mirror) = mirror.filter(|_| view.show_detectors && !of_momenta) {
         mirror_tool::marks(
             &painter,
             area,
@@ -390,8 +392,14 @@ fn paint(ui: &Ui, view: &ViewState, area: Rect, grid_rect: Rect, sources: &Sourc
     }
 }
 
-/// Where k = 0 along each axis.
-fn zero_lines(painter: &egui::Painter, view: &ViewState, area: Rect, grid_rect: Rect, sites: [usize; 2]) {
+/// Where k = 0 along each axis, with the names of the axes at the ends of these lines.
+fn zero_lines(
+    painter: &egui::Painter,
+    view: &ViewState,
+    (area, grid_rect): (Rect, Rect),
+    sites: [usize; 2],
+    [across, up]: [&str; 2],
+) {
     let at = view
         .camera
         .point_at(area, sites.map(|n| if n > 1 { (n / 2) as f64 + 0.5 } else { 0.5 }));
@@ -400,6 +408,15 @@ fn zero_lines(painter: &egui::Painter, view: &ViewState, area: Rect, grid_rect: 
         let stroke = Stroke::new(1.0, over_picture().gamma_multiply(0.25));
         painter.hline(seen.x_range(), at.y, stroke);
         painter.vline(at.x, seen.y_range(), stroke);
+        let name = |at: egui::Pos2, align: Align2, name: &str| {
+            if seen.contains(at) {
+                let color = over_picture().gamma_multiply(0.75);
+                painter.text(at, align, name, egui::FontId::proportional(12.0), color);
+            }
+        };
+        name(pos2(seen.right() - 6.0, at.y - 4.0), Align2::RIGHT_BOTTOM, across);
+        // Clock and colours stand at the upper edge.
+        name(pos2(at.x + 6.0, seen.bottom() - 4.0), Align2::LEFT_BOTTOM, up);
     }
 }
 
@@ -487,5 +504,35 @@ pub fn symbol(image: &crate::solver::FieldImage) -> &'static str {
         Some(Q::Velocity) => "|v|",
         Some(Q::Intensity) => "|I|",
         _ => "|ψ|²",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use egui::vec2;
+
+    /// In the space of momenta each line of zero is the axis of the other momentum; one that is out of view has no name.
+    #[test]
+    fn axes_of_momenta_are_named() {
+        let area = Rect::from_min_size(pos2(0.0, 0.0), vec2(640.0, 480.0));
+        let sites = [64, 48];
+        let names = |pan: egui::Vec2| {
+            theme::texts(&theme::drawn(area, |ui| {
+                let mut view = ViewState::default();
+                view.camera.settle(area, sites);
+                view.camera.pan(pan);
+                let grid_rect = view.camera.rect(area, [0.0, 0.0], [64.0, 48.0]);
+                zero_lines(ui.painter(), &view, (area, grid_rect), sites, ["kx", "ky"]);
+            }))
+        };
+        let all = names(vec2(0.0, 0.0));
+        let [(across, at), (up, below)] = &all[..] else {
+            panic!("{all:?}")
+        };
+        assert_eq!([across.as_str(), up.as_str()], ["kx", "ky"]);
+        assert!(at.right() > 600.0 && at.bottom() < 242.0 && below.left() > 320.0 && below.bottom() > 450.0);
+        let panned = names(vec2(0.0, 400.0));
+        assert!(panned.iter().all(|(name, _)| name == "ky"), "{panned:?}");
     }
 }

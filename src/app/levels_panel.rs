@@ -175,6 +175,8 @@ impl LevelsPanel {
         let palette = theme::palette(ui);
         let mut chosen: Option<Vec<EigenstateFile>> = None;
         let room = (ui.available_height() - 40.0).max(120.0);
+        // More of them than are seen: the bar says so before the pointer finds it.
+        ui.spacing_mut().scroll = egui::style::ScrollStyle::solid();
         egui::ScrollArea::vertical()
             .auto_shrink([false, true])
             .max_height(room)

@@ -2,6 +2,7 @@
 
 use super::camera::Camera;
 use super::theme;
+use crate::export::marks::is_in;
 use crate::export::overlay::shortened;
 use crate::grid::Grid;
 use crate::physics::source::Place;
@@ -22,17 +23,11 @@ fn in_sites(at: [f64; 3], spacing: f64) -> [f64; 2] {
 pub fn looks_at(region: &Region, plane: f64, spacing: f64) -> bool {
     match region {
         Region::Everywhere => true,
-        Region::Point(at) => is_in(plane, at[2], at[2], spacing),
-        Region::Line { from, to } => is_in(plane, from[2], to[2], spacing),
+        Region::Point(at) => is_in(plane, [at[2]; 2], spacing),
+        Region::Line { from, to } => is_in(plane, [from[2], to[2]], spacing),
         // A box has the sites between its corners alone.
-        Region::Box { min, max } => is_in(plane, min[2], max[2], 1e-6 * spacing),
+        Region::Box { min, max } => is_in(plane, [min[2], max[2]], 1e-6 * spacing),
     }
-}
-
-/// Whether the nearest plane to a place from one end to another, along z, is this one.
-fn is_in(plane: f64, one: f64, other: f64, spacing: f64) -> bool {
-    let half = 0.5 * spacing * (1.0 + 1e-9);
-    one.min(other) - half <= plane && plane <= one.max(other) + half
 }
 
 /// Where sources stand at time t: points as dots, lines as lines. Those that move are marked where they are, and those that cross the grid's end where they come in again. Of a plane of 3D, those in it.
@@ -47,16 +42,8 @@ pub fn sources(
     let color = theme::marks().strong;
     let halo = theme::shade();
     for source in sources {
-        let moved = |at: [f64; 3]| {
-            let mut now: [f64; 3] = std::array::from_fn(|axis| at[axis] + source.velocity[axis] * t);
-            for (axis, now) in now.iter_mut().enumerate().take(grid.rank()) {
-                if grid.is_periodic(axis) {
-                    *now = now.rem_euclid(grid.size()[axis] as f64 * a);
-                }
-            }
-            now
-        };
-        let is_seen = |one: [f64; 3], other: [f64; 3]| plane.is_none_or(|plane| is_in(plane, one[2], other[2], a));
+        let moved = |at: [f64; 3]| source.moved(at, t, grid);
+        let is_seen = |one: [f64; 3], other: [f64; 3]| plane.is_none_or(|plane| is_in(plane, [one[2], other[2]], a));
         let on_screen = |now: [f64; 3]| camera.point_at(area, in_sites(now, a));
         match &source.place {
             Place::Points(elements) => {

@@ -76,12 +76,53 @@ pub fn signals(ui: &mut Ui, frame: &Frame, size: egui::Vec2) {
         if signals.value.is_empty() {
             continue;
         }
+        if !signals.ends.is_empty() {
+            bands(ui, signals, rect);
+            continue;
+        }
         let texture = texture(ui, ("signals", n, map.id), Arc::as_ptr(signals) as usize, || {
             picture_of(signals, map)
         });
         // The texture ends where the whole record would.
         draw(ui, &texture, rect, Rect::from_min_max(pos2(0.0, 0.0), pos2(1.0, 1.0)));
     }
+}
+
+/// The signals of a few transducers, each at its own scale: what swings faster than a pixel is a band, not the beat of its period with the pixels.
+fn bands(ui: &Ui, signals: &Signals, rect: Rect) {
+    let (pixels, rows) = (rect.width().floor().max(1.0) as usize, signals.size[1]);
+    let height = rect.height() / rows as f32;
+    let color = theme::palette(ui).accent;
+    let mut mesh = egui::Mesh::default();
+    for (n, row) in signals.ends.chunks(signals.size[0].max(1)).enumerate() {
+        let middle = rect.top() + (n as f32 + 0.5) * height;
+        let swing = 0.5 * height - 1.0;
+        for (x, ends) in columns(row, pixels).into_iter().enumerate() {
+            let Some([low, high]) = ends else { continue };
+            let [bottom, top] = [low, high].map(|value| middle - swing * value);
+            let left = rect.left() + x as f32;
+            // Silence is a line.
+            let part = Rect::from_min_max(pos2(left, top - 0.5), pos2(left + 1.0, bottom + 0.5));
+            mesh.add_colored_rect(part, color);
+        }
+    }
+    ui.painter().add(mesh);
+}
+
+/// The least and the greatest value in each of so many columns, as parts of the largest of all; `None` where there is no record yet.
+fn columns(row: &[[f32; 2]], count: usize) -> Vec<Option<[f32; 2]>> {
+    let known = || row.iter().filter(|[low, high]| low <= high);
+    let largest = known().fold(0.0f32, |top, [low, high]| top.max(-low).max(*high));
+    let scale = if largest > 0.0 { largest.recip() } else { 0.0 };
+    let column = |x: usize| {
+        let first = x * row.len() / count;
+        let last = ((x + 1) * row.len() / count).max(first + 1).min(row.len());
+        let part = row[first..last].iter().filter(|[low, high]| low <= high);
+        part.copied()
+            .reduce(|[a, b], [low, high]| [a.min(low), b.max(high)])
+            .map(|ends| ends.map(|value| scale * value))
+    };
+    (0..count).map(column).collect()
 }
 
 /// Where there is no picture yet: the colour of nothing.
@@ -100,9 +141,10 @@ pub fn focus(ui: &mut Ui, frame: &Frame, scenario: &Scenario, map: &'static Colo
     let (area, response) = ui.allocate_exact_size(size, egui::Sense::hover());
     response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Image, true, "Focus before and after"));
     let unit = Units::of(scenario, frame.clock.time_step).time;
-    let width = (area.width() - 8.0) / 2.0;
-    for (n, moment) in mirror.pictures.iter().enumerate() {
-        let left = area.left() + n as f32 * (width + 8.0);
+    let shown = moments(mirror);
+    let width = (area.width() - 8.0 * (shown.len() - 1) as f32) / shown.len() as f32;
+    for (place, (n, moment)) in shown.into_iter().enumerate() {
+        let left = area.left() + place as f32 * (width + 8.0);
         let rect = Rect::from_min_max(pos2(left, area.top() + CAPTION), pos2(left + width, area.bottom()));
         let text = match (n, moment) {
             (0, _) => "before: t = 0".to_owned(),
@@ -123,6 +165,17 @@ pub fn focus(ui: &mut Ui, frame: &Frame, scenario: &Scenario, map: &'static Colo
         let place = Align2::CENTER_CENTER.align_size_within_rect(side * scale, rect);
         draw(ui, &texture, place, part);
     }
+}
+
+/// The pictures that the focus is shown with: at t = 0, unless nothing was there, and at its best.
+fn moments(mirror: &MirrorFrame) -> Vec<(usize, &Option<Arc<Moment>>)> {
+    // A source has not played yet: an empty picture would only say so.
+    let is_silent = |moment: &Moment| moment.image.value.iter().all(|value| *value == 0.0);
+    let mut all: Vec<_> = mirror.pictures.iter().enumerate().collect();
+    if mirror.pictures[0].as_deref().is_some_and(is_silent) {
+        all.remove(0);
+    }
+    all
 }
 
 /// The part of a picture around the focus, in coordinates of the texture, and its size in texels.
@@ -257,6 +310,68 @@ mod tests {
         assert_eq!(of("pond"), None);
     }
 
+    /// A source has not played at t = 0: what comes together has the room of an empty picture beside it.
+    #[test]
+    fn a_silent_start_has_no_picture() {
+        let text = crate::scene::presets::find("ring-mirror").unwrap().text;
+        let (_, scenario) = crate::solver::read_scene_text(text, None, &[]).unwrap();
+        let moment = |value: f32| {
+            let image = crate::solver::FieldImage {
+                size: [2, 1],
+                reduction: 1,
+                value: vec![0.0, value],
+                ..crate::solver::FieldImage::default()
+            };
+            let (time, score) = (0.0, 0.0);
+            Some(Arc::new(Moment { time, score, image }))
+        };
+        let mut mirror = MirrorFrame {
+            status: crate::engine::MirrorStatus {
+                phase: Phase::Record,
+                turn: 10,
+                turned: false,
+                heard: 0,
+                playing: 0,
+            },
+            present: Arc::new(scenario),
+            sites: [Arc::from([]), Arc::from([])],
+            focus: 0,
+            refocus: None,
+            signals: <[Arc<Signals>; 2]>::default(),
+            replays: Arc::from([]),
+            pictures: [moment(0.0), moment(1.0)],
+        };
+        let places = |mirror: &MirrorFrame| moments(mirror).iter().map(|(n, _)| *n).collect::<Vec<_>>();
+        assert_eq!(places(&mirror), [1]);
+        mirror.pictures[0] = moment(1.0);
+        assert_eq!(places(&mirror), [0, 1]);
+        mirror.pictures[0] = None;
+        assert_eq!(places(&mirror), [0, 1]);
+    }
+
+    /// A square wave of 2.02 texels a period, at any width of the plot: no beats of its period with texels and pixels.
+    #[test]
+    fn signals_that_are_too_fast_for_the_pixels_are_bands() {
+        // Texels within a half period have one sign, those with a change of sign both.
+        let sign = |at: f32| if (at / 1.01).floor() % 2.0 == 0.0 { 3.0 } else { -3.0 };
+        let texel = |n: u16| {
+            let [a, b] = [0.0, 0.999].map(|part| sign(f32::from(n) + part));
+            [f32::min(a, b), f32::max(a, b)]
+        };
+        let row: Vec<[f32; 2]> = (0..512).map(texel).collect();
+        for width in [120, 200, 250] {
+            let columns = columns(&row, width);
+            assert!(columns.iter().all(|ends| *ends == Some([-1.0, 1.0])), "{width}");
+        }
+        // A slow wave is a line, silence one in the middle, and what is still to come nothing.
+        let none = [f32::INFINITY, f32::NEG_INFINITY];
+        assert_eq!(
+            columns(&[[2.0, 2.0], [-4.0, -4.0], [0.0, 0.0], none], 4),
+            [Some([0.5, 0.5]), Some([-1.0, -1.0]), Some([0.0, 0.0]), None]
+        );
+        assert_eq!(columns(&[[0.0, 0.0]], 2), [Some([0.0, 0.0]); 2]);
+    }
+
     #[test]
     fn every_transducer_has_its_own_brightness() {
         let signals = Signals {
@@ -264,6 +379,7 @@ mod tests {
             steps: 2,
             filled: 2,
             value: vec![1.0, -1.0, 1e-6, 0.0],
+            ends: Vec::new(),
         };
         let map = colormap::auto(colormap::Kind::Diverging);
         let image = picture_of(&signals, map);

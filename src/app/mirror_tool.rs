@@ -7,15 +7,13 @@ use super::theme::over_picture;
 use super::tools::Ground;
 use super::widgets::choice;
 use crate::engine::MirrorFrame;
+use crate::export::marks::some;
 use crate::grid::Grid;
 use crate::physics::MirrorMethod;
 use crate::physics::mirror::Drive;
 use crate::scene::SceneFile;
 use crate::scene::file::{MirrorFile, PacketFile, TransducersFile};
 use egui::{DragValue, Painter, Pos2, Rect, Stroke, Ui};
-
-/// Most transducers that are marked in the picture.
-const MARKS: usize = 512;
 
 /// What a drag makes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -172,10 +170,8 @@ pub fn draw(painter: &Painter, camera: &Camera, area: Rect, form: Form, from: [f
 
 /// The transducers of a run, in the plane that is shown.
 pub fn marks(painter: &Painter, area: Rect, camera: &Camera, grid: &Grid, mirror: &MirrorFrame, plane: usize) {
-    let sites = mirror.marked();
-    let stride = sites.len().div_ceil(MARKS).max(1);
-    for site in sites.iter().step_by(stride) {
-        let [i, j, k] = grid.site(*site);
+    for site in some(mirror.marked()) {
+        let [i, j, k] = grid.site(site);
         if grid.rank() == 3 && k != plane {
             continue;
         }

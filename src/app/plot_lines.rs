@@ -26,6 +26,39 @@ pub(super) struct Sources<'a> {
     pub(super) rank: usize,
 }
 
+/// A plot. An axis has one unit: detectors with different ones are drawn in several plots.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Part {
+    pub(super) kind: Kind,
+    /// The unit of the detectors that it shows; empty where they have none, and in other plots.
+    pub(super) unit: &'static str,
+}
+
+impl Part {
+    /// What a kind of plot is drawn in, from left to right.
+    pub(super) fn all(kind: Kind, scenario: &Scenario) -> Vec<Self> {
+        let mut parts: Vec<Self> = Vec::new();
+        if kind == Kind::Detectors {
+            for unit in detector_units(scenario) {
+                let part = Self { kind, unit };
+                if !parts.contains(&part) {
+                    parts.push(part);
+                }
+            }
+        } else {
+            parts.push(Self { kind, unit: "" });
+        }
+        parts
+    }
+
+    /// Whether it shows a line of this number.
+    pub(super) fn shows(self, line: usize, sources: &Sources<'_>) -> bool {
+        let scenario = sources.frame.scenario.as_deref();
+        let scenario = scenario.filter(|_| self.kind == Kind::Detectors);
+        scenario.is_none_or(|scenario| detector_units(scenario).nth(line) == Some(self.unit))
+    }
+}
+
 /// A line with its name.
 pub(super) type Named = (String, Vec<[f64; 2]>);
 
@@ -94,9 +127,9 @@ pub(super) fn lines(kind: Kind, sources: &Sources<'_>, most: usize) -> Vec<Named
         Kind::Detectors => frame
             .scenario
             .iter()
-            .flat_map(|scenario| detector_names(scenario))
+            .flat_map(|scenario| scenario.detectors())
             .enumerate()
-            .map(|(n, name)| (name, over_time(FIXED + n, 1.0)))
+            .map(|(n, detector)| (detector.name.clone(), over_time(FIXED + n, 1.0)))
             .collect(),
         Kind::Spectrum => spectra(frame, units, most),
         Kind::Fidelity => {
@@ -196,7 +229,7 @@ fn is_contrast(frame: &Frame) -> bool {
 }
 
 /// The title of a plot: what over what, with units.
-pub(super) fn heading(kind: Kind, title: &str, sources: &Sources<'_>) -> String {
+pub(super) fn heading(Part { kind, unit }: Part, title: &str, sources: &Sources<'_>) -> String {
     let units = sources.units;
     let along = |axis| {
         let frame = sources.frame;
@@ -230,15 +263,7 @@ pub(super) fn heading(kind: Kind, title: &str, sources: &Sources<'_>) -> String 
             });
             with_unit(&format!("{title} of {}", symbol(image)), unit)
         }
-        Kind::Detectors => with_unit(
-            title,
-            sources
-                .frame
-                .scenario
-                .as_deref()
-                .and_then(common_unit)
-                .unwrap_or_default(),
-        ),
+        Kind::Detectors => with_unit(title, unit),
         Kind::Fidelity if is_contrast(sources.frame) => "Focus over rms".to_owned(),
         Kind::Difference => "log₁₀ difference".to_owned(),
         _ => title.to_owned(),
@@ -253,22 +278,6 @@ fn detector_units(scenario: &Scenario) -> impl Iterator<Item = &'static str> {
         .detectors()
         .iter()
         .map(move |detector| detector.unit(equation, rank))
-}
-
-/// The unit that all detectors have, which stands over their plot.
-fn common_unit(scenario: &Scenario) -> Option<&'static str> {
-    let mut units = detector_units(scenario);
-    let first = units.next()?;
-    units.all(|unit| unit == first).then_some(first)
-}
-
-/// The names of the detectors, each with its unit where they differ.
-fn detector_names(scenario: &Scenario) -> Vec<String> {
-    let differ = common_unit(scenario).is_none();
-    let named = scenario.detectors().iter().zip(detector_units(scenario));
-    named
-        .map(|(detector, unit)| with_unit(&detector.name, if differ { unit } else { "" }))
-        .collect()
 }
 
 /// The picture's |ψ|² summed along the other axis, times its spacing.
@@ -374,7 +383,8 @@ fn cut_lines(view: &ViewState, frame: &Frame, units: &Units) -> Vec<Named> {
     }
     let at = (view.cut_at - image.origin[across] as f64) / image.reduction as f64;
     let seen = at >= 0.0 && at < image.size[across] as f64;
-    vec![("cut".to_owned(), if seen { points(at as usize) } else { Vec::new() })]
+    // What it is stands in the title.
+    vec![(String::new(), if seen { points(at as usize) } else { Vec::new() })]
 }
 
 #[cfg(test)]
@@ -408,10 +418,10 @@ mod tests {
         let row = |first: f64| (0..3).map(|n| [f64::from(n), first + f64::from(n)]).collect::<Vec<_>>();
         let both = [("y = 0".to_owned(), row(0.0)), ("y = 1".to_owned(), row(3.0))];
         assert_eq!(lines(2), both);
-        assert_eq!(lines(4), [("cut".to_owned(), row(6.0))]);
+        assert_eq!(lines(4), [(String::new(), row(6.0))]);
     }
 
-    /// What is plotted of sound has its unit: over the plot where all lines share it, else each line its own.
+    /// What is plotted of sound has its unit over the plot; detectors with another unit have another plot.
     #[test]
     fn plots_of_sound_have_units() {
         let told = |measures: &[&str], equation: &str| {
@@ -442,23 +452,36 @@ mod tests {
                 units: Units::of(frame.scenario.as_deref().unwrap(), 1.0),
                 rank: 2,
             };
-            let names = lines(Kind::Detectors, &sources, 64).into_iter().map(|(name, _)| name);
-            let headings = [(Kind::Detectors, "Detectors"), (Kind::Cut, "Line cut")];
-            let [detectors, cut] = headings.map(|(kind, title)| {
-                let text = heading(kind, title, &sources);
-                text.split(" over ").next().unwrap().to_owned()
-            });
-            (detectors, names.collect::<Vec<_>>().join(", "), cut)
+            let names: Vec<String> = (lines(Kind::Detectors, &sources, 64).into_iter())
+                .map(|(name, _)| name)
+                .collect();
+            let told = |kind, title| {
+                let parts = Part::all(kind, frame.scenario.as_deref().unwrap()).into_iter();
+                let parts = parts.map(|part| {
+                    let text = heading(part, title, &sources);
+                    let shown = names.iter().enumerate().filter(|(n, _)| part.shows(*n, &sources));
+                    let shown: Vec<&str> = shown.map(|(_, name)| name.as_str()).collect();
+                    format!("{}: {}", text.split(" over ").next().unwrap(), shown.join(", "))
+                });
+                parts.collect::<Vec<_>>()
+            };
+            let cut = told(Kind::Cut, "Line cut");
+            let cut = cut[0].split(": ").next().unwrap().to_owned();
+            (told(Kind::Detectors, "Detectors"), cut)
         };
-        let of = |[detectors, names, cut]: [&str; 3]| (detectors.to_owned(), names.to_owned(), cut.to_owned());
+        let of = |detectors: &[&str], cut: &str| {
+            let detectors: Vec<String> = detectors.iter().map(|&text| text.to_owned()).collect();
+            (detectors, cut.to_owned())
+        };
         let sound = "[acoustic]\n[[pulse]]\ncenter = [2.0, 1.5]\nwidth = 0.3";
         let (pressure, energy) = ("measure = \"pressure\"", "measure = \"energy\"");
         let alike = told(&[pressure, pressure], sound);
-        assert_eq!(alike, of(["Detectors (Pa)", "d0, d1", "Line cut of p (Pa)"]));
-        let differ = told(&[pressure, energy], sound);
-        assert_eq!(differ, of(["Detectors", "d0 (Pa), d1 (J/m)", "Line cut of p (Pa)"]));
+        assert_eq!(alike, of(&["Detectors (Pa): d0, d1"], "Line cut of p (Pa)"));
+        let differ = told(&[pressure, energy, pressure], sound);
+        let parts = ["Detectors (Pa): d0, d2", "Detectors (J/m): d1"];
+        assert_eq!(differ, of(&parts, "Line cut of p (Pa)"));
         let quantum = "[quantum]\n[[packet]]\ncenter = [2.0, 1.5]\nwidth = [0.3]";
-        assert_eq!(told(&[""], quantum), of(["Detectors", "d0", "Line cut of |ψ|²"]));
+        assert_eq!(told(&[""], quantum), of(&["Detectors: d0"], "Line cut of |ψ|²"));
     }
 
     /// A fast wave that theory predicts is drawn as a band, wherever the points of the line are.

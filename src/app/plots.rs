@@ -5,7 +5,7 @@ mod line_names;
 
 use super::carpet::Carpet;
 use super::history::History;
-use super::plot_lines::{Sources, heading, lines, theory};
+use super::plot_lines::{Part, Sources, heading, lines, theory};
 use super::units::Units;
 use super::view_state::{Cut, ViewState, middle};
 use super::widgets::Explained;
@@ -101,7 +101,11 @@ impl Kind {
             "Marginals",
             "What is seen of |ψ|², summed along y and along x: of two particles on a line, where each of them is.",
         ),
-        (Self::Detectors, "Detectors", "What the scene's detectors record."),
+        (
+            Self::Detectors,
+            "Detectors",
+            "What the scene's detectors record; those with different units stand in plots of their own.",
+        ),
         (
             Self::Spectrum,
             "Spectrum",
@@ -115,7 +119,7 @@ impl Kind {
         (
             Self::Signals,
             "Signals",
-            "What the transducers of a mirror hear and what they play: sensor over time, each at its own brightness.",
+            "What the transducers of a mirror hear and what they play: sensor over time, each at its own brightness; of up to eight, from the least to the greatest value at each moment.",
         ),
         (
             Self::Focus,
@@ -289,11 +293,11 @@ pub fn show(ui: &mut Ui, plots: &mut Chosen<'_>, view: &mut ViewState, records: 
     let rank = scenario.grid().rank();
     let equation = scenario.model().equation();
     names(ui, plots, frame, true);
-    let all: Vec<Kind> = plots
+    let all: Vec<Part> = plots
         .shown
         .iter()
-        .copied()
-        .filter(|kind| offered(*kind, frame))
+        .filter(|kind| offered(**kind, frame))
+        .flat_map(|kind| Part::all(*kind, scenario))
         .collect();
     if all.is_empty() {
         super::widgets::hint(ui, "Choose what to plot.");
@@ -304,7 +308,7 @@ pub fn show(ui: &mut Ui, plots: &mut Chosen<'_>, view: &mut ViewState, records: 
     // The direction is chosen over the first plot that follows it.
     let chooses = all
         .iter()
-        .copied()
+        .map(|part| part.kind)
         .find(|kind| rank > 1 && matches!(kind, Kind::Cut | Kind::Carpet));
     let sources = Sources {
         view,
@@ -322,7 +326,8 @@ pub fn show(ui: &mut Ui, plots: &mut Chosen<'_>, view: &mut ViewState, records: 
     let plot = vec2(even.max(LEAST), room.y - if even < LEAST { 12.0 } else { 0.0 });
     egui::ScrollArea::horizontal().auto_shrink(false).show(ui, |ui| {
         ui.horizontal(|ui| {
-            for kind in all {
+            for part in all {
+                let kind = part.kind;
                 let mut choice = Some(&mut cut).filter(|_| chooses == Some(kind));
                 ui.allocate_ui(plot, |ui| {
                     ui.vertical(|ui| match kind {
@@ -337,7 +342,7 @@ pub fn show(ui: &mut Ui, plots: &mut Chosen<'_>, view: &mut ViewState, records: 
                             let colors = (records.map, sources.view.levels);
                             records.carpet.show(ui, rect, colors, frame);
                         }
-                        _ => one(ui, kind, kind.title(equation), (plot, choice.take()), &sources),
+                        _ => one(ui, part, kind.title(equation), (plot, choice.take()), &sources),
                     });
                 });
             }
@@ -358,7 +363,8 @@ fn cut_choice(ui: &mut Ui, cut: &mut Cut) {
     }
 }
 
-fn one(ui: &mut Ui, kind: Kind, title: &str, (size, cut): (egui::Vec2, Option<&mut Cut>), sources: &Sources<'_>) {
+fn one(ui: &mut Ui, part: Part, title: &str, (size, cut): (egui::Vec2, Option<&mut Cut>), sources: &Sources<'_>) {
+    let kind = part.kind;
     let palette = theme::palette(ui);
     // As many points as pixels say all that can be seen.
     let mut lines = lines(kind, sources, (size.x as usize).max(64));
@@ -366,29 +372,40 @@ fn one(ui: &mut Ui, kind: Kind, title: &str, (size, cut): (egui::Vec2, Option<&m
     for (_, points) in &mut lines {
         points.retain(|point| point.iter().all(|value| value.is_finite()));
     }
-    let theory = theory(kind, sources, &lines);
+    let mut theory = theory(kind, sources, &lines);
+    theory.retain(|(about, _)| part.shows(*about, sources));
     let several = lines.len() > 1;
     let colors: Vec<Color32> = (0..lines.len())
         .map(|n| if several { theme::line(ui, n) } else { palette.accent })
         .collect();
-    let names = lines.iter().map(|(name, _)| name.as_str()).zip(colors.iter().copied());
-    let names = names.filter(|_| several || kind == Kind::Fidelity);
-    let heading = heading(kind, title, sources);
+    // A detector has the same colour in whichever plot it stands.
+    let lines: Vec<_> = (lines.into_iter().zip(colors.iter().copied()).enumerate())
+        .filter(|(n, _)| part.shows(*n, sources))
+        .map(|(_, line)| line)
+        .collect();
+    let names = lines.iter().map(|((name, _), color)| (name.as_str(), *color));
+    // A single line whose name is the title's needs none.
+    let names = names.filter(|(name, _)| !name.is_empty() && (several || !name.eq_ignore_ascii_case(title)));
+    let heading = heading(part, title, sources);
     caption(ui, (&heading, &kind.about()), names, cut, size.x);
-    let shown = lines.iter().chain(theory.iter().map(|(_, line)| line));
+    let shown = (lines.iter().map(|(line, _)| line)).chain(theory.iter().map(|(_, line)| line));
     let bounds = bounds(kind, shown.flat_map(|(_, points)| points), sources.view);
-    let shown = still(Plot::new(("plot", kind as u8)), size - vec2(0.0, CAPTION), palette)
-        .set_margin_fraction(vec2(0.0, 0.0))
-        .show(ui, |plot| {
-            for ((name, points), color) in lines.into_iter().zip(&colors) {
-                plot.line(Line::new(name, PlotPoints::from(points)).color(*color).width(1.5));
-            }
-            for (about, (name, points)) in theory {
-                let line = Line::new(name, PlotPoints::from(points)).color(colors[about].gamma_multiply(0.8));
-                plot.line(line.style(LineStyle::dashed_dense()).width(1.5));
-            }
-            plot.set_plot_bounds(bounds);
-        });
+    let shown = still(
+        Plot::new(("plot", kind as u8, part.unit)),
+        size - vec2(0.0, CAPTION),
+        palette,
+    )
+    .set_margin_fraction(vec2(0.0, 0.0))
+    .show(ui, |plot| {
+        for ((name, points), color) in lines {
+            plot.line(Line::new(name, PlotPoints::from(points)).color(color).width(1.5));
+        }
+        for (about, (name, points)) in theory {
+            let line = Line::new(name, PlotPoints::from(points)).color(colors[about].gamma_multiply(0.8));
+            plot.line(line.style(LineStyle::dashed_dense()).width(1.5));
+        }
+        plot.set_plot_bounds(bounds);
+    });
     let name = format!("Plot: {heading}");
     let described = || egui::WidgetInfo::labeled(egui::Role::Image, true, &name);
     shown.response.widget_info(described);

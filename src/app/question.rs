@@ -158,13 +158,21 @@ impl Questions {
         true
     }
 
-    /// The field and the buttons; what was said, once that is all.
+    /// The field and the buttons, in a row so that little of the picture is hidden; what was said, once that is all.
     fn answer_rows(&mut self, ui: &mut egui::Ui, place: usize, class: bool) -> Option<Said> {
+        let done = ui.horizontal_wrapped(|ui| self.answer_row(ui, place, class)).inner;
+        if self.refused {
+            fault(ui, "This is no number. Type one, such as 0.25, then Enter.");
+        }
+        done
+    }
+
+    fn answer_row(&mut self, ui: &mut egui::Ui, place: usize, class: bool) -> Option<Said> {
         let field = ui
             .add(
                 egui::TextEdit::singleline(&mut self.text)
                     // The same field whatever stands above it: it keeps the keyboard.
-                    .id_salt("prediction")
+                    .id(egui::Id::unique("prediction"))
                     .desired_width(160.0)
                     .hint_text(if class { "a number, then Enter" } else { "a number" }),
             )
@@ -185,32 +193,27 @@ impl Questions {
             self.refused = true;
         }
         self.refused &= guess.is_none() && !empty;
-        if self.refused {
-            fault(ui, "This is no number. Type one, such as 0.25, then Enter.");
-        }
+        let (can, words) = if class {
+            (!self.called.is_empty(), "Run")
+        } else {
+            (guess.is_some(), "Predict and run")
+        };
+        let run = ui.add_enabled(can, egui::Button::new(words)).clicked();
         let mut done = None;
-        ui.horizontal(|ui| {
-            let (can, words) = if class {
-                (!self.called.is_empty(), "Run")
-            } else {
-                (guess.is_some(), "Predict and run")
-            };
-            let run = ui.add_enabled(can, egui::Button::new(words)).clicked();
-            if class {
-                if let Some(value) = guess.filter(|_| enter) {
-                    self.called.push(value);
-                    self.text.clear();
-                    field.request_focus();
-                } else if run || (enter && can && empty) {
-                    done = Some(Said::All);
-                }
-            } else if run || enter {
-                done = guess.map(Said::One);
+        if class {
+            if let Some(value) = guess.filter(|_| enter) {
+                self.called.push(value);
+                self.text.clear();
+                field.request_focus();
+            } else if run || (enter && can && empty) {
+                done = Some(Said::All);
             }
-            if ui.button("Skip").clicked() {
-                done = Some(Said::Nothing);
-            }
-        });
+        } else if run || enter {
+            done = guess.map(Said::One);
+        }
+        if ui.button("Skip").clicked() {
+            done = Some(Said::Nothing);
+        }
         done
     }
 

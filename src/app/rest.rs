@@ -112,7 +112,7 @@ fn words(frame: &Frame, is_lesson: bool) -> &'static str {
     if frame.clock.time_step < 0.0 {
         "Back at the start."
     } else if frame.mirror.is_some() {
-        "The way back was as long as the way out."
+        "The way back ends here."
     } else if is_lesson {
         "The lesson ends here."
     } else {

@@ -150,7 +150,11 @@ fn drives_are_missed(scenario: &Scenario, step: f64) -> Option<String> {
     }
     let enough = drives::followed(drives, end, step);
     let remedy = if enough < step {
-        format!("; Δt = {} is short enough", short(enough))
+        format!(
+            "; Δt = {}{} is short enough",
+            short(enough),
+            scene::units_of(scenario)[1]
+        )
     } else {
         String::new()
     };
@@ -163,13 +167,14 @@ fn drives_are_missed(scenario: &Scenario, step: f64) -> Option<String> {
 /// Δt, the advised values, and the end.
 fn time_steps(scenario: &Scenario, estimate: &Estimate) {
     let advice = &estimate.advice;
+    let [_, second] = scene::units_of(scenario);
     let limit = advice
         .stability_limit
         .map_or("stable for every Δt".to_owned(), |limit| {
-            format!("stable up to {}", short(limit))
+            format!("stable up to {}{second}", short(limit))
         });
     say!(
-        "  Δt        {} (sensible up to {}, {limit}: {})",
+        "  Δt        {}{second} (sensible up to {}{second}, {limit}: {})",
         short(estimate.time_step),
         short(advice.sensible),
         advice.because
@@ -186,7 +191,11 @@ fn time_steps(scenario: &Scenario, estimate: &Estimate) {
         say!("            {words}");
     }
     if let (Some(end), Some(steps)) = (scenario.time().end, estimate.steps) {
-        say!("  end       t = {}, {}", short(end), units::counted(steps, "step"));
+        say!(
+            "  end       t = {}{second}, {}",
+            short(end),
+            units::counted(steps, "step")
+        );
         let late = scenario.expectations().iter();
         let late = late
             .filter(|expectation| expectation.at > end + 0.5 * estimate.time_step)
@@ -206,13 +215,14 @@ pub(super) fn run(args: &CheckArgs) -> anyhow::Result<()> {
     let grid = scenario.grid();
     say!("{title}: ok");
     say!(
-        "  grid      {}, spacing {}",
+        "  grid      {}, spacing {}{}",
         if grid.rank() > 1 {
             format!("{grid} = {} sites", grid.sites())
         } else {
             format!("{grid} sites")
         },
-        short(grid.spacing())
+        short(grid.spacing()),
+        scene::units_of(&scenario)[0]
     );
     let edges: Vec<&str> = grid.edges()[..grid.rank()].iter().map(|edge| edge.as_str()).collect();
     say!("  edges     {}", edges.join(", "));

@@ -41,6 +41,7 @@ mod sound;
 mod sweep;
 mod sweep_table;
 mod terminal;
+mod verdicts;
 mod worksheet;
 
 use crate::backend::ranks;

@@ -50,7 +50,7 @@ pub struct RenderArgs {
     /// The plane of a 3D scene: its index along z, from 0 (default: the scene's own, or the middle one)
     #[arg(long, value_name = "K")]
     plane: Option<usize>,
-    /// Add title, clock, colour bar and scale bar
+    /// Add title, clock, colour bar and scale bar, notes and theory, and marks where sources and transducers stand
     #[arg(long)]
     overlay: bool,
     /// Show a second run beside the first: the same scene with KEY=VALUE, e.g. solver.method=split-step-fourier or time.step=0.01 (repeatable)

@@ -7,14 +7,13 @@ use super::phase_space::PhaseSpaceArgs;
 use super::series::SeriesArgs;
 use super::sound::{self, SoundArgs, Sounds};
 use super::terminal::{self, all_told, say, tell};
-use super::{InputError, Interrupt, SceneArgs, gains, kept, named, scene};
+use super::{InputError, Interrupt, SceneArgs, gains, kept, named, scene, verdicts};
 use crate::backend::ranks;
-use crate::engine::{Engine, Phase, RunEnd, Verdict, ends};
+use crate::engine::{Engine, Phase, RunEnd, ends};
 use crate::grid::Edge;
 use crate::physics::Equation;
 use crate::rounding::truncated;
 use crate::scene::Scenario;
-use crate::scene::scenario::Subject;
 use crate::solver::{Kind, order_word};
 use crate::{solver, units};
 use anyhow::bail;
@@ -208,7 +207,7 @@ pub(super) fn run(args: &RunArgs) -> anyhow::Result<()> {
             Err(error) => failed.push(error.into()),
         }
     }
-    let unsure = print_verdicts(&engine);
+    let unsure = verdicts::print(&engine, &verdicts::claims(&args.scene, &engine));
     all_told(failed)?;
     if let Some(path) = args.gains.as_ref().filter(|_| end.reached) {
         say!("{}", gains::write(path, &args.scene, &mut engine)?);
@@ -216,9 +215,10 @@ pub(super) fn run(args: &RunArgs) -> anyhow::Result<()> {
     if !end.reached {
         let clock = engine.clock();
         bail!(
-            "interrupted at step {}, t = {}; all requested files were written{}",
+            "interrupted at step {}, t = {}{}; all requested files were written{}",
             clock.steps,
             short(clock.time),
+            scene::units_of(&scenario)[1],
             match &args.checkpoint {
                 Some(path) => format!("; go on with --resume {}", path.display()),
                 None => String::new(),
@@ -292,9 +292,10 @@ fn note_end(scenario: &Scenario, engine: &Engine, (asked, steps): (f64, u64)) {
     let end = clock.time + steps as f64 * clock.time_step;
     // With a mirror a step that is written leads to the focus rather than to the end.
     let counts = scenario.mirror().is_none() || scenario.time().step.is_none();
+    let [_, second] = scene::units_of(scenario);
     if counts && (end - asked).abs() > 1e-3 * clock.time_step.abs() {
         tell!(
-            "note: no whole number of steps of Δt = {} leads to t = {}: the run ends at t = {}, where the predictions for the end are judged",
+            "note: no whole number of steps of Δt = {}{second} leads to t = {}{second}: the run ends at t = {}{second}, where the predictions for the end are judged",
             short(clock.time_step),
             short(asked),
             short(end)
@@ -363,13 +364,14 @@ fn headline(scenario: &Scenario, engine: &Engine) -> String {
     let report = engine.report();
     let clock = engine.clock();
     let title = scenario.title_or("Scene");
+    let [_, second] = scene::units_of(scenario);
     let from = if clock.steps > 0 {
-        format!(", from step {} (t = {})", clock.steps, short(clock.time))
+        format!(", from step {} (t = {}{second})", clock.steps, short(clock.time))
     } else {
         String::new()
     };
     format!(
-        "{title}: {} sites, {}/{} on {} in {} precision, {}, Δt = {}{from}",
+        "{title}: {} sites, {}/{} on {} in {} precision, {}, Δt = {}{second}{from}",
         scenario.grid(),
         report.method,
         report.variant,
@@ -399,9 +401,10 @@ fn order_of(engine: &Engine) -> String {
 /// What was done, in one line.
 fn summary(engine: &Engine, end: &RunEnd) -> String {
     format!(
-        "{} to t = {} in {:.2} s, {}, {}",
+        "{} to t = {}{} in {:.2} s, {}, {}",
         units::counted(end.steps, "step"),
         short(engine.clock().time),
+        scene::units_of(engine.scenario())[1],
         end.seconds,
         rate(engine, end.steps, end.seconds),
         balance(engine),
@@ -448,8 +451,9 @@ fn balance(engine: &Engine) -> String {
 }
 
 /// The width of a focus, if it has one, and its contrast.
-fn focus(width: Option<f64>, contrast: f64) -> String {
-    let width = width.map_or(String::new(), |width| format!("{} wide, ", short(width)));
+fn focus(scenario: &Scenario, width: Option<f64>, contrast: f64) -> String {
+    let [metre, _] = scene::units_of(scenario);
+    let width = width.map_or(String::new(), |width| format!("{}{metre} wide, ", short(width)));
     format!("{width}{} times the rms of the field", short(contrast))
 }
 
@@ -460,27 +464,39 @@ fn mirror_line(engine: &mut Engine) -> anyhow::Result<Option<String>> {
     };
     if status.phase == Phase::Record {
         return Ok(Some(format!(
-            "mirror: time is reversed at step {}; {} sites recorded so far",
-            status.turn, status.heard
+            "mirror: time is reversed at step {}; {} recorded so far",
+            status.turn,
+            units::counted(status.heard as u64, "site")
         )));
     }
+    let scenario = engine.scenario();
     // At the moment at which it is to come together, which a burst lets come before the end.
     let of_focus = match (engine.replays().last(), engine.focal_step()) {
         (Some(replay), Some(focal)) => {
             #[expect(clippy::cast_precision_loss, reason = "steps are far below 2^52")]
             let before = (engine.clock().steps as f64 - focal as f64) * engine.clock().time_step;
             let at = engine.clock().time - before;
-            format!("focus at t = {}: {}", short(at), focus(replay.width, replay.contrast))
+            format!(
+                "focus at t = {}{}: {}",
+                short(at),
+                scene::units_of(scenario)[1],
+                focus(scenario, replay.width, replay.contrast)
+            )
         }
-        _ => format!("focus now {}", focus(found.width, found.contrast)),
+        _ => format!("focus now {}", focus(scenario, found.width, found.contrast)),
+    };
+    let play = if status.playing == 1 {
+        "1 site plays".to_owned()
+    } else {
+        format!("{} sites play", status.playing)
     };
     // A source leaves nothing at t = 0 to compare with.
     if !found.compares() {
-        return Ok(Some(format!("mirror: {} sites play, {of_focus}", status.playing)));
+        return Ok(Some(format!("mirror: {play}, {of_focus}")));
     }
     Ok(Some(format!(
-        "mirror: {} sites play, residual inside {:.2e} at the reversal, fidelity {:.6}, error {:.2e} ({:.2e} after scaling), {of_focus}",
-        status.playing, found.residual, found.fidelity, found.error, found.scaled_error,
+        "mirror: {play}, residual inside {:.2e} at the reversal, fidelity {:.6}, error {:.2e} ({:.2e} after scaling), {of_focus}",
+        found.residual, found.fidelity, found.error, found.scaled_error,
     )))
 }
 
@@ -491,36 +507,6 @@ fn rate(engine: &Engine, steps: u64, seconds: f64) -> String {
     }
     let sites = engine.scenario().grid().sites() as f64;
     format!("{}sites/s", units::si(steps as f64 * sites / seconds))
-}
-
-/// Every expectation with its verdict; returns how many are not right.
-fn print_verdicts(engine: &Engine) -> usize {
-    let scenario = engine.scenario();
-    let mut unsure = 0;
-    for (expectation, verdict) in scenario.expectations().iter().zip(engine.verdicts()) {
-        let subject = match &expectation.subject {
-            Subject::Detector(place) => format!("detector {}", scenario.detectors()[*place].name),
-            Subject::Observable(name) => name.clone(),
-        };
-        let digits = |value: f64| within(value, expectation.tolerance);
-        let (word, measured) = match verdict {
-            Verdict::Right(value) => ("right      ", digits(*value)),
-            Verdict::Wrong(value) => ("WRONG      ", digits(*value)),
-            Verdict::Pending => ("not reached", "nothing".to_owned()),
-        };
-        unsure += usize::from(!matches!(verdict, Verdict::Right(_)));
-        say!(
-            "{word}  {subject} at t = {}: predicted {} ± {}, measured {measured}",
-            short(expectation.at),
-            digits(expectation.value),
-            short(expectation.tolerance),
-        );
-        let because = expectation.because.trim();
-        if !because.is_empty() {
-            say!("             because {because}");
-        }
-    }
-    unsure
 }
 
 /// A time.

@@ -3,6 +3,7 @@
 use super::SceneArgs;
 use super::terminal::tell;
 use crate::engine::resolution::{idle_layers, not_covered};
+use crate::physics::Equation;
 use crate::scene::{Faults, Scenario, without_controls};
 use crate::solver;
 use std::io::IsTerminal;
@@ -22,6 +23,14 @@ pub(super) fn titled(scenario: &Scenario, what: &str) -> String {
     match scenario.title() {
         "" => what.to_owned(),
         title => format!("{title}: {what}"),
+    }
+}
+
+/// What stands behind lengths and times of a scene: the units of sound; quantum scenes have none.
+pub(super) fn units_of(scenario: &Scenario) -> [&'static str; 2] {
+    match scenario.model().equation() {
+        Equation::Acoustic => [" m", " s"],
+        Equation::Schrodinger => ["", ""],
     }
 }
 
@@ -55,9 +64,10 @@ pub(super) fn print_note(engine: &crate::engine::Engine, end: Option<f64>) {
         return;
     };
     let advice = solver::find(&scenario.solver().method).map(|method| (method.step_advice)(scenario));
+    let [_, second] = units_of(scenario);
     if let Some(advice) = advice.filter(|advice| step > advice.sensible * 1.0001) {
         tell!(
-            "note: Δt = {step} is larger than the sensible {}: the result will not be accurate; reduce time.step or write \"auto\"",
+            "note: Δt = {step}{second} is larger than the sensible {}{second}: the result will not be accurate; reduce time.step or write \"auto\"",
             super::run::short(advice.sensible)
         );
     }

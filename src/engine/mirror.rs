@@ -144,7 +144,7 @@ impl Engine {
         Ok(self.until_focus())
     }
 
-    /// Steps to the end of a lesson: with a mirror to where the way back was as long as the way out, else to the scene's `time.end`, and where time runs backwards to t = 0; `None`
+    /// Steps to the end of a lesson: with a mirror to the step of the focus ([`Engine::focal_step`]), where the way back was as long as the way out of what its source plays, else to the scene's `time.end`, and where time runs backwards to t = 0; `None`
     /// without one, and where it lies behind.
     pub fn steps_to_rest(&self) -> Option<u64> {
         let clock = self.clock();
@@ -156,7 +156,9 @@ impl Engine {
             return ahead.then(|| super::build::steps_between(clock.time, 0.0, clock.time_step));
         }
         if let Some(timeline) = &self.timeline {
-            return (2 * timeline.turn).checked_sub(clock.steps);
+            // What was not recorded does not come back.
+            let focal = self.focal_step().unwrap_or(2 * timeline.turn);
+            return focal.checked_sub(clock.steps);
         }
         let end = self.scenario.time().end?;
         let ahead = (end - clock.time) / clock.time_step > -0.5;

@@ -2,6 +2,7 @@
 
 use super::graph::{Graph, GraphMedium, STRIP};
 use super::look::index;
+use super::marks;
 use super::overlay;
 use super::paint::Painter;
 use super::picture::Rect;
@@ -37,6 +38,8 @@ impl Painter {
         let per_site = index(field.width) / index(self.request.x.len());
         let hues = phases && hues_have_room(&self.scenario, per_site);
         let levels = self.keeper.levels(&shown, seconds);
+        // Silence has an axis all the same.
+        let spanned = levels.spread(self.map.kind);
         let mut values = resample(&shown.value, image.size[0], &x, &y);
         let table = self.map.table();
         if phases {
@@ -58,8 +61,12 @@ impl Painter {
             values.iter().map(|value| table[mapping.entry(*value)]).collect()
         };
         // Some air above (and below) the curve.
-        let air = 0.08 * (levels.high - levels.low);
-        let bottom = if levels.low < 0.0 { levels.low - air } else { levels.low };
+        let air = 0.08 * (spanned.high - spanned.low);
+        let bottom = if spanned.low < 0.0 {
+            spanned.low - air
+        } else {
+            spanned.low
+        };
         let momenta = self.look.quantity == Quantity::Momentum;
         let (media, walls) = if momenta {
             (Vec::new(), Vec::new())
@@ -79,7 +86,7 @@ impl Painter {
         let graph = Graph {
             values: &values,
             colors: &colors,
-            range: [bottom, levels.high + air],
+            range: [bottom, spanned.high + air],
             span: [
                 along(index(self.request.x.start) - 0.5) * unit.per,
                 along(index(self.request.x.end) - 0.5) * unit.per,
@@ -98,6 +105,11 @@ impl Painter {
         }
         if self.look.overlay {
             let scenario = Arc::clone(&self.scenario);
+            if !momenta {
+                let (frame, sites) = (self.frame(), Arc::clone(&self.transducers));
+                let x_of = |site: usize| frame([index(site) * scenario.grid().spacing(), 0.0])[0];
+                marks::transducers_of_line(&mut self.picture, field, &sites, x_of, (self.unit, self.theme));
+            }
             // A theory is of a run, and not of how two differ.
             if !momenta && !self.look.difference {
                 self.theory(&scenario, quantity, clock.time, (range, span));

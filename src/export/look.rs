@@ -46,7 +46,7 @@ pub struct Look {
     pub shading: bool,
     /// Exponent of the brightness: ½ shows faint waves next to strong ones. Maps with two sides have none.
     pub gamma: f32,
-    /// Title, clock, colour bar and scale bar.
+    /// Title, clock, colour bar and scale bar, theory and notes, sources and transducers.
     pub overlay: bool,
     /// Whether it is a difference of two runs.
     pub difference: bool,

@@ -21,6 +21,7 @@ mod line;
 pub mod look;
 pub mod march;
 pub mod markdown;
+pub mod marks;
 #[cfg(feature = "mp4")]
 pub mod mp4;
 pub mod npy;

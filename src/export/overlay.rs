@@ -3,7 +3,7 @@
 use super::picture::{Picture, Rect};
 use super::text::Align;
 use super::theme::Theme;
-use super::ticks::{number, power_of_ten, round_down, short, ticks};
+use super::ticks::{Ticks, number, power_of_ten, round_down, short, ticks};
 use crate::colormap::{Colormap, Kind, Levels, dimmed, direction_entry};
 use crate::physics::Equation;
 use crate::rounding::truncated;
@@ -181,6 +181,17 @@ impl Legend<'_> {
         (left, shortened(self.title, |title| style.width(title) <= room))
     }
 
+    /// The levels that the colour bar spans, with their labels; of a field that has a single value, e.g. before a source plays, that value among all colours.
+    pub(super) fn ticks_of_bar(&self, count: usize) -> (Levels, Ticks) {
+        let Levels { low, high } = self.levels;
+        let levels = self.levels.spread(self.map.kind);
+        if levels == self.levels {
+            return (levels, ticks(f64::from(low), f64::from(high), count));
+        }
+        let marks = vec![(f64::from(low), plain(f64::from(low)))];
+        (levels, Ticks { marks, exponent: 0 })
+    }
+
     fn bar(&self, picture: &mut Picture, field: Rect, unit: f32, theme: &Theme) {
         // Beside a field of few rows it has room for its numbers, where the picture has.
         let below = picture.height.saturating_sub(field.y + ceil(unit));
@@ -190,11 +201,13 @@ impl Legend<'_> {
             width: ceil(unit * 0.75),
             height: field.height.max(ceil(5.0 * unit).min(below)),
         };
-        let mapping = self.levels.mapping(self.map.kind);
-        let (low, high) = (f64::from(self.levels.low), f64::from(self.levels.high));
+        let count = (bar.height / ceil(unit * 3.0)).clamp(2, 6);
+        let (levels, ticks) = self.ticks_of_bar(count);
+        let mapping = levels.mapping(self.map.kind);
+        let (low, high) = (f64::from(levels.low), f64::from(levels.high));
         let value_at = |y: usize| {
             let part = (pixel(y) + 0.5) / pixel(bar.height);
-            self.levels.high + (self.levels.low - self.levels.high) * part
+            levels.high + (levels.low - levels.high) * part
         };
         for y in 0..bar.height {
             let color = self.map.table()[mapping.entry(value_at(y))];
@@ -204,8 +217,6 @@ impl Legend<'_> {
         }
         frame(picture, bar, theme);
         let style = theme.label(unit * 0.85);
-        let count = (bar.height / ceil(unit * 3.0)).clamp(2, 6);
-        let ticks = ticks(low, high, count);
         let right = pixel(bar.x + bar.width);
         for (value, label) in &ticks.marks {
             #[expect(clippy::cast_possible_truncation, reason = "a position in the picture")]

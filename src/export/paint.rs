@@ -86,6 +86,8 @@ pub struct Painter {
     /// What is drawn over it: what flows, and trajectories so far.
     pub(super) flow: Option<FlowMap>,
     pub(super) paths: Vec<ShownPath>,
+    /// Flat indices of the transducers of a mirror that are marked.
+    pub(super) transducers: Arc<[usize]>,
     /// Ends a long picture if it is cancelled.
     pub(super) progress: Progress,
 }
@@ -175,6 +177,7 @@ impl Painter {
             room: super::plane::Room::default(),
             flow: None,
             paths: Vec::new(),
+            transducers: Arc::default(),
             progress: Progress::default(),
             scenario,
         })
@@ -225,6 +228,9 @@ impl Painter {
         engine.image(&self.request, &mut image)?;
         self.flow = engine.flow()?;
         self.paths = engine.paths().shown(PATH_POINTS);
+        if self.look.overlay {
+            self.transducers = engine.mirror_marks();
+        }
         self.paint(&image, &clock, seconds);
         self.image = image;
         Ok(&self.picture)

@@ -1,6 +1,7 @@
 //! The picture of a plane: each row of pixels is resampled and coloured in one pass; then come the medium, what flows, and theory.
 
 use super::look::index;
+use super::marks;
 use super::paint::Painter;
 use super::picture::Rect;
 use super::pixels::{Entries, Hues};
@@ -51,6 +52,7 @@ impl Painter {
                 super::overlay::caption(&mut self.picture, field, self.unit, self.theme, &words);
             }
             if self.look.quantity != Quantity::Momentum {
+                self.marks(clock.time);
                 let scale = legend.scale(field, self.unit, self.theme);
                 self.outlines(clock.time, scale.map(|(_, _, ground)| ground));
             }
@@ -78,6 +80,18 @@ impl Painter {
         }
         let frame = self.frame();
         super::flow::trajectories(&mut self.picture, field, &self.paths, frame, words);
+    }
+
+    /// Where sources and transducers stand.
+    fn marks(&mut self, t: f64) {
+        let (field, words, frame) = (self.field, (self.unit, self.theme), self.frame());
+        let scenario = Arc::clone(&self.scenario);
+        let (grid, plane) = (scenario.grid(), self.request.z);
+        let at = (grid.rank() == 3).then(|| index(plane) * grid.spacing());
+        let playing = (scenario.sources(), t);
+        marks::sources(&mut self.picture, field, (playing, grid, at), &frame, words);
+        let sites = (&*self.transducers, grid, plane);
+        marks::transducers(&mut self.picture, field, sites, &frame, words);
     }
 
     /// Lines and circles of theory over a plane, whose labels leave the scale bar free.

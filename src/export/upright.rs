@@ -5,7 +5,7 @@ use super::overlay::{Legend, ceil, floor, pixel};
 use super::picture::{Picture, Rect};
 use super::text::Align;
 use super::theme::Theme;
-use super::ticks::{power_of_ten, ticks};
+use super::ticks::power_of_ten;
 use crate::colormap::{Kind, phase_entry};
 use std::f32::consts::TAU;
 
@@ -89,11 +89,13 @@ impl Legend<'_> {
 
     /// The colour bar from left to right, with its labels below.
     fn colors_across(&self, picture: &mut Picture, bar: Rect, unit: f32, theme: &Theme) {
-        let mapping = self.levels.mapping(self.map.kind);
-        let (low, high) = (f64::from(self.levels.low), f64::from(self.levels.high));
+        // With five wanted a range from −r to r has three at least.
+        let (levels, ticks) = self.ticks_of_bar(5);
+        let mapping = levels.mapping(self.map.kind);
+        let (low, high) = (f64::from(levels.low), f64::from(levels.high));
         for x in 0..bar.width {
             let part = (pixel(x) + 0.5) / pixel(bar.width);
-            let value = self.levels.low + (self.levels.high - self.levels.low) * part;
+            let value = levels.low + (levels.high - levels.low) * part;
             let column = Rect {
                 x: bar.x + x,
                 width: 1,
@@ -103,8 +105,6 @@ impl Legend<'_> {
         }
         let style = theme.label(unit * 0.85);
         let below = pixel(bar.y + bar.height) + 1.15 * unit;
-        // With five wanted a range from −r to r has three at least.
-        let ticks = ticks(low, high, 5);
         for (value, label) in &ticks.marks {
             #[expect(clippy::cast_possible_truncation, reason = "a position in the picture")]
             let part = (((value - low) / (high - low)) as f32).max(0.0).powf(self.gamma);

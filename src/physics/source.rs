@@ -13,6 +13,7 @@
 //! Sources: Morse & Ingard 1968, Theoretical Acoustics, §7.1 (Green functions of the wave equation, dipoles); Olson 1940, Elements of Acoustical Engineering, ch. 11 (cardioid).
 
 use super::sinc::{RADIUS, weight};
+use crate::grid::Grid;
 use std::f64::consts::PI;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -132,6 +133,19 @@ pub struct Source {
 }
 
 impl Source {
+    /// Where a part of it is at time t that was `at` a place at t = 0, m: one that crosses a periodic edge comes in again at the other side.
+    pub fn moved(&self, at: [f64; 3], t: f64, grid: &Grid) -> [f64; 3] {
+        let mut now: [f64; 3] = std::array::from_fn(|axis| at[axis] + self.velocity[axis] * t);
+        for (axis, now) in now.iter_mut().enumerate().take(grid.rank()) {
+            if grid.is_periodic(axis) {
+                #[expect(clippy::cast_precision_loss, reason = "numbers of sites")]
+                let extent = grid.size()[axis] as f64 * grid.spacing();
+                *now = now.rem_euclid(extent);
+            }
+        }
+        now
+    }
+
     /// s(t − delay − `later`).
     pub fn signal_at(&self, t: f64, later: f64) -> f64 {
         self.signal.with_phase(t - self.delay - later, self.phase)

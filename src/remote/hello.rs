@@ -14,7 +14,7 @@ use std::fmt;
 use std::path::Path;
 
 /// The messages that this version speaks.
-pub const PROTOCOL: u16 = 2;
+pub const PROTOCOL: u16 = 3;
 
 /// Where a server listens unless it is told otherwise.
 pub const PORT: u16 = 7421;

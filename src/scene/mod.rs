@@ -7,6 +7,7 @@
 
 mod build;
 pub mod camera_path;
+pub mod claims;
 mod codec;
 mod declare;
 mod decode;

@@ -278,10 +278,12 @@ impl MediumVolume {
     pub fn label(&self) -> String {
         match (self.walls, self.meaning.is_empty()) {
             (true, true) => "surface: walls".to_owned(),
-            (true, false) => format!("surfaces: walls, {}", self.meaning),
+            (true, false) => format!("surfaces: walls, and where {}", self.meaning),
             (false, true) => String::new(),
-            (false, false) if self.meaning.contains(", ") => format!("surfaces: {}", self.meaning),
-            (false, false) => format!("surface: {}", self.meaning),
+            (false, false) if self.meaning.contains(", ") || self.meaning.contains(" and ") => {
+                format!("surfaces where {}", self.meaning)
+            }
+            (false, false) => format!("surface where {}", self.meaning),
         }
     }
 }
@@ -334,7 +336,10 @@ mod tests {
         let at = |i: usize, j: usize, k: usize| medium.texels[i + 20 * (j + 16 * k)];
         assert_eq!((at(4, 7, 7), at(6, 7, 7)), ([127, 0], [0, 0]));
         assert_eq!((at(11, 3, 4), at(11, 3, 6)), ([0, -127], [0, 0]));
-        assert_eq!(medium.label(), "surfaces: walls, U = −0.25");
+        assert_eq!(medium.label(), "surfaces: walls, and where U = −0.25");
+        // Half of the most on either side.
+        let tilted = of("[[layer]]\nsets = \"potential\"\nvalue = \"0.1*(x - 9.5)\"\n");
+        assert_eq!(tilted.label(), "surfaces where U = 0.475 and −0.475");
     }
 
     fn sound(method: &str, layers: &str) -> Scenario {
@@ -405,6 +410,6 @@ mod tests {
         let medium = MediumVolume::of(&sound("fdtd", layers));
         let at = |i: usize| medium.texels[i + 20 * 16 * 5][1];
         assert_eq!([4, 5, 7, 8, 10].map(at), [0, 127, 0, -127, 0]);
-        assert_eq!(medium.label(), "surfaces: c = 393 m/s, ρ = 0.7 kg/m³");
+        assert_eq!(medium.label(), "surfaces where c = 393 m/s, ρ = 0.7 kg/m³");
     }
 }

@@ -163,7 +163,7 @@ fn a_scene_that_begins_with_eigenstates_beats() {
         .expect(0, &["right"]);
     place
         .ripplon("run beat.toml --until 3 --strict --set eigenstate.1.level=3")
-        .expect(1, &["WRONG"]);
+        .expect(1, &["not judged", "not right"]);
 }
 
 /// Of a method that steps the continuum the levels of the lattice are not those of its run, and that is said.

@@ -186,6 +186,61 @@ fn strict_makes_a_wrong_or_unreached_prediction_a_failure() {
         .expect(0, &["7 steps to t = 0.14"]);
 }
 
+/// What a file predicts of its own physics is not wrong of another one; how it is computed does not change what is predicted.
+#[test]
+fn predictions_of_a_scene_are_not_said_of_what_set_made_of_it() {
+    let place = Place::new();
+    fs::write(
+        place.path("off.toml"),
+        SCENE.replace("value = 1.0\ntolerance", "value = 0.5\ntolerance"),
+    )
+    .unwrap();
+    place
+        .ripplon("run off.toml")
+        .expect(0, &["WRONG        norm at t = 0.8"]);
+    place
+        .ripplon("run off.toml --set solver.order=4 --set time.step=0.01")
+        .expect(0, &["WRONG        norm at t = 0.8"]);
+    let other = "run off.toml --set packet.0.momentum.0=0.5";
+    let words = ["not judged   norm at t = 0.8", "of the scene without --set"];
+    place.ripplon(other).expect(0, &words);
+    // It was not found right, which --strict asks for.
+    place.ripplon(&format!("{other} --strict")).expect(1, &words);
+    // What is set is said of what is set.
+    place
+        .ripplon(&format!("{other} --set expect.0.value=0.4"))
+        .expect(0, &["WRONG        norm at t = 0.8: predicted 0.4"]);
+    // What holds all the same is right.
+    place
+        .ripplon("run small.toml --set packet.0.momentum.0=0.5")
+        .expect(0, &["right        norm at t = 0.8"]);
+}
+
+/// Lengths, times and records of sound have units.
+#[test]
+fn what_is_said_of_sound_has_units() {
+    let place = Place::new();
+    place.ripplon("check pond").expect(
+        0,
+        &[
+            "spacing 0.0343 m",
+            "Δt        5.0000e-5 s (sensible up to 6.0012e-5 s, stable up to 6.1237e-5 s",
+            "end       t = 0.0155 s, 310 steps",
+        ],
+    );
+    place.ripplon("run pond").expect(
+        0,
+        &[
+            "Δt = 5.0000e-5 s",
+            "310 steps to t = 0.0155 s in",
+            "right        detector middle at t = 0.0017 s: predicted -0.284750 ± 0.003 Pa, measured -0.28",
+        ],
+    );
+    place
+        .ripplon("run one-transducer --set mirror.at=0.00875 --until 0.0175")
+        .expect(0, &["mirror: 1 site plays, focus at t = 0.0", " m wide, "]);
+}
+
 /// What sources put in is a number where the medium's velocity is kept, the last row less the first; elsewhere the summary says why it is none.
 #[test]
 fn a_summary_says_what_sources_put_in() {

@@ -112,6 +112,59 @@ fn every_rank_quantity_and_map_can_be_painted() {
     }
 }
 
+/// Sources and transducers are marked where the window marks them, and only with the overlay.
+#[test]
+fn sources_and_transducers_are_marked_in_pictures_with_overlays() {
+    let painted = |scene: &Arc<Scenario>, overlay: bool| {
+        let mut engine = Engine::new(Arc::clone(scene)).unwrap();
+        let look = Look {
+            size: Some([900, 640]),
+            mode: ViewMode::Plane,
+            overlay,
+            ..Look::of(scene)
+        };
+        let mut painter = Painter::new(Arc::clone(scene), &look, 1e-4).unwrap();
+        let picture = painter.shoot(&mut engine, 0.0).unwrap().clone();
+        (picture, painter.field())
+    };
+    #[expect(clippy::cast_precision_loss, reason = "pixels")]
+    let column = |field: Rect, site: f64, sites: f64| field.x as f64 + (site + 0.5) / sites * field.width as f64;
+    #[expect(clippy::cast_precision_loss, reason = "pixels")]
+    let row = |field: Rect, site: f64, sites: f64| field.y as f64 + (1.0 - (site + 0.5) / sites) * field.height as f64;
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "pixels")]
+    let is_bright =
+        |picture: &Picture, x: f64, y: f64| picture.at(x as usize, y as usize).iter().all(|part| *part > 200);
+    // Silent at t = 0, so that nothing else is bright.
+    let sound = |size: &str, source: &str, place: &str| {
+        scenario(&format!(
+            "format = 1\n[grid]\nsize = [{size}]\nspacing = 0.1\n[acoustic]\n[time]\nstep = 1e-4\n\
+             [[source]]\nat = [{source}]\nsignal = \"ricker\"\nfrequency = 100.0\n\
+             [mirror]\nmethod = \"reversal\"\nat = 0.01\ntransducers = {{ shape = \"points\", points = [[{place}]] }}\n"
+        ))
+    };
+    for (overlay, size, plane) in [
+        (true, "60, 40", true),
+        (false, "60, 40", true),
+        (true, "60, 40, 20", false),
+    ] {
+        // Of three dimensions the middle plane is shown, and both stand in another.
+        let more = if plane { "" } else { ", 0.3" };
+        let scene = sound(size, &format!("1.5, 1.0{more}"), &format!("4.0, 3.0{more}"));
+        let (picture, field) = painted(&scene, overlay);
+        for (i, j) in [(15.0, 10.0), (40.0, 30.0)] {
+            let bright = is_bright(&picture, column(field, i, 60.0), row(field, j, 40.0));
+            assert_eq!(bright, overlay && plane, "{size}, overlay {overlay}: site {i}, {j}");
+        }
+    }
+    let line = sound("80", "2.0", "5.0");
+    for overlay in [true, false] {
+        let (picture, field) = painted(&line, overlay);
+        #[expect(clippy::cast_precision_loss, reason = "pixels")]
+        let above_axis = (field.y + field.height) as f64 - 4.0;
+        assert_eq!(is_bright(&picture, column(field, 50.0, 80.0), above_axis), overlay);
+    }
+}
+
 /// A packet whose hues have no room is shown as its density, with a map of densities, too.
 #[test]
 fn a_density_in_place_of_phases_takes_its_own_maps() {

@@ -189,6 +189,8 @@ fn one_record_is_played_in_parts() {
     let (_, all) = run(&mut engine);
     // The middle of the burst of two periods of 2450 Hz was at 1/2450 s, 23 steps after the start.
     assert_eq!(engine.focal_step(), Some(2 * 3000 - 23));
+    // There the lesson rests, and not where the wave has gone on.
+    assert_eq!(engine.steps_to_rest(), Some(0));
     let mut taken = vec![all];
     for (at, chosen, more) in [
         (0.0525, &points[..1], vec!["mirror.playing=1".to_owned()]),

@@ -1,6 +1,7 @@
 //! Nothing is lost: edits are asked about and kept, a measurement leaves nothing behind, a view is no edit.
 
 use super::window::{SCENE, Window};
+use egui::accesskit::Role;
 use egui::{Key, Modifiers, ViewportEvent, ViewportId};
 use egui_kittest::kittest::Queryable;
 
@@ -156,4 +157,13 @@ fn a_measurement_leaves_no_detector_and_a_view_is_no_edit() {
     window.keys(Modifiers::COMMAND, Key::N);
     window.wait("the new scene", |app| app.document().draft.title == "New scene");
     assert!(window.app().document().path().is_none());
+    assert!(window.app().document().draft.acoustic.is_none());
+    // One of sound is begun as easily.
+    window.press(Role::Button, "File");
+    window.press(Role::Button, "New scene of sound");
+    window.wait("the new scene of sound", |app| {
+        let draft = &app.document().draft;
+        draft.title == "New scene" && draft.acoustic.is_some() && !app.frame().image.value.is_empty()
+    });
+    assert!(window.app().document().path().is_none() && window.app().document().faults.is_none());
 }

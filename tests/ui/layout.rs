@@ -134,7 +134,7 @@ fn a_mirrors_lesson_rests_at_its_focus() {
     assert_eq!(frame.clock.steps, 2 * turn);
     window.settle();
     // Whether the wave is at a focus then is for the scene to say.
-    let said = "The way back was as long as the way out.";
+    let said = "The way back ends here.";
     assert!(window.harness.query_by_label(said).is_some());
     // Back to the turn and played again it rests there again.
     window.harness.key_press(egui::Key::U);

@@ -88,6 +88,32 @@ fn every_preset_loads_and_shows_a_picture() {
     }
 }
 
+/// A curve that turns within pixels ends where it turns: its flanks do not go on beyond that.
+#[test]
+fn a_peak_of_one_site_has_no_spikes() {
+    let mut window = Window::open();
+    window.show_scene(
+        "format = 1\n[grid]\nsize = [200]\nspacing = 1.0\n[quantum]\n[[packet]]\ncenter = [100.0]\nwidth = [0.3]\n\
+         [view]\nquantity = \"density\"\nrange = [0.0, 2.0]\n",
+    );
+    let area = window.harness.get_by_label("Graph of the field").rect();
+    let image = window.harness.render().unwrap();
+    // The plot within its axes, as the window has it; the axis ends 8 % above the range.
+    let (top, bottom) = (area.top() + 64.0, area.bottom() - 56.0);
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "pixels")]
+    let brightest = |values: [f32; 2]| {
+        let row = |value: f32| (bottom - value / 2.16 * (bottom - top)).round() as u32;
+        let (middle, reach) = (area.center().x as u32, area.width() as u32 / 4);
+        let rows = row(values[1])..row(values[0]);
+        rows.flat_map(|y| (middle - reach..middle + reach).map(move |x| (x, y)))
+            .map(|(x, y)| image.get_pixel(x, y).0[..3].iter().copied().max().unwrap_or(0))
+            .max()
+    };
+    // |ψ|² of the site is 0.992. Above it there are marks of the axes alone, a seventh as bright as the line.
+    assert!(brightest([0.3, 0.6]) > Some(180), "{:?}", brightest([0.3, 0.6]));
+    assert!(brightest([1.05, 1.4]) < Some(64), "{:?}", brightest([1.05, 1.4]));
+}
+
 /// Whether pictures of this machine can be compared: Mesa's software Vulkan computes the same everywhere but for
 /// rounding; other drivers place lines and blend in their own ways.
 pub fn comparable() -> bool {

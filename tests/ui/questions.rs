@@ -111,6 +111,27 @@ fn playing_on_passes_a_question() {
     assert!(!is_asking(&window));
 }
 
+/// The card of a question is low, so that it hides little of the picture: what is answered stands in one row.
+#[test]
+fn a_question_hides_little_of_the_picture() {
+    let mut window = Window::open();
+    window.show_scene(&asked());
+    window.click("Play");
+    window.wait("the question", |app| app.frame().question == Some(0));
+    window.settle();
+    let field = window
+        .harness
+        .get_by_role_and_label(Role::TextInput, "Your prediction")
+        .rect();
+    for button in ["Predict and run", "Skip"] {
+        let button = window.harness.get_by_role_and_label(Role::Button, button).rect();
+        assert!(field.y_range().contains(button.center().y), "{field:?} {button:?}");
+        assert!(button.left() > field.right());
+    }
+    let card = card_rect(&window.harness.ctx, "question").unwrap();
+    assert!(card.height() < 125.0, "{card:?}");
+}
+
 /// The first steps leave a question of the scene free, where they would stand over it.
 #[test]
 fn the_tour_stands_clear_of_a_question() {

@@ -12,7 +12,7 @@ const [folder, ripplon, pictures, ...browsers] = process.argv.slice(2);
 /// What a run of a preset comes to on the command line: the numbers as they are printed.
 function printed(preset) {
   const text = execFileSync(ripplon, ['run', preset], { encoding: 'utf8' });
-  const lines = [...text.matchAll(/^(right|WRONG)\s.*measured (\S+)$/gm)];
+  const lines = [...text.matchAll(/^(right|WRONG)\s.*measured (\S+)( .+)?$/gm)];
   if (lines.length === 0) throw new Error(`no verdicts in\n${text}`);
   const steps = Number(/^(\d+) steps/m.exec(text)[1]);
   return lines.map(([, word, measured]) => ({ right: word === 'right', measured, steps }));

@@ -3,8 +3,9 @@
 use super::Document;
 use crate::physics::Sets;
 use crate::scene::SceneFile;
-use crate::scene::file::{DrawnFile, LayerFile, SolverFile, ViewFile};
-use crate::scene::scenario::{Claims, TimeSpec};
+use crate::scene::claims::physics;
+use crate::scene::file::LayerFile;
+use crate::scene::scenario::Claims;
 
 /// What the predictions of a scene must know of its edits.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -84,56 +85,13 @@ impl Document {
     #[must_use]
     pub fn checks(&self) -> Checks {
         let (now, then) = (&self.committed, self.claimed());
-        let edited = physics(now) != physics(then);
-        let moved = |name: &str| {
-            let of = |file: &SceneFile| file.detectors.iter().find(|detector| detector.name == name).cloned();
-            of(now) != of(then)
-        };
-        let expectations = now.expectations.iter().map(|one| {
-            let elsewhere = || one.detector.as_deref().is_some_and(moved);
-            !then.expectations.contains(one) || !(edited || elsewhere())
-        });
-        let theories = now.theories.iter().map(|one| {
-            let elsewhere = || matches!(&one.drawn, DrawnFile::Detector { detector, .. } if moved(detector));
-            !then.theories.contains(one) || !(edited || elsewhere())
-        });
-        let notes = now.notes.iter().map(|one| !(edited && then.notes.contains(one)));
         Checks {
             own_step: self.has_own_step(),
-            edited,
+            edited: physics(now) != physics(then),
             other_steps: now.time.step != then.time.step || now.solver != then.solver,
             mixed: self.run.mixed,
-            claims: Claims {
-                notes: notes.collect(),
-                theories: theories.collect(),
-                expectations: expectations.collect(),
-            },
+            claims: Claims::of(now, then),
         }
-    }
-}
-
-/// What predictions are made from: not how the scene is looked at, how far it goes and how it is computed, nor what is said and recorded of it. A section that
-/// is not named here is physics.
-fn physics(file: &SceneFile) -> SceneFile {
-    SceneFile {
-        title: String::new(),
-        about: String::new(),
-        tags: Vec::new(),
-        time: TimeSpec {
-            imaginary: file.time.imaginary,
-            ..TimeSpec::default()
-        },
-        solver: SolverFile::default(),
-        detectors: Vec::new(),
-        view: ViewFile::default(),
-        cameras: Vec::new(),
-        notes: Vec::new(),
-        theories: Vec::new(),
-        trajectories: Vec::new(),
-        expectations: Vec::new(),
-        sweep: None,
-        room: None,
-        ..file.clone()
     }
 }
 

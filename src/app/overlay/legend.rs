@@ -23,6 +23,16 @@ pub struct Legend<'a> {
     pub note: &'a str,
 }
 
+impl Legend<'_> {
+    /// Whether the brightness is no straight line.
+    fn is_bent(&self) -> bool {
+        self.map.kind != Kind::Diverging && self.gamma != 1.0
+    }
+}
+
+/// What a line of colours says of a brightness that is the square root of the value.
+const ROOT: &str = "root scale";
+
 /// How the colours are explained.
 #[derive(Clone, Copy, PartialEq)]
 enum Form {
@@ -60,8 +70,11 @@ fn line_words(legend: &Legend<'_>, width: f32) -> [String; 4] {
     let cyclic = legend.map.kind == Kind::Cyclic;
     let ends = if cyclic {
         ["−π".to_owned(), "π".to_owned()]
-    } else {
+    } else if low < high {
         [low, high].map(|value| figure(f64::from(value), 3))
+    } else {
+        // As before a source plays: a bar from 0 to 0 would say that its colours are one.
+        [String::new(), format!("{} everywhere", figure(f64::from(low), 3))]
     };
     let [low, high_word] = ends;
     let title = match (width > 560.0, cyclic) {
@@ -82,6 +95,14 @@ fn line_words(legend: &Legend<'_>, width: f32) -> [String; 4] {
     }
     if width <= 560.0 {
         after.clear();
+    }
+    // The ends of the bar are the same on either scale.
+    if legend.is_bent() {
+        after = if after.is_empty() {
+            ROOT.to_owned()
+        } else {
+            format!("{after}, {ROOT}")
+        };
     }
     [title, low, high_word, after]
 }
@@ -222,11 +243,12 @@ fn bar(painter: &Painter, plate: Rect, height: f32, legend: &Legend<'_>) {
 /// Round values with their places on the bar, from 0 to 1; the ends where there are none.
 fn bar_marks(legend: &Legend<'_>, most: usize) -> Vec<(f32, String)> {
     let Levels { low, high } = legend.levels;
-    let gamma = if legend.map.kind == Kind::Diverging {
-        1.0
-    } else {
-        legend.gamma
-    };
+    let gamma = if legend.is_bent() { legend.gamma } else { 1.0 };
+    if low >= high {
+        // All colours are shown, and where among them the value is.
+        let at = if legend.map.kind == Kind::Diverging { 0.5 } else { 0.0 };
+        return vec![(at, figure(f64::from(low), 3))];
+    }
     let round = ticks(f64::from(low), f64::from(high), most.clamp(2, 6));
     let values: Vec<f64> = round.marks.iter().map(|(value, _)| *value).collect();
     let [first, second, ..] = values[..] else {
@@ -286,5 +308,43 @@ fn wheel(painter: &Painter, plate: Rect, legend: &Legend<'_>) {
         (vec2(0.0, outer + 2.0), Align2::CENTER_TOP, "−π/2"),
     ] {
         painter.text(center + offset, align, text, FontId::proportional(11.0), over_picture());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::colormap;
+
+    fn of(kind: Kind, [low, high]: [f32; 2], gamma: f32) -> Legend<'static> {
+        Legend {
+            map: colormap::auto(kind),
+            texture: egui::TextureId::default(),
+            levels: Levels { low, high },
+            gamma,
+            title: "p",
+            note: "",
+        }
+    }
+
+    /// Before a source plays the bar does not go from 0 to 0.
+    #[test]
+    fn a_field_of_one_value_says_so() {
+        let silent = of(Kind::Diverging, [0.0, 0.0], 1.0);
+        assert_eq!(bar_marks(&silent, 6), [(0.5, "0".to_owned())]);
+        assert_eq!(line_words(&silent, 800.0), ["p", "", "0 everywhere", ""]);
+        let empty = of(Kind::Sequential, [0.0, 0.0], 0.5);
+        assert_eq!(bar_marks(&empty, 6), [(0.0, "0".to_owned())]);
+    }
+
+    /// A line of colours has marks at its ends alone, which are the same on both scales.
+    #[test]
+    fn a_line_of_colours_names_a_root_scale() {
+        let after = |kind, gamma, width| line_words(&of(kind, [0.0, 2.0], gamma), width)[3].clone();
+        assert_eq!(after(Kind::Sequential, 0.5, 800.0), "root scale");
+        assert_eq!(after(Kind::Sequential, 0.5, 300.0), "root scale");
+        assert_eq!(after(Kind::Sequential, 1.0, 800.0), "");
+        assert_eq!(after(Kind::Diverging, 0.5, 800.0), "");
+        assert_eq!(after(Kind::Cyclic, 0.5, 800.0), "brightest: |ψ| = 2, root scale");
     }
 }

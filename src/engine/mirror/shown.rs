@@ -16,6 +16,9 @@ use std::time::Duration;
 /// Most columns and rows of [`Signals`].
 const MOST: [usize; 2] = [512, 128];
 
+/// Of so few transducers the least and the greatest values are kept as well.
+const FEW: usize = 8;
+
 /// A picture of the transducers' signals: sensor × time.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Signals {
@@ -27,6 +30,8 @@ pub struct Signals {
     pub filled: usize,
     /// p or Re ψ where it is largest in its texel, by row; rows of the first transducers first.
     pub value: Vec<f32>,
+    /// The least and the greatest value in each texel, in the same order; empty for more than 8 transducers. A wave that is shorter than a texel has both signs in it.
+    pub ends: Vec<[f32; 2]>,
 }
 
 impl Signals {
@@ -37,14 +42,18 @@ impl Signals {
         }
         let size = [steps.min(MOST[0]), sites.min(MOST[1])];
         let mut value = vec![0.0f32; size[0] * size[1]];
+        let mut ends = vec![[f32::INFINITY, f32::NEG_INFINITY]; if sites <= FEW { value.len() } else { 0 }];
         for (n, row) in rows.chunks_exact(sites).take(steps).enumerate() {
             let column = n * size[0] / steps;
             for (site, heard) in row.iter().enumerate() {
                 #[expect(clippy::cast_possible_truncation, reason = "pictures are in single precision")]
                 let here = heard.re as f32;
-                let texel = &mut value[site * size[1] / sites * size[0] + column];
-                if here.abs() > texel.abs() {
-                    *texel = here;
+                let at = site * size[1] / sites * size[0] + column;
+                if here.abs() > value[at].abs() {
+                    value[at] = here;
+                }
+                if let Some([low, high]) = ends.get_mut(at) {
+                    (*low, *high) = (low.min(here), high.max(here));
                 }
             }
         }
@@ -53,6 +62,7 @@ impl Signals {
             steps,
             filled: (rows.len() / sites).min(steps),
             value,
+            ends,
         }
     }
 }
@@ -92,9 +102,13 @@ pub struct MirrorFrame {
 impl MirrorFrame {
     /// The sites that a display marks: those that play, or only record.
     pub fn marked(&self) -> &[usize] {
-        let [heard, playing] = &self.sites;
-        if playing.is_empty() { heard } else { playing }
+        marked(&self.sites)
     }
+}
+
+/// Of the sites that are recorded and those that play: those that a display marks.
+fn marked([heard, playing]: &[Arc<[usize]>; 2]) -> &Arc<[usize]> {
+    if playing.is_empty() { heard } else { playing }
 }
 
 /// Takes [`MirrorFrame`]s.
@@ -200,6 +214,11 @@ impl Shown {
 }
 
 impl Engine {
+    /// Flat indices of the transducers that a display marks: those that play, or only record; none without a mirror.
+    pub fn mirror_marks(&self) -> Arc<[usize]> {
+        Arc::clone(marked(&self.mirror_site_lists()))
+    }
+
     /// Sites that are recorded, and those that play.
     fn mirror_site_lists(&self) -> [Arc<[usize]>; 2] {
         let (Some(sites), Some(mirror)) = (self.mirror_sites(), self.scenario.mirror()) else {
@@ -254,6 +273,12 @@ mod tests {
             (signals.value[0], signals.value[250], signals.value[511]),
             (0.5, 0.5, 0.0)
         );
+        // Steps 500 and 501 are in texel 250 of either site, and nothing is in the last texels yet.
+        assert_eq!(signals.ends[512 + 250], [-3.0, 0.5]);
+        assert_eq!(signals.ends[250], [0.5, 0.5]);
+        assert!(signals.ends[511][0] > signals.ends[511][1], "no record yet");
         assert_eq!(Signals::new(&rows, 0, 5), Signals::default());
+        let many = Signals::new(&rows, 40, 50);
+        assert!(many.ends.is_empty() && many.value.len() == 50 * 40);
     }
 }

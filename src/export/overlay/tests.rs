@@ -57,6 +57,37 @@ fn signs_of_colour_bars_end_within_the_picture() {
     }
 }
 
+/// Before a source plays the field is 0 everywhere: the bar has all its colours, and 0 stands where its colour is.
+#[test]
+fn the_bar_of_a_silent_field_has_its_colours_and_a_zero() {
+    let (theme, unit, size) = (Theme::of(colormap::auto(Kind::Diverging)), 20.0, 400);
+    let field = Margins::for_field(unit).inside(500, size);
+    for (kind, place) in [(Kind::Diverging, 0.5), (Kind::Sequential, 0.0)] {
+        let mut picture = Picture::filled(500, size, theme.ground);
+        let legend = Legend {
+            levels: Levels { low: 0.0, high: 0.0 },
+            ..legend(colormap::auto(kind))
+        };
+        legend.draw(&mut picture, field, unit, theme);
+        let bar = field.x + field.width + ceil(0.9 * unit) + 3;
+        let colors: std::collections::HashSet<[u8; 3]> =
+            (field.y..field.y + field.height).map(|y| picture.at(bar, y)).collect();
+        assert!(colors.len() > 50, "{kind:?}: {} colours", colors.len());
+        // The label, beside the bar.
+        let first = bar + ceil(1.3 * unit);
+        let inked = (0..size).filter(|y| (first..500).any(|x| picture.at(x, *y) != theme.ground));
+        let inked: Vec<usize> = inked.collect();
+        let middle = pixel(inked[0] + inked[inked.len() - 1]) / 2.0;
+        let wanted = pixel(field.y) + (1.0 - place) * pixel(field.height);
+        assert!((middle - wanted).abs() < unit, "{kind:?}: {inked:?}, wanted {wanted}");
+        let label = picture.at(bar, field.y + field.height / 2);
+        assert!(
+            kind == Kind::Sequential || label == legend.map.table()[128],
+            "{label:?}"
+        );
+    }
+}
+
 /// Over a field that is narrower than its title the title begins farther left, whole where it has room there.
 #[test]
 fn titles_of_narrow_fields_are_whole() {

@@ -66,8 +66,12 @@ impl MirrorMessage {
         } else {
             Arc::clone(scenario)
         };
+        let is_whole = |own: &Signals| {
+            let texels = own.value.len();
+            own.size[0].checked_mul(own.size[1]) == Some(texels) && [0, texels].contains(&own.ends.len())
+        };
         let signals = |n: usize, own: Option<Signals>| match own {
-            Some(own) => (own.size[0].checked_mul(own.size[1]) == Some(own.value.len())).then(|| Arc::new(own)),
+            Some(own) => is_whole(&own).then(|| Arc::new(own)),
             None => before.map(|before| Arc::clone(&before.signals[n])),
         };
         let moment = |n: usize, own: Option<Option<(f64, f64, PictureMessage)>>| match own {

@@ -191,7 +191,7 @@ fn step_advice(scenario: &Scenario) -> StepAdvice {
         auto,
         sensible: 0.98 * limit,
         stability_limit: Some(limit),
-        because: "Stable while (cΔt/a)² · d · S ≤ 4 at every site, S = 4, 16/3, 272/45, 2048/315 at order 2, 4, 6, 8. At the limit itself the shortest \
+        because: "Stable while (cΔt/a)² · d · S ≤ 4 at every site, with the sound speed c, the spacing a and d axes; S = 4, 16/3, 272/45, 2048/315 at order 2, 4, 6, 8. At the limit itself the shortest \
                   wave grows linearly.",
     }
 }

@@ -1,0 +1,65 @@
+//! The verdicts on a scene's predictions at the end of a run.
+
+use super::SceneArgs;
+use super::run::{short, within};
+use super::scene::units_of;
+use super::terminal::say;
+use crate::engine::{Engine, Verdict};
+use crate::scene::scenario::{Claims, Subject};
+use crate::solver;
+
+/// Which predictions are made of the scene as `--set` has changed it: not those that the file makes of other physics.
+pub(super) fn claims(args: &SceneArgs, engine: &Engine) -> Claims {
+    if args.set.is_empty() {
+        return Claims::default();
+    }
+    // A file that is no scene without --set predicts nothing of one.
+    let own = solver::read_scene(&args.scene, &[]).ok();
+    own.map_or_else(Claims::default, |(then, _)| Claims::of(engine.scenario().file(), &then))
+}
+
+/// Says every expectation with its verdict; returns how many are not right.
+pub(super) fn print(engine: &Engine, claims: &Claims) -> usize {
+    let scenario = engine.scenario();
+    let [_, second] = units_of(scenario);
+    let (equation, rank) = (scenario.model().equation(), scenario.grid().rank());
+    let mut unsure = 0;
+    for (place, (expectation, verdict)) in scenario.expectations().iter().zip(engine.verdicts()).enumerate() {
+        let (subject, unit) = match &expectation.subject {
+            Subject::Detector(place) => {
+                let detector = &scenario.detectors()[*place];
+                let unit = detector.unit(equation, rank);
+                (format!("detector {}", detector.name), unit)
+            }
+            Subject::Observable(name) => (name.clone(), ""),
+        };
+        let unit = if unit.is_empty() {
+            String::new()
+        } else {
+            format!(" {unit}")
+        };
+        let digits = |value: f64| within(value, expectation.tolerance);
+        let (word, measured) = match verdict {
+            Verdict::Right(value) => ("right      ", digits(*value) + &unit),
+            Verdict::Wrong(value) if !claims.expects(place) => ("not judged ", digits(*value) + &unit),
+            Verdict::Wrong(value) => ("WRONG      ", digits(*value) + &unit),
+            Verdict::Pending => ("not reached", "nothing".to_owned()),
+        };
+        unsure += usize::from(!matches!(verdict, Verdict::Right(_)));
+        say!(
+            "{word}  {subject} at t = {}{second}: predicted {} ± {}{unit}, measured {measured}",
+            short(expectation.at),
+            digits(expectation.value),
+            short(expectation.tolerance),
+        );
+        if matches!(verdict, Verdict::Wrong(_)) && !claims.expects(place) {
+            say!("             the prediction is of the scene without --set, and not of this one");
+            continue;
+        }
+        let because = expectation.because.trim();
+        if !because.is_empty() {
+            say!("             because {because}");
+        }
+    }
+    unsure
+}
