@@ -3,10 +3,9 @@
 // steps (BUFFERS), else two. What no missing neighbour has reached is written: a step takes HALF sites from every side. Memory: 16 B a site and launch (20 with a speed
 // a site), and the halo.
 //
-// Beyond an edge stand the mirror images of what is within, stepped like all others: they stay images, since sums of neighbours commute. One density, no absorption:
-// kernels/fdtd_tiles.wgsl takes other tiles.
-// With OPERATES single sites are changed and read between the steps: such a launch follows one without, and writes the tiles of those sites anew. kernels/fdtd.wgsl
-// and kernels/moment.wgsl stand before it; what is written out, and how, is said by src/backend/wgpu/template.rs. ROWS: even, at most 8; HALF: half the order, 1 or 2; SQUARES: a speed a site; WALLS
+// Beyond an edge stand the mirror images of what is within, stepped like all others: they stay images, since sums of neighbours commute. One density, no absorption.
+// With OPERATES single sites are changed and read between the steps: such a launch follows one without, and writes the tiles of those sites anew. kernels/fdtd.wgsl and
+// kernels/moment.wgsl stand before it; what is written out, and how, is said by src/backend/wgpu/template.rs. ROWS: even, at most 8; HALF: half the order, 1 or 2; SQUARES: a speed a site; WALLS
 // (HALF 1 only): that of a wall is less than 0; WIDE: rows are multiples of 4 sites, which are then read and written in fours.
 
 const THREADS = 128;
@@ -28,7 +27,7 @@ struct Params {
     edges: vec2i,
     steps: i32,
     square: f32,
-    first: vec2i, // the first tile of a launch
+    unused: vec2f,
     coefficients: vec4f, // C_1 ... C_4 of the second difference (src/solver/fdtd/stencil.rs)
 }
 
@@ -48,8 +47,9 @@ struct Params {
 //@ end
 //@ if OPERATES
 @group(0) @binding(6) var<uniform> moments: array<Moment, MOST>;
-@group(0) @binding(7) var<storage, read> lists: array<u32>;
-@group(0) @binding(8) var<storage, read_write> record: array<f32>;
+@group(0) @binding(7) var<storage, read> places: array<u32>;
+@group(0) @binding(8) var<storage, read> values: array<f32>;
+@group(0) @binding(9) var<storage, read_write> record: array<f32>;
 
 // The newer level of the tile; before the first step, whether anything happens in it
 var<workgroup> shown: array<f32, W * H>;
@@ -287,13 +287,13 @@ fn find_operations(thread: u32) {
         let first = moments[step].first;
         let last = moments[step].last;
         for (var n = first + thread; n < last; n += u32(THREADS)) {
-            if (is_here(lists[n])) { shown[0] = 1.0; }
+            if (is_here(places[n])) { shown[0] = 1.0; }
         }
         for (var n = thread; n < moments[step].sets; n += u32(THREADS)) {
-            if (is_here(lists[moments[step].set_first + n])) { shown[0] = 1.0; }
+            if (is_here(places[moments[step].set_first + n])) { shown[0] = 1.0; }
         }
         for (var n = thread; n < moments[step].gathers; n += u32(THREADS)) {
-            if (is_here(lists[moments[step].gather_first + n])) { shown[0] = 1.0; }
+            if (is_here(places[moments[step].gather_first + n])) { shown[0] = 1.0; }
         }
     }
 }
@@ -304,19 +304,19 @@ fn operate(thread: u32, step: i32) {
     let first = moments[step].first;
     let last = moments[step].last;
     for (var n = first + thread; n < last; n += u32(THREADS)) {
-        let place = lists[n];
-        if (n > first && lists[n - 1u] == place) { continue; }
+        let place = places[n];
+        if (n > first && places[n - 1u] == place) { continue; }
         // Several sources at one site add up in their order.
-        for (var next = n; next < last && lists[next] == place; next++) { change(place, bitcast<f32>(lists[first_value + next - first]), 0.0, false); }
+        for (var next = n; next < last && places[next] == place; next++) { change(place, values[first_value + next - first], 0.0, false); }
     }
     workgroupBarrier();
     for (var n = thread; n < moments[step].sets; n += u32(THREADS)) {
-        change(lists[moments[step].set_first + n], 0.0, bitcast<f32>(lists[moments[step].set_values + n]), true);
+        change(places[moments[step].set_first + n], 0.0, values[moments[step].set_values + n], true);
     }
     workgroupBarrier();
     let halo = vec2i((HALF * p.steps + 3) / 4 * 4, HALF * p.steps);
     for (var n = thread; n < moments[step].gathers; n += u32(THREADS)) {
-        let place = i32(lists[moments[step].gather_first + n]);
+        let place = i32(places[moments[step].gather_first + n]);
         let at = vec2i(place % p.size.x, place / p.size.x) - origin;
         if (all(at >= halo) && all(at < vec2i(W, H) - halo)) { record[moments[step].record + n] = shown[at.y * W + at.x]; }
     }
@@ -385,7 +385,7 @@ fn load(x: i32, y: i32) {
     below = select(own + ACROSS, own, own >= THREADS - ACROSS);
     // A thread's columns begin at a multiple of 4.
     let halo = vec2i((HALF * p.steps + 3) / 4 * 4, HALF * p.steps);
-    origin = (vec2i(block.xy) + p.first) * (vec2i(W, H) - 2 * halo) - halo;
+    origin = vec2i(block.xy) * (vec2i(W, H) - 2 * halo) - halo;
     let in_tile = vec2i(4 * (own % ACROSS), ROWS * (own / ACROSS));
     let x = origin.x + in_tile.x;
     let y = origin.y + in_tile.y;

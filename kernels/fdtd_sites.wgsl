@@ -27,26 +27,10 @@ struct Params {
     coefficients: vec4f,  // C_1 ... C_4 of the second difference (src/solver/fdtd/stencil.rs)
     fluxes: vec4f,        // the weights of the flux through a face
     widths: vec3i,        // sites of each end that absorb: the first or the last of its slots
-    memories: i32,        // where in `layers` the memories of this pair of levels begin, beyond those of the first
-//@ if TILES
-    first: vec2i,         // tiles from first to before end are another kernel's
-    end: vec2i,
-    tiles: vec2i,
-    halo: vec2i,
-    steps: i32,
-    to: i32,              // `memories` of the pair that is written
-    densities: i32,       // where in `medium` they begin; speeds stand first
-    dampings: i32,
-    marks: i32,
-    unused_a: i32,
-    unused_b: i32,
-    unused_c: i32,
-//@ end
+    unused: i32,
 }
 
 @group(0) @binding(0) var<uniform> p: Params;
-//@ if TILES
-//@ else
 @group(0) @binding(1) var<storage, read> now: array<f32>;
 @group(0) @binding(2) var<storage, read_write> old: array<f32>;
 @group(0) @binding(3) var<storage, read> squares: array<f32>;
@@ -58,20 +42,14 @@ struct Params {
 //@ else
 @group(0) @binding(5) var<storage, read> marks: array<u32>;
 //@ end
-//@ end
 
-// The site of this thread, and its place in a level, or in a tile
+// The site of this thread
 var<private> at: vec3i;
 var<private> place: i32;
 
-//@ if TILES
-//@ else
 fn stride(axis: i32) -> i32 {
     return select(select(p.size.x * p.size.y, p.size.x, axis == 1), 1, axis == 0);
 }
-
-// The site that stands for site `to` of an axis, and its sign
-fn image(axis: i32, to: i32) -> vec2i { return ghost(axis, to); }
 
 fn mark(site: i32) -> u32 {
     if (!MARKS) { return 0u; }
@@ -81,11 +59,10 @@ fn mark(site: i32) -> u32 {
     return (marks[site / PACKED] >> u32(2 * (site % PACKED))) & 3u;
     //@ end
 }
-//@ end
 
 // The place at a distance along an axis, and its sign (0: on the zero one spacing outside a soft edge, whose place is the site's own)
 fn placed(axis: i32, offset: i32) -> vec2i {
-    let to = image(axis, at[axis] + offset);
+    let to = ghost(axis, at[axis] + offset);
     return vec2i(select(place, place + (to.x - at[axis]) * stride(axis), to.y != 0), to.y);
 }
 
@@ -103,7 +80,7 @@ fn walked(axis: i32, towards: i32) -> array<vec2i, 4> {
         if (on_node) {
             on_node = false; // back to the last site, with the other sign
         } else {
-            let next = image(axis, here + direction);
+            let next = ghost(axis, here + direction);
             let beyond = here + direction < 0 || here + direction >= n;
             let other = there + (next.x - here) * stride(axis);
             if (next.y == 0) {

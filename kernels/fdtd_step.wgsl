@@ -1,13 +1,11 @@
 // One step of finite differences for sound, a thread a site, in place over the older level (src/solver/fdtd/mod.rs has the scheme): of all sites, or of those of a list
 // while kernels/fdtd_march.wgsl takes the others; or of all sites with what happens at single ones, in one launch. kernels/fdtd.wgsl and kernels/fdtd_sites.wgsl stand
-// before it. With TILES it is the step of a site of a tile (kernels/fdtd_tiles.wgsl): with the same sums the same bits.
+// before it.
 
 // What the medium holds beside: absorption, absorbing edges
 override DAMPING: bool = false;
 override LAYERS: bool = false;
 
-//@ if TILES
-//@ else
 @group(0) @binding(6) var<storage, read> damping: array<f32>;
 // Per axis with absorbing layers: A of the faces below and above a site and of the site, B of these, then psi of those faces, then zeta (src/solver/fdtd/cpml.rs)
 @group(0) @binding(7) var<storage, read_write> layers: array<f32>;
@@ -25,15 +23,6 @@ const NONE = 0xffffffffu;
 @group(0) @binding(8) var<storage, read> list: array<u32>;
 //@ end
 
-fn pressure(site: i32) -> f32 { return now[site]; }
-fn pressure_before() -> f32 { return old[place]; }
-fn density_of(site: i32) -> f32 { return density[site]; }
-fn square_here() -> f32 { return squares[place]; }
-fn damping_here() -> f32 { return damping[place]; }
-fn memory(n: i32) -> f32 { return layers[n]; }
-fn remember(n: i32, value: f32) { layers[n] = value; }
-//@ end
-
 // What stands 1 ... HALF sites away in both directions of an axis
 var<private> low: array<f32, 4>;
 var<private> high: array<f32, 4>;
@@ -41,7 +30,7 @@ var<private> high: array<f32, 4>;
 // p at a place, with its sign
 fn mirrored(there: vec2i) -> f32 {
     if (there.y == 0) { return 0.0; }
-    return f32(there.y) * pressure(there.x);
+    return f32(there.y) * now[there.x];
 }
 
 // p at a distance along an axis
@@ -52,7 +41,7 @@ fn value(axis: i32, offset: i32) -> f32 {
 // The density there; beyond a soft edge it is the site's own
 fn density_at(axis: i32, offset: i32) -> f32 {
     let to = placed(axis, offset);
-    return density_of(select(place, to.x, to.y > 0));
+    return density[select(place, to.x, to.y > 0)];
 }
 
 // What stands around along an axis
@@ -69,8 +58,8 @@ fn look(axis: i32, beside: bool) {
     if (at[axis] >= HALF && at[axis] < p.size[axis] - HALF) {
         let next = stride(axis);
         for (var k = 0; k < HALF; k++) {
-            low[k] = pressure(place - (k + 1) * next);
-            high[k] = pressure(place + (k + 1) * next);
+            low[k] = now[place - (k + 1) * next];
+            high[k] = now[place + (k + 1) * next];
         }
         return;
     }
@@ -99,12 +88,12 @@ fn stencil(here: f32, beside: bool) -> f32 {
         return sum;
     }
     if (inner()) {
-        let row = stride(1);
-        let plane = stride(2);
+        let row = p.size.x;
+        let plane = row * p.size.y;
         for (var k = 1; k <= HALF; k++) {
-            var pairs = pressure(place - k) + pressure(place + k);
-            if (RANK > 1) { pairs += pressure(place - k * row) + pressure(place + k * row); }
-            if (RANK > 2) { pairs += pressure(place - k * plane) + pressure(place + k * plane); }
+            var pairs = now[place - k] + now[place + k];
+            if (RANK > 1) { pairs += now[place - k * row] + now[place + k * row]; }
+            if (RANK > 2) { pairs += now[place - k * plane] + now[place + k * plane]; }
             sum = term(k - 1, pairs, level, sum);
         }
         return sum;
@@ -120,7 +109,7 @@ fn stencil(here: f32, beside: bool) -> f32 {
 
 // What flows in through both faces of an axis with a density per site, order 2
 fn faces(axis: i32, here: f32) -> f32 {
-    let rho = density_of(place);
+    let rho = density[place];
     let below = (value(axis, -1) - here) / (rho + density_at(axis, -1));
     let above = (value(axis, 1) - here) / (rho + density_at(axis, 1));
     return below + above;
@@ -150,32 +139,25 @@ fn in_layers() -> bool {
 }
 
 // A (memory + g) + B g of a memory, which becomes that minus g
-fn renew(decay: f32, shift: f32, n: i32, g: f32) -> f32 {
-    let sum = fma(shift, g, decay * (memory(n) + g));
-    remember(n, sum - g);
+fn renew(decay: f32, shift: f32, memory: i32, g: f32) -> f32 {
+    let sum = fma(shift, g, decay * (layers[memory] + g));
+    layers[memory] = sum - g;
     return sum;
 }
 
 // How many sites have memories in the layers of an axis
-fn values_of(axis: i32) -> i32 {
+fn remembered(axis: i32) -> i32 {
     return 2 * p.ends[axis] * (p.size.x * p.size.y * p.size.z / p.size[axis]);
 }
 
-// Where in `layers` psi of the face below the site is, `own` being its slot; one by one `values_of` further come that of the face above and zeta
-fn stored(axis: i32, own: i32) -> i32 {
+// Where psi of the face below the site is, `own` being its slot; one by one `remembered` further come that of the face above and zeta
+fn memory_of(axis: i32, own: i32) -> i32 {
     let slots = 2 * p.ends[axis];
     var n = (own * p.size.y + at.y) * p.size.x + at.x;
     if (axis == 0) { n = (at.z * p.size.y + at.y) * slots + own; }
     if (axis == 1) { n = (at.z * slots + own) * p.size.x + at.x; }
-    return p.memories + p.bases[axis] + 6 * slots + n;
+    return p.bases[axis] + 6 * slots + n;
 }
-
-//@ if TILES
-//@ else
-// The same where a step finds them
-fn memory_of(axis: i32, own: i32) -> i32 { return stored(axis, own); }
-fn remembered(axis: i32) -> i32 { return values_of(axis); }
-//@ end
 
 // The part of L p of an axis whose layer holds the site; its memories go on by a step
 fn absorbed(axis: i32, own: i32, here: f32) -> f32 {
@@ -187,18 +169,18 @@ fn absorbed(axis: i32, own: i32, here: f32) -> f32 {
     }
     if (DENSITY) {
         // The site's own over that of a face: 1, since the density goes on along the layer's normal; as the processor has it.
-        let own_density = density_of(place);
-        below *= 2.0 * own_density / (own_density + density_at(axis, -1));
-        above *= 2.0 * own_density / (own_density + density_at(axis, 1));
+        let twice = 2.0 * density[place];
+        below *= twice / (density[place] + density_at(axis, -1));
+        above *= twice / (density[place] + density_at(axis, 1));
     }
     let slots = 2 * p.ends[axis];
     let values = remembered(axis);
     let factors = p.bases[axis] + own;
-    let first = memory_of(axis, own);
-    below = renew(layers[factors], layers[factors + 3 * slots], first, below);
-    above = renew(layers[factors + slots], layers[factors + 4 * slots], first + values, above);
-    let z = renew(layers[factors + 2 * slots], layers[factors + 5 * slots], first + 2 * values, above - below);
-    if (DENSITY) { return z / density_of(place); }
+    let memory = memory_of(axis, own);
+    below = renew(layers[factors], layers[factors + 3 * slots], memory, below);
+    above = renew(layers[factors + slots], layers[factors + 4 * slots], memory + values, above);
+    let z = renew(layers[factors + 2 * slots], layers[factors + 5 * slots], memory + 2 * values, above - below);
+    if (DENSITY) { return z / density[place]; }
     return z;
 }
 
@@ -222,13 +204,12 @@ fn take(square: f32, missed: f32) {
         if (own >= 0) { losses += 1.0 - layers[p.bases[axis] + 4 * p.ends[axis] + own]; }
     }
     var part = missed / max(square * losses, 1e-30);
-    if (DENSITY) { part *= density_of(place); }
+    if (DENSITY) { part *= density[place]; }
     for (var axis = 0; axis < RANK; axis++) {
         let own = slot(axis);
         if (own < 0) { continue; }
         let decay = layers[p.bases[axis] + 4 * p.ends[axis] + own];
-        let zeta = memory_of(axis, own) + 2 * remembered(axis);
-        remember(zeta, memory(zeta) - part * (1.0 - decay) * (1.0 - decay) / decay);
+        layers[memory_of(axis, own) + 2 * remembered(axis)] -= part * (1.0 - decay) * (1.0 - decay) / decay;
     }
 }
 
@@ -236,8 +217,8 @@ fn next() -> f32 {
     let marked = mark(place);
     if ((marked & WALL) != 0u) { return 0.0; }
     let beside = (marked & BESIDE) != 0u;
-    let here = pressure(place);
-    let before = here - pressure_before();
+    let here = now[place];
+    let before = here - old[place];
     let layered = LAYERS && in_layers();
     var sum = 0.0;
     if (layered) {
@@ -249,11 +230,11 @@ fn next() -> f32 {
         sum = stencil(here, beside);
     }
     var square = p.square;
-    if (SQUARES) { square = square_here(); }
+    if (SQUARES) { square = squares[place]; }
     // The inner bracket is small where the wave is well resolved: one rounding a step and not two
     var step = fma(square, sum, before);
     if (DAMPING) {
-        let rate = damping_here();
+        let rate = damping[place];
         if (rate != 0.0) { step = (step - rate * before) / (1.0 + rate); }
     }
     let after = here + step;
@@ -265,8 +246,6 @@ fn next() -> f32 {
     return after;
 }
 
-//@ if TILES
-//@ else
 //@ if OPERATES
 // What a site holds after what happens there: signals are added in their order, it is overwritten, its value is recorded. Its description: from which to which value of
 // a step's additions, which of the values that sites are overwritten with, from where to where in `operations` the numbers of its records stand.
@@ -312,5 +291,4 @@ fn settled(after: f32) -> f32 { return after; }
     at = vec3i(place % p.size.x, row % p.size.y, row / p.size.y);
     old[place] = next();
 }
-//@ end
 //@ end

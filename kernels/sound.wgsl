@@ -17,25 +17,23 @@ struct Frame {
 @group(0) @binding(0) var<uniform> frame: Frame;
 @group(0) @binding(1) var<storage, read_write> level: array<f32>;
 @group(0) @binding(2) var<storage, read_write> other: array<f32>;
-// Places, then the bits of values
-@group(0) @binding(3) var<storage, read> lists: array<u32>;
+@group(0) @binding(3) var<storage, read> places: array<u32>;
+@group(0) @binding(4) var<storage, read> values: array<f32>;
 
 // One block
 @compute @workgroup_size(256) fn operate(@builtin(local_invocation_index) thread: u32) {
     // Several sources at one site add up in their order.
     for (var n = moment.first + thread; n < moment.last; n += 256u) {
-        let place = lists[n];
-        if (n > moment.first && lists[n - 1u] == place) { continue; }
+        let place = places[n];
+        if (n > moment.first && places[n - 1u] == place) { continue; }
         var sum = level[place];
-        for (var next = n; next < moment.last && lists[next] == place; next++) {
-            sum += bitcast<f32>(lists[moment.first_value + next - moment.first]);
-        }
+        for (var next = n; next < moment.last && places[next] == place; next++) { sum += values[moment.first_value + next - moment.first]; }
         level[place] = sum;
     }
     storageBarrier();
-    for (var n = thread; n < moment.sets; n += 256u) { level[lists[moment.set_first + n]] = bitcast<f32>(lists[moment.set_values + n]); }
+    for (var n = thread; n < moment.sets; n += 256u) { level[places[moment.set_first + n]] = values[moment.set_values + n]; }
     storageBarrier();
-    for (var n = thread; n < moment.gathers; n += 256u) { other[moment.record + n] = level[lists[moment.gather_first + n]]; }
+    for (var n = thread; n < moment.gathers; n += 256u) { other[moment.record + n] = level[places[moment.gather_first + n]]; }
 }
 
 @compute @workgroup_size(256) fn keep_largest(@builtin(global_invocation_id) thread: vec3u, @builtin(num_workgroups) blocks: vec3u) {

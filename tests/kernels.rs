@@ -52,12 +52,6 @@ fn compiled(name: &str, text: &str) -> Vec<String> {
         "fdtd_step" => [0, 1]
             .map(|operates| expanded(&with(&["fdtd.wgsl", "fdtd_sites.wgsl"]), &[("OPERATES", operates)]))
             .to_vec(),
-        "fdtd_tiles" => [4, 8]
-            .map(|rows| {
-                let heads = with(&["fdtd.wgsl", "fdtd_sites.wgsl", "fdtd_step.wgsl", "moment.wgsl"]);
-                expanded(&heads, &[("TILES", 1), ("OPERATES", 0), ("ROWS", rows)])
-            })
-            .to_vec(),
         "fdtd_sums" => vec![expanded(
             &with(&["fdtd.wgsl", "fdtd_sites.wgsl", "patches.wgsl", "sound_sums.wgsl"]),
             &[("OPERATES", 0)],

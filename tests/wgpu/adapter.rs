@@ -92,9 +92,7 @@ fn the_limits_of_browsers_are_enough() {
         assert!(distance(&found, &expected) < tolerance(Precision::Single), "{variant}");
     }
     super::sound::tiles_agree_with_single_steps();
-    // Tiles with layers take eight arrays, as many as every browser grants.
-    super::sound::tiles_with_layers_agree_with_single_steps();
-    // So do single launches.
+    // Single launches take eight arrays, as many as every browser grants.
     super::sound::transducers_act_as_on_the_processor();
     for name in ["odd plate", "small torus", "densities", "damped torus"] {
         super::oscillators::check_tiles(name, 2, "", "");

@@ -15,8 +15,8 @@ pub(super) const SOURCE: (&str, &str) = (
         include_str!("../../../kernels/sound.wgsl")
     ),
 );
-/// The arguments of operations: the moment, a plane, records, places and values.
-const OPERATE: [Binding; 4] = [Table(1), Write, Write, Read];
+/// The arguments of operations: the moment, a plane, records, places, values.
+const OPERATE: [Binding; 5] = [Table(1), Write, Write, Read, Read];
 /// Maximum number of steps of a batch.
 pub(in crate::solver) const BATCH: usize = 256;
 /// Maximum number of values that a batch reads back.
@@ -95,10 +95,10 @@ impl SiteBatch {
 /// The kernel, with the buffers of a batch.
 pub(in crate::solver) struct Operations {
     kernel: Kernel,
-    /// What happens after each step of the batch; records of it; places, then the bits of values.
+    /// What happens after each step of the batch; records, places and values of it.
     pub(in crate::solver) moments: Buffer,
     pub(in crate::solver) record: Buffer,
-    pub(in crate::solver) lists: Buffer,
+    pub(in crate::solver) lists: [Buffer; 2],
     /// Numbers that a step of the batch records.
     gathered: usize,
     /// After which steps anything is done.
@@ -115,7 +115,7 @@ impl Operations {
             kernel: stream.device().kernel(SOURCE, "operate", &OPERATE, &[])?,
             moments: stream.zeros::<Moment>(what, BATCH + most)?,
             record: stream.zeros::<f32>("records", 1)?,
-            lists: stream.zeros::<u32>(what, 1)?,
+            lists: [stream.zeros::<u32>(what, 1)?, stream.zeros::<f32>(what, 1)?],
             gathered: 0,
             acts: Vec::new(),
             binds: Vec::new(),
@@ -160,38 +160,34 @@ impl Operations {
         let gather_first = places.len();
         places.extend_from_slice(&batch.gathered);
         self.gathered = batch.gathered.len();
-        // In the list values stand behind all places.
-        let from = unsigned(places.len());
         let moments: Vec<Moment> = (moments.into_iter().enumerate())
             .map(|(n, [first, last, first_value])| Moment {
                 first,
                 last,
                 set_first: unsigned(set_first),
-                set_values: from + unsigned(set_values + n * sets),
+                set_values: unsigned(set_values + n * sets),
                 sets: if n < rows { unsigned(sets) } else { 0 },
                 gather_first: unsigned(gather_first),
                 gathers: unsigned(self.gathered),
                 record: unsigned(n * self.gathered),
-                first_value: from + first_value,
+                first_value,
                 rest: [0; 55],
             })
             .collect();
         let acts = |moment: &Moment| moment.first < moment.last || moment.sets > 0 || moment.gathers > 0;
-        let before = self.are_any();
         self.acts = moments.iter().map(acts).collect();
-        let what = "operations on sites";
-        if before || self.are_any() {
-            // Tiles look there whether anything happens.
-            stream.upload(what, &moments, &self.moments, 0)?;
-        }
         if !self.are_any() {
             return Ok(());
         }
-        let numbers = values.iter().map(|value: &f32| value.to_bits());
-        let lists: Vec<u32> = places.into_iter().chain(numbers).collect();
-        grow::<u32>(stream, what, &mut self.lists, lists.len())?;
+        grow::<u32>(stream, "operations on sites", &mut self.lists[0], places.len())?;
+        grow::<f32>(stream, "operations on sites", &mut self.lists[1], values.len())?;
         grow::<f32>(stream, "records", &mut self.record, self.gathered * moments.len())?;
-        stream.upload(what, &lists, &self.lists, 0)
+        stream.upload("operations on sites", &moments, &self.moments, 0)?;
+        stream.upload("operations on sites", &places, &self.lists[0], 0)?;
+        if !values.is_empty() {
+            stream.upload("operations on sites", &values, &self.lists[1], 0)?;
+        }
+        Ok(())
     }
 
     /// The operations of step `n` of the batch, on a plane.
@@ -201,7 +197,8 @@ impl Operations {
         }
         let known = self.binds.iter().position(|(known, _)| known.is(plane));
         let at = known.unwrap_or_else(|| {
-            let buffers = [&self.moments, plane, &self.record, &self.lists];
+            let [places, values] = &self.lists;
+            let buffers = [&self.moments, plane, &self.record, places, values];
             let pairs: Vec<(Binding, &Buffer)> = OPERATE.into_iter().zip(buffers).collect();
             let bind = stream.device().bind(&self.kernel, &pairs);
             self.binds.push((plane.clone(), bind));
@@ -221,7 +218,8 @@ impl Operations {
 
     /// Bytes held.
     pub(in crate::solver) fn bytes(&self) -> u64 {
-        [&self.moments, &self.record, &self.lists]
+        let [places, values] = &self.lists;
+        [&self.moments, &self.record, places, values]
             .map(Buffer::bytes)
             .iter()
             .sum()

@@ -3,9 +3,7 @@
 use super::super::lattice::Lattice;
 use super::super::run::Fdtd;
 use super::super::stencil::{COEFFICIENTS, FLUX};
-use super::layers::Layers;
 use super::march::{self, Core};
-use super::planes::Planes;
 use crate::backend::wgpu::Binding::{Read, Uniform, Write};
 use crate::backend::wgpu::{Bind, Binding, Buffer, Kernel, Stream, WgpuError, expanded};
 use crate::grid::Edge;
@@ -37,19 +35,25 @@ const BESIDE: u8 = 2;
 /// `Params` of `kernels/fdtd_step.wgsl`.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
-pub(super) struct Params {
+struct Params {
     size: [i32; 3],
     square: f32,
     ends: [i32; 3],
     rows_y: i32,
     bases: [i32; 3],
-    zero: i32,
+    unused: i32,
     edges: [i32; 3],
     listed: i32,
     coefficients: [f32; 4],
     fluxes: [f32; 4],
     widths: [i32; 3],
-    pub memories: i32,
+    unused_too: i32,
+}
+
+/// Where the memories of an axis' layers lie in the one array of all.
+struct Memories {
+    psi: usize,
+    zeta: usize,
 }
 
 /// A launch of a step.
@@ -66,20 +70,16 @@ pub(super) struct Medium {
     launches: Vec<Launch>,
     /// What kernels are told of the medium that take a thread a site; the last two are for steps alone.
     constants: Vec<(&'static str, f64)>,
-    /// Those of the kernels of single steps, of each pair of levels.
-    params: Vec<Params>,
-    told: Vec<Buffer>,
-    planes: [Buffer; 4],
+    planes: [Buffer; 5],
     /// Sites around the core.
     list: Buffer,
-    /// Whether away from absorbing layers tiles in registers do all that there is: speeds, and walls at order 2.
+    /// Whether tiles do all that there is: speeds, and walls at order 2.
     plain: bool,
-    /// (cΔt/a)² of each site, less than 0 in walls, where there are walls and such tiles.
+    /// (cΔt/a)² of each site, less than 0 in walls, where there are walls and tiles.
     walled: Option<Buffer>,
-    /// What tiles with anything in them read, where there are tiles and something that those in registers do not do.
-    mixed: Option<Planes>,
     square: f32,
-    layers: Layers,
+    layers: Buffer,
+    memories: Vec<Memories>,
 }
 
 /// Rows of a level without what lies around them on the host.
@@ -134,14 +134,21 @@ fn damping(host: &Fdtd<f32>) -> Vec<f32> {
     rows().flat_map(values).collect()
 }
 
-/// Whether anything absorbs at sites outside absorbing layers.
-fn is_damped_inside(host: &Fdtd<f32>, damping: &[f32]) -> bool {
-    let lattice = &host.sweep.lattice;
-    let [nx, ny, _] = lattice.size;
-    let [lo, hi] = lattice.inside;
-    let is_inside = |at: [usize; 3]| (0..3).all(|axis| (lo[axis]..hi[axis]).contains(&at[axis]));
-    let mut rates = damping.iter().enumerate();
-    rates.any(|(n, rate)| *rate != 0.0 && is_inside([n % nx, n / nx % ny, n / (nx * ny)]))
+/// Factors and memories of all absorbing layers, and where the latter lie; says to the kernel where each axis' begin.
+fn layers(host: &Fdtd<f32>, params: &mut Params) -> (Vec<f32>, Vec<Memories>) {
+    let (mut all, mut memories) = (Vec::new(), Vec::new());
+    for layer in &host.layers {
+        let axis = layer.shape.axis;
+        (params.ends[axis], params.bases[axis]) = (whole(layer.shape.slots() / 2), whole(all.len()));
+        params.widths[axis] = whole(layer.shape.width());
+        all.extend(layer.shape.factors().concat());
+        let psi = all.len();
+        all.extend_from_slice(&layer.psi);
+        let zeta = all.len();
+        all.extend_from_slice(&layer.zeta);
+        memories.push(Memories { psi, zeta });
+    }
+    (all, memories)
 }
 
 /// (cΔt/a)² of each site, less than 0 in walls.
@@ -191,7 +198,6 @@ impl Medium {
         let marks = packed_marks(host);
         let half = lattice.half;
         let blocks = blocks(stream.device(), [lattice.size[0], rows]);
-        let layers = Layers::new(stream, host, pairs.len())?;
         let mut params = Params {
             size: lattice.size.map(whole),
             square: material.square,
@@ -199,11 +205,9 @@ impl Medium {
             edges: lattice.edges.map(edge_number),
             coefficients: single(&COEFFICIENTS[half][1..]),
             fluxes: single(&FLUX[half]),
-            ends: layers.ends,
-            bases: layers.bases,
-            widths: layers.widths,
             ..Params::default()
         };
+        let (all, memories) = layers(host, &mut params);
         let has = |there: bool| f64::from(u8::from(there));
         #[expect(clippy::cast_precision_loss, reason = "1 to 4")]
         let sites: [_; SITES] = [
@@ -213,47 +217,34 @@ impl Medium {
             ("DENSITY", has(!density.is_empty())),
             ("MARKS", has(!marks.is_empty())),
         ];
-        let beside = [("DAMPING", has(damped)), ("LAYERS", has(!layers.is_empty()))];
+        let beside = [("DAMPING", has(damped)), ("LAYERS", has(!all.is_empty()))];
         let constants = [&sites[..], &beside].concat();
         let core = Core::of(host).filter(|_| steps);
         let list = core.as_ref().map_or_else(Vec::new, |core| {
             core.others(lattice.size, |row| host.sweep.walls.beside(row).iter().copied())
         });
         params.listed = whole(list.len());
-        let params: Vec<Params> = (0..pairs.len())
-            .map(|pair| Params {
-                memories: whole(layers.of_pair(pair)),
-                ..params
-            })
-            .collect();
-        let told = params
-            .iter()
-            .map(|params| stream.list("constants of the step", &[*params]));
         let planes = [
+            stream.list("constants of the step", &[params])?,
             stream.list("the sound speed", &squares)?,
             stream.list("the density", &density)?,
             stream.list("walls", &marks)?,
             stream.list("the absorption", &damping)?,
         ];
-        let plain = density.is_empty() && (marks.is_empty() || half == 1) && !is_damped_inside(host, &damping);
-        let mixed = (pairs.len() > 1 && !(plain && layers.is_empty()))
-            .then(|| Planes::new(stream, [&squares, &density, &damping], &marks, &planes))
-            .transpose()?;
+        let plain = density.is_empty() && (marks.is_empty() || half == 1) && all.is_empty() && !damped;
         let walled = (plain && !marks.is_empty() && pairs.len() > 1)
             .then(|| stream.list("the sound speed", &walled(host, &squares)))
             .transpose()?;
         let mut medium = Self {
             launches: Vec::new(),
             constants: constants.clone(),
-            told: told.collect::<Result<_, WgpuError>>()?,
-            params,
             planes,
             list: stream.list("sites around the core", &list)?,
             plain,
             walled,
-            mixed: mixed.flatten(),
             square: material.square,
-            layers,
+            layers: stream.list("the absorbing layers", &all)?,
+            memories,
         };
         if !steps {
             return Ok(medium);
@@ -275,15 +266,14 @@ impl Medium {
 
     /// Adds a launch of the kernel that does everything.
     fn add(&mut self, stream: &Stream, kernel: Kernel, pairs: &[[Buffer; 2]], blocks: [usize; 3]) {
-        let bind = |params: &Buffer, pair: &[Buffer; 2], newer: usize| {
+        let bind = |pair: &[Buffer; 2], newer: usize| {
+            let [params, medium @ ..] = &self.planes;
             let levels = [params, &pair[newer], &pair[1 - newer]];
-            let rest = [self.layers.array(), &self.list];
-            let buffers = levels.into_iter().chain(&self.planes).chain(rest);
+            let buffers = levels.into_iter().chain(medium).chain([&self.layers, &self.list]);
             let pairs: Vec<(Binding, &Buffer)> = BINDINGS.into_iter().zip(buffers).collect();
             stream.device().bind(&kernel, &pairs)
         };
-        let of_pair = |(params, pair)| [bind(params, pair, 0), bind(params, pair, 1)];
-        let binds = self.told.iter().zip(pairs).map(of_pair).collect();
+        let binds = pairs.iter().map(|pair| [bind(pair, 0), bind(pair, 1)]).collect();
         self.launches.push(Launch { kernel, binds, blocks });
     }
 
@@ -308,7 +298,7 @@ impl Medium {
         let kernel = (stream.device()).kernel((&name, &source), "march", &march::BINDINGS, &[])?;
         let (params, blocks) = core.launch(host);
         let params = stream.list("constants of the step", &[params])?;
-        let [squares, _, marks, _] = &self.planes;
+        let [_, squares, _, marks, _] = &self.planes;
         let bind = |pair: &[Buffer; 2], newer: usize| {
             let buffers = [&params, &pair[newer], &pair[1 - newer], squares, marks];
             let pairs: Vec<(Binding, &Buffer)> = march::BINDINGS.into_iter().zip(buffers).collect();
@@ -345,51 +335,38 @@ impl Medium {
     }
 
     /// Factors and memories of absorbing layers.
-    pub(super) fn layers(&self) -> &Layers {
+    pub(super) fn layers(&self) -> &Buffer {
         &self.layers
     }
 
-    /// Speeds, densities, walls, absorption.
-    pub(super) fn planes(&self) -> &[Buffer; 4] {
+    /// Constants, speeds, densities, walls, absorption.
+    pub(super) fn planes(&self) -> &[Buffer; 5] {
         &self.planes
     }
 
-    /// Constants of kernels that step a site a thread, with a pair of levels.
-    pub(super) fn params(&self, pair: usize) -> Params {
-        self.params[pair]
-    }
-
-    /// The same on the adapter.
-    pub(super) fn told(&self, pair: usize) -> &Buffer {
-        &self.told[pair]
-    }
-
-    /// Whether away from absorbing layers tiles in registers do all that there is.
+    /// Whether tiles suffice.
     pub(super) fn is_plain(&self) -> bool {
         self.plain
     }
 
-    /// The same everywhere.
-    pub(super) fn is_plain_everywhere(&self) -> bool {
-        self.plain && self.layers.is_empty()
-    }
-
-    /// What tiles with anything in them read; none where all tiles can be in registers, or where there are none.
-    pub(super) fn mixed(&self) -> Option<&Planes> {
-        self.mixed.as_ref()
-    }
-
     /// (cΔt/a)²: of each site where there is an array with a value a site, with walls in it, and of all others.
     pub(super) fn squares_for_tiles(&self) -> (&Buffer, f32) {
-        (self.walled.as_ref().unwrap_or(&self.planes[0]), self.square)
+        (self.walled.as_ref().unwrap_or(&self.planes[1]), self.square)
+    }
+
+    /// Copies the memory variables of absorbing layers to the host.
+    pub(super) fn pull_layers(&self, stream: &Stream, host: &mut Fdtd<f32>) -> Result<(), WgpuError> {
+        for (layer, at) in host.layers.iter_mut().zip(&self.memories) {
+            stream.download("the absorbing layers", &self.layers, at.psi, &mut layer.psi)?;
+            stream.download("the absorbing layers", &self.layers, at.zeta, &mut layer.zeta)?;
+        }
+        Ok(())
     }
 
     /// Bytes held.
     pub(super) fn bytes(&self) -> u64 {
-        let one = |words: &&Buffer| !self.planes.iter().any(|plane| plane.is(words));
-        let mixed = self.mixed.as_ref().map(Planes::words).filter(one);
-        let planes = self.planes.iter().chain(&self.walled).chain(mixed);
-        let rest = [self.layers.array(), &self.list];
+        let planes = self.planes.iter().chain(&self.walled);
+        let rest = [&self.layers, &self.list];
         planes.chain(rest).map(Buffer::bytes).sum::<u64>()
     }
 }

@@ -8,22 +8,16 @@
 //!
 //! - `single-launch`: small grids; also a thread a site, which does the operations at its site, too (`single_launch.rs`).
 //!
-//! - `tiled`: several steps a launch in two dimensions, at orders 2 and 4, of tiles in registers where the medium has nothing but speeds, and walls at order 2
-//!   (`kernels/fdtd_block.wgsl`), and of tiles that take the step of a site one by one where it has more, absorbing layers above all (`kernels/fdtd_tiles.wgsl`). With such
-//!   tiles it is taken where it is faster, as measured at the start.
+//! - `tiled`: several steps a launch in two dimensions, of tiles in registers (`kernels/fdtd_block.wgsl`), at orders 2 and 4, where the medium has nothing but speeds,
+//!   and walls at order 2.
 //!
-//! Sources, and detectors that read single sites, are lists of operations on sites, which, except in single launches and tiles, a kernel carries out after each step (`kernels/sound.wgsl`); energies, fluxes and
+//! Sources, and detectors that read single sites, are lists of operations on sites, which, except in single launches, a kernel carries out after each step (`kernels/sound.wgsl`); energies, fluxes and
 //! detectors of more than 65536 sites are summed there when they are due, as are observables, and pictures of energies are made there (`kernels/fdtd_sums.wgsl`). Records come back once a batch.
 //!
 //! Bound: a step moves 12 bytes a site (pⁿ and pⁿ⁻¹ read, pⁿ⁺¹ written), 16 with a speed per site.
 
-mod layers;
 mod march;
 mod medium;
-mod mixed;
-mod pass;
-mod planes;
-mod registers;
 mod single_launch;
 mod solver;
 mod steps;
@@ -33,17 +27,14 @@ mod tiles;
 use super::run::Fdtd;
 use crate::backend::wgpu::{Buffer, Stream, WgpuError};
 use crate::field::Precision;
-use crate::platform::Instant;
 use crate::solver::SolverError;
 use crate::solver::adapter::{self, beside::Beside, operations::Operations, sound_sums::Sums};
 use crate::solver::method::{Backend, Target, Variant};
 use crate::solver::resident::Resident;
 use crate::solver::setup::{Choice, Setup};
 use medium::{Medium, packed};
-use pass::{MOST, Pass};
 use single_launch::SingleLaunch;
-use std::time::Duration;
-use tiles::{Shape, Tiles};
+use tiles::Tiles;
 
 /// The row of targets.
 pub(super) const TARGET: Target = Target {
@@ -61,23 +52,10 @@ pub(super) const TARGET: Target = Target {
         },
         Variant {
             id: "tiled",
-            about: "Two dimensions, orders 2 and 4: several steps a launch, tiles that overlap, in registers where the medium has only speeds and walls; a second pair of levels.",
+            about: "Two dimensions, orders 2 and 4: several steps a launch, tiles that overlap in registers; a second pair of levels.",
         },
     ],
 };
-
-/// Passes of each kind that are timed, and how long one pass has to take to be enough.
-const TIMED: usize = 8;
-const ENOUGH: Duration = Duration::from_millis(10);
-/// After so long no other shape is tried.
-const LONGEST: Duration = Duration::from_millis(500);
-
-/// What takes the least time a step.
-#[derive(Clone, Copy, Debug)]
-enum Quickest {
-    SingleSteps,
-    Tiles(Shape),
-}
 
 /// Levels on the adapter: nx × ny × nz numbers each, x fastest.
 pub(super) struct Wgpu {
@@ -91,9 +69,7 @@ pub(super) struct Wgpu {
     newer: usize,
     choice: Choice,
     tiles: Option<Tiles>,
-    /// What is fastest where not all tiles are in registers, once it was measured.
-    quickest: Option<Quickest>,
-    /// Why the scene's variant is not taken.
+    /// Why there are none although the scene asks for them.
     because: Option<&'static str>,
     peak: Option<Buffer>,
     potential: Option<Buffer>,
@@ -123,7 +99,7 @@ impl Wgpu {
                 sums: sums::new(&stream, &medium)?,
                 single: (single.then(|| SingleLaunch::new(&stream, &host, &medium))).transpose()?,
                 medium,
-                operations: Operations::new(&stream, MOST)?,
+                operations: Operations::new(&stream, tiles::MOST)?,
                 beside: Beside::new(&stream)?,
                 pair: 0,
                 newer: 0,
@@ -131,7 +107,6 @@ impl Wgpu {
                 potential: None,
                 choice: setup.choice.clone(),
                 tiles: None,
-                quickest: None,
                 because: None,
                 pairs,
                 host,
@@ -144,99 +119,23 @@ impl Wgpu {
         make(host).map_err(SolverError::from)
     }
 
-    /// Makes tiles ready, where the scene's variant, grid and medium let them be and they are faster.
+    /// Makes tiles ready, where the scene's variant, grid and medium let them be.
     fn choose_pass(&mut self) -> Result<(), WgpuError> {
-        self.tiles = None;
-        let shapes = if self.pairs.len() > 1 {
-            tiles::all(self.stream.device(), &self.host, &self.medium)
-        } else {
-            Vec::new()
-        };
-        self.because = if shapes.is_empty() && self.choice.is("tiled") {
-            Some("tiles are for two dimensions, orders 2 and 4 and grids for which the adapter has room")
+        let fits = self.pairs.len() > 1 && self.medium.is_plain();
+        self.tiles = fits
+            .then(|| Tiles::new(&self.stream, &self.host, &self.medium, &self.pairs))
+            .transpose()?
+            .flatten();
+        self.because = if self.tiles.is_none() && self.choice.is("tiled") {
+            Some(
+                "tiles are for two dimensions, orders 2 and 4 and a medium of nothing but speeds, and walls at order 2",
+            )
         } else if self.single.is_none() && self.choice.is("single-launch") {
             Some("steps in one launch are for grids of half a million sites at most")
         } else {
             None
         };
-        let shape = if self.medium.mixed().is_none() || shapes.is_empty() || self.choice.is("tiled") {
-            shapes.first().copied()
-        } else {
-            let quickest = match self.quickest {
-                Some(known) => known,
-                None => self.quickest_of(shapes)?,
-            };
-            self.quickest = Some(quickest);
-            match quickest {
-                Quickest::SingleSteps => None,
-                Quickest::Tiles(shape) => Some(shape),
-            }
-        };
-        let make = |shape| Tiles::new(&self.stream, &self.host, &self.medium, &self.pairs, shape);
-        self.tiles = shape.map(make).transpose()?;
         Ok(())
-    }
-
-    /// What takes the least time a step: single steps, or tiles of one of some shapes. All write the pair of levels that is not the field, and the memory variables that belong to it.
-    fn quickest_of(&mut self, shapes: Vec<Shape>) -> Result<Quickest, WgpuError> {
-        let begin = Instant::now();
-        let other = 1 - self.pair;
-        let mut single = self.single.take();
-        let one_by_one = self.time(MOST, || {
-            (0..MOST).try_for_each(|n| match &mut single {
-                Some(single) => single.step(&self.stream, &self.medium, &self.pairs, [other, n % 2], 0),
-                None => self.medium.step(&self.stream, [other, n % 2]),
-            })
-        });
-        self.single = single;
-        let mut best = (one_by_one?, Quickest::SingleSteps);
-        for shape in shapes {
-            let mut tiles = Tiles::new(&self.stream, &self.host, &self.medium, &self.pairs, shape)?;
-            let took = self.time(shape.steps, || tiles.launch(&self.pass_of(0, shape.steps)))?;
-            tracing::debug!("{shape:?}: {took:?} a step, the best so far {best:?}");
-            if took < best.0 {
-                best = (took, Quickest::Tiles(shape));
-            }
-            // Of tiles in registers the first shape is the fastest one.
-            if tiles.are_in_registers() || begin.elapsed() > LONGEST {
-                break;
-            }
-        }
-        Ok(best.1)
-    }
-
-    /// The time of one of `steps` steps.
-    fn time(&self, steps: usize, mut put_in: impl FnMut() -> Result<(), WgpuError>) -> Result<Duration, WgpuError> {
-        // The first pass waits for what the driver does once; a slow adapter shows its speed in the second.
-        put_in()?;
-        self.stream.finish()?;
-        let mut passes = 1;
-        loop {
-            let start = Instant::now();
-            for _ in 0..passes {
-                put_in()?;
-            }
-            self.stream.finish()?;
-            let took = start.elapsed();
-            if passes == TIMED || took > ENOUGH {
-                return Ok(took / u32::try_from(steps * passes).unwrap_or(1));
-            }
-            passes = TIMED;
-        }
-    }
-
-    /// A pass of so many steps from the field on, the first of which is step `first` of the batch.
-    fn pass_of(&self, first: usize, steps: usize) -> Pass<'_> {
-        Pass {
-            stream: &self.stream,
-            medium: &self.medium,
-            operations: &self.operations,
-            pairs: &self.pairs,
-            pair: self.pair,
-            newer: self.newer,
-            first,
-            steps,
-        }
     }
 
     /// pⁿ, and the level before it.

@@ -74,17 +74,17 @@ impl SingleLaunch {
             self.bound = arrays.map(Buffer::clone);
         }
         let bind = self.binds[pair][newer].get_or_insert_with(|| {
-            let [squares, density, _, damping] = medium.planes();
+            let [params, squares, density, _, damping] = medium.planes();
             let levels = &pairs[pair];
             let buffers = [
-                medium.told(pair),
+                params,
                 &levels[newer],
                 &levels[1 - newer],
                 squares,
                 density,
                 arrays[0],
                 damping,
-                medium.layers().array(),
+                medium.layers(),
                 &self.places.moments,
                 arrays[1],
             ];

@@ -52,8 +52,7 @@ impl Resident for Wgpu {
             self.host.potential = allocate_aligned(lattice.values(), EVEN, "the velocity")?;
             pull("the velocity", potential, &mut self.host.potential)?;
         }
-        let layers = self.medium.layers();
-        Ok(layers.pull(&self.stream, self.pair, &mut self.host)?)
+        Ok(self.medium.pull_layers(&self.stream, &mut self.host)?)
     }
 
     fn push(&mut self) -> Result<(), SolverError> {
@@ -77,7 +76,10 @@ impl Resident for Wgpu {
         let own = self.pairs.iter().flatten().map(Buffer::bytes).chain(kept).sum::<u64>();
         let because = self.because.map(|because| format!(": {because}")).unwrap_or_default();
         let (variant, how) = match (&self.tiles, &self.single) {
-            (Some(tiles), _) => ("tiled", tiles.how()),
+            (Some(tiles), _) => (
+                "tiled",
+                format!("tiles of {} rows, {} fused steps", tiles.height(), tiles.steps()),
+            ),
             (None, Some(_)) => (
                 "single-launch",
                 format!("one thread a site, with what happens there{because}"),

@@ -1,6 +1,7 @@
 //! Steps on the adapter, and operations on single sites after each.
 
 use super::Wgpu;
+use super::tiles::Tiles;
 use crate::backend::wgpu::WgpuError;
 use crate::solver::adapter::operations::{MOST_GATHERED, Operations, SiteBatch};
 use crate::solver::adapter::sound_sums::Sounding;
@@ -51,20 +52,17 @@ impl Wgpu {
             let played = batch.join(transducers, count, silent, |_, signal| scale * signal.re);
             transducers.pass(played);
         }
-        let summed: Vec<bool> = (taps.taps().iter().map(|tap| !is_gathered(tap, MOST_GATHERED))).collect();
-        // What is summed is seen between two launches.
-        let left = |n: usize| {
-            let left = taps.until_due_of(&clock.after(n as u64), (count - n) as u64, |tap| summed[tap]);
-            usize::try_from(left).unwrap_or(usize::MAX)
-        };
-        let tiled = self.takes_tiles(count, left);
+        let tiled = self.tiles().is_some();
         match &mut self.single {
             Some(single) if !tiled => single.places_mut().load(&self.stream, &mut batch, count)?,
             _ => self.operations.load(&self.stream, &mut batch)?,
         }
+        let summed: Vec<bool> = (taps.taps().iter().map(|tap| !is_gathered(tap, MOST_GATHERED))).collect();
         let mut n = 0;
         while n < count {
-            n += if tiled { self.pass(n, left(n))? } else { self.step(n)? };
+            // What is summed is seen between two launches.
+            let left = taps.until_due_of(&clock.after(n as u64), (count - n) as u64, |tap| summed[tap]);
+            n += self.pass(n, usize::try_from(left).unwrap_or(usize::MAX))?;
             self.sum_regions(n - 1, |tap| taps.is_due(tap, &clock.after(n as u64)))?;
         }
         if !(taps.taps().is_empty() && batch.gathered.is_empty()) {
@@ -118,33 +116,21 @@ impl Wgpu {
         }
     }
 
-    /// Whether tiles take the steps of a batch of `count`; `left(n)`: steps from its step `n` on until something has to be seen.
-    fn takes_tiles(&self, count: usize, left: impl Fn(usize) -> usize) -> bool {
-        let Some(tiles) = &self.tiles else { return false };
-        // What is kept of every site is asked after every step.
-        if self.peak.is_some() || self.potential.is_some() {
-            return false;
-        }
-        let (mut n, mut passes) = (0, 0);
-        while n < count {
-            n += left(n);
-            passes += 1;
-        }
-        // A single step of tiles that are not in registers is slower than one of the other kernels.
-        !tiles.are_mixed() || 2 * passes <= count
-    }
-
-    /// At most `most` steps of tiles, with the operations of the batch from its step `n` on; returns how many.
+    /// At most `most` steps, with the operations of the batch from its step `n` on; returns how many.
     fn pass(&mut self, n: usize, most: usize) -> Result<usize, WgpuError> {
-        let Some(mut tiles) = self.tiles.take() else {
+        let Some(tiles) = self.tiles() else {
             return self.step(n);
         };
         let steps = most.min(tiles.steps());
-        let launched = tiles.launch(&self.pass_of(n, steps));
-        self.tiles = Some(tiles);
-        launched?;
+        tiles.launch(self, n, steps)?;
         (self.pair, self.newer) = (1 - self.pair, 0);
         Ok(steps)
+    }
+
+    /// Tiles, where they take the steps: what is kept of every site is asked after every step.
+    fn tiles(&self) -> Option<&Tiles> {
+        let tiles = self.tiles.as_ref();
+        tiles.filter(|_| self.peak.is_none() && self.potential.is_none())
     }
 
     /// One step, with the operations of step `n` of the batch; returns 1.

@@ -78,10 +78,8 @@ impl Sounding for Wgpu {
             Some(potential) if sound => [potential, now],
             _ => [now, old],
         };
-        let [medium @ .., _] = self.medium.planes();
-        let buffers = [self.medium.told(self.pair), levels[0], levels[1]]
-            .into_iter()
-            .chain(medium);
+        let [params, medium @ .., _] = self.medium.planes();
+        let buffers = [params, levels[0], levels[1]].into_iter().chain(medium);
         let pairs: Vec<(Binding, &Buffer)> = BINDINGS.into_iter().zip(buffers.chain([numbers, table])).collect();
         self.stream.device().bind(kernel, &pairs)
     }
