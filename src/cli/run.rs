@@ -9,6 +9,7 @@ use super::sound::{self, SoundArgs, Sounds};
 use super::terminal::{self, all_told, say, tell};
 use super::{InputError, Interrupt, SceneArgs, gains, kept, named, scene};
 use crate::backend::ranks;
+use crate::engine::expectations::judged_at;
 use crate::engine::{Engine, Phase, RunEnd, Verdict, ends};
 use crate::grid::Edge;
 use crate::physics::Equation;
@@ -509,9 +510,12 @@ fn print_verdicts(engine: &Engine) -> usize {
             Verdict::Pending => ("not reached", "nothing".to_owned()),
         };
         unsure += usize::from(!matches!(verdict, Verdict::Right(_)));
+        let at = match verdict {
+            Verdict::Pending => short(expectation.at),
+            _ => judged_at(expectation.at, &engine.clock(), short),
+        };
         say!(
-            "{word}  {subject} at t = {}: predicted {} ± {}, measured {measured}",
-            short(expectation.at),
+            "{word}  {subject} at t = {at}: predicted {} ± {}, measured {measured}",
             digits(expectation.value),
             short(expectation.tolerance),
         );
