@@ -177,8 +177,9 @@ fn card(
                 name,
                 &value.map_or("–".to_owned(), |value| with_unit(figure(value, 5))),
             );
-            if verdict.measured().is_some() {
-                value_row(ui, "at t", &judged_at(expectation.at, &clock, |at| time.show(at, 4)));
+            let judged = judged_at(expectation.at, &clock, |at| time.show(at, 4));
+            if verdict.measured().is_some() && judged != time.show(expectation.at, 4) {
+                value_row(ui, "at t", &judged);
             }
             if edited {
                 return;

@@ -307,6 +307,7 @@ fn on_steps(engine: Engine, times: &[f64]) -> Result<Engine, EngineError> {
         let least = (last / engine.clock().time_step - 1e-9).ceil().max(1.0);
         method.steps_through(last, least, times).map(|steps| last / steps)
     });
+    let step = step.filter(|step| (step / engine.clock().time_step - 1.0).abs() > 1e-9);
     match step {
         Some(step) => with_step(&engine, step),
         None => Ok(engine),
