@@ -58,7 +58,15 @@ fn splitting(case: &Case, scenario: &Scenario) -> Vec<Complex64> {
     psi
 }
 
-/// The Cayley factors of the axes, each system solved by dense elimination; in 1D the energies are in the matrix, in 2D in half
+/// The median of some energies of a lattice where no wall stands.
+fn median(lattice: &Lattice, energies: &[f64]) -> f64 {
+    let open = energies.iter().zip(lattice.walls()).filter(|(_, wall)| !**wall);
+    let mut all: Vec<f64> = open.map(|(energy, _)| *energy).collect();
+    all.sort_by(f64::total_cmp);
+    f64::midpoint(all[(all.len() - 1) / 2], all[all.len() / 2])
+}
+
+/// The Cayley factors of the axes, each system solved by dense elimination; in 1D the energies are in the matrix, relative to medians, of which the phase is exact, in 2D in half
 /// kicks (the scenes set a hopping, which puts nothing else on the diagonal).
 fn crank_nicolson(scenario: &Scenario, lattice: &Lattice, psi: &mut [Complex64]) {
     let [nx, ny, _] = scenario.grid().size();
@@ -69,9 +77,16 @@ fn crank_nicolson(scenario: &Scenario, lattice: &Lattice, psi: &mut [Complex64])
             (0..ny).map(|j| j * nx + n).collect()
         }
     };
+    // The drive is cos 3t: at π/6 there is the static part alone, and all of the driven one at 0.
+    let drive = |time: f64| (3.0 * time).cos();
+    let still = lattice.diagonal(std::f64::consts::FRAC_PI_6);
+    let driven: Vec<f64> = (lattice.diagonal(0.0).iter().zip(&still))
+        .map(|(all, still)| all - still)
+        .collect();
     for step in 0..STEPS {
         let middle = (f64::from(step) + 0.5) * STEP;
         if ny == 1 {
+            let reference = median(lattice, &still) + drive(middle) * median(lattice, &driven);
             let kick_only_interaction = |psi: &mut [Complex64]| {
                 for value in psi.iter_mut() {
                     *value *= Complex64::cis(-lattice.quantum().interaction * value.norm_sqr() * STEP / 2.0);
@@ -79,9 +94,11 @@ fn crank_nicolson(scenario: &Scenario, lattice: &Lattice, psi: &mut [Complex64])
             };
             kick_only_interaction(psi);
             let diagonal: Vec<Complex64> = (lattice.diagonal(middle).iter().zip(lattice.absorption()))
-                .map(|(e, w)| Complex64::new(*e, -w))
+                .map(|(e, w)| Complex64::new(*e - reference, -w))
                 .collect();
             cayley(scenario, lattice, 0, &line(0, 0), &diagonal, STEP, psi);
+            psi.iter_mut()
+                .for_each(|value| *value *= Complex64::cis(-reference * STEP));
             kick_only_interaction(psi);
         } else {
             kick(lattice, psi, middle, STEP / 2.0, true);

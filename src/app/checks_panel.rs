@@ -7,6 +7,7 @@ use super::time_panel;
 use super::units::Units;
 use super::widgets::{figure, grouped, hint, section, warning};
 use crate::app::icon::Icon;
+use crate::engine::expectations::judged_at;
 use crate::engine::resolution::{idle_layers, too_coarse};
 use crate::engine::{Frame, Phase, Verdict};
 use crate::field::Precision;
@@ -176,6 +177,10 @@ fn card(
                 name,
                 &value.map_or("–".to_owned(), |value| with_unit(figure(value, 5))),
             );
+            let judged = judged_at(expectation.at, &clock, |at| time.show(at, 4));
+            if verdict.measured().is_some() && judged != time.show(expectation.at, 4) {
+                value_row(ui, "at t", &judged);
+            }
             if edited {
                 return;
             }

@@ -24,7 +24,8 @@ const MOST: usize = 60;
 struct Shown {
     energy: f64,
     residual: f64,
-    degeneracy: usize,
+    /// Its degeneracy, where it has one.
+    times: Option<String>,
     picture: ColorImage,
     texture: Option<TextureHandle>,
     weight: f64,
@@ -117,7 +118,7 @@ impl LevelsPanel {
         let shown = |(n, level): (usize, crate::physics::eigen::Level)| Shown {
             energy: level.energy,
             residual: level.residual,
-            degeneracy: level.degeneracy,
+            times: level.times(),
             picture: picture(&grid, &level.state, map),
             texture: None,
             weight: weight_of(n),
@@ -166,7 +167,7 @@ impl LevelsPanel {
             ui,
             "A click on a picture makes that state the one at t = 0. Energies in units of the scene (ħ = 1).",
         );
-        if self.list.iter().any(|level| level.degeneracy > 1) {
+        if self.list.iter().any(|level| level.times.is_some()) {
             hint(
                 ui,
                 "Several states share a level that is n-fold: the run may begin with another sum of them than is pictured.",
@@ -205,8 +206,8 @@ impl LevelsPanel {
                             let energy = egui::RichText::new(format!("E{n} = {}", figure(level.energy, 8)));
                             ui.label(energy.color(palette.strong))
                                 .on_hover_text(format!("residual {:.1e}", level.residual));
-                            if level.degeneracy > 1 {
-                                ui.label(format!("{}-fold", level.degeneracy));
+                            if let Some(times) = &level.times {
+                                ui.label(times);
                             }
                             ui.push_id(("weight", n), |ui| {
                                 ui.add(

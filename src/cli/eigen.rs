@@ -139,11 +139,7 @@ fn print(scenario: &Scenario, levels: &Levels) {
         .iter()
         .fold(0.0f64, |most, level| most.max(level.energy.abs()));
     for (n, level) in levels.list.iter().enumerate() {
-        let times = if level.degeneracy > 1 {
-            format!("  {}-fold", level.degeneracy)
-        } else {
-            String::new()
-        };
+        let times = level.times().map_or(String::new(), |times| format!("  {times}"));
         say!(
             "{n:>5}  {:<20}  {:.1e}{times}",
             figure(level.energy, highest, 12),

@@ -3,6 +3,7 @@
 use super::run::within;
 use super::terminal::say;
 use super::{InputError, Interrupt};
+use crate::engine::expectations::judged_at;
 use crate::engine::{Engine, Verdict};
 use crate::export::facts::figure;
 use crate::export::film::{FilmError, Script, Shooting};
@@ -128,7 +129,7 @@ fn of_preset(folder: &Path, preset: &Preset, stills: Option<&str>, interrupt: In
         )?;
     }
     html.push_str(&lesson(&file.about, 3));
-    html.push_str(&verdicts(&scenario, engine.verdicts()));
+    html.push_str(&verdicts(&engine));
     writeln!(
         html,
         "<p class=\"quiet\">The film: <code>ripplon render {name} {name}.{FILM} --size {}x{} --fps {FPS} --frames {PICTURES} --overlay</code></p>\n</article>",
@@ -189,23 +190,28 @@ fn shoot(engine: &mut Engine, scenario: &Arc<Scenario>, film: &Path, interrupt: 
 }
 
 /// What was predicted and measured.
-pub(super) fn verdicts(scenario: &Scenario, verdicts: &[Verdict]) -> String {
+pub(super) fn verdicts(engine: &Engine) -> String {
+    let scenario = engine.scenario();
     if scenario.expectations().is_empty() {
         return String::new();
     }
     let unit = scenario.model().equation().time_unit();
     let head = ["What", "At t", "Predicted", "Measured", "", "Because"].map(ToOwned::to_owned);
     let mut rows = vec![head.to_vec()];
-    for (expectation, verdict) in scenario.expectations().iter().zip(verdicts) {
+    for (expectation, verdict) in scenario.expectations().iter().zip(engine.verdicts()) {
         let digits = |value: f64| typeset(&within(value, expectation.tolerance));
         let (measured, word) = match verdict {
             Verdict::Right(value) => (digits(*value), "<span class=\"right\">agrees</span>"),
             Verdict::Wrong(value) => (digits(*value), "<span class=\"wrong\">disagrees</span>"),
             Verdict::Pending => (String::new(), "not reached"),
         };
+        let at = match verdict {
+            Verdict::Pending => figure(expectation.at),
+            _ => judged_at(expectation.at, &engine.clock(), figure),
+        };
         rows.push(vec![
             escape(&expectation.subject.in_words(scenario.detectors())),
-            format!("{}{unit}", figure(expectation.at)),
+            format!("{at}{unit}"),
             format!("{} ± {}", digits(expectation.value), figure(expectation.tolerance)),
             measured,
             word.to_owned(),

@@ -4,6 +4,7 @@ use super::SceneArgs;
 use super::run::{short, within};
 use super::scene::units_of;
 use super::terminal::say;
+use crate::engine::expectations::judged_at;
 use crate::engine::{Engine, Verdict};
 use crate::scene::scenario::{Claims, Subject};
 use crate::solver;
@@ -46,9 +47,13 @@ pub(super) fn print(engine: &Engine, claims: &Claims) -> usize {
             Verdict::Pending => ("not reached", "nothing".to_owned()),
         };
         unsure += usize::from(!matches!(verdict, Verdict::Right(_)));
+        let time = |t: f64| short(t) + second;
+        let at = match verdict {
+            Verdict::Pending => time(expectation.at),
+            _ => judged_at(expectation.at, &engine.clock(), time),
+        };
         say!(
-            "{word}  {subject} at t = {}{second}: predicted {} ± {}{unit}, measured {measured}",
-            short(expectation.at),
+            "{word}  {subject} at t = {at}: predicted {} ± {}{unit}, measured {measured}",
             digits(expectation.value),
             short(expectation.tolerance),
         );

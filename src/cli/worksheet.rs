@@ -60,7 +60,7 @@ pub(super) fn run(args: &WorksheetArgs) -> anyhow::Result<()> {
     let picture = picture(&mut engine, &scenario)?;
     let answers = if args.answers {
         goes_on(end.max(shown), &mut engine)?;
-        let solved = site::verdicts(&scenario, engine.verdicts());
+        let solved = site::verdicts(&engine);
         format!("<section class=\"sheet\">\n<h2>Answers</h2>\n{solved}</section>\n")
     } else {
         String::new()

@@ -90,7 +90,13 @@ pub(super) fn resolving(engine: Engine, most: f64, end: f64) -> Result<Engine, E
     if scenario.time().step.is_some() || engine.clock().time_step <= most || most <= 0.0 {
         return Ok(engine);
     }
-    let settings = [format!("time.step={:?}", end / (end / most).ceil())];
+    with_step(&engine, end / (end / most).ceil())
+}
+
+/// The same run with this Δt.
+pub(super) fn with_step(engine: &Engine, step: f64) -> Result<Engine, EngineError> {
+    let scenario = engine.scenario();
+    let settings = [format!("time.step={step:?}")];
     let read = solver::read_scene_text(&scenario.file().to_toml(), scenario.origin(), &settings);
     let (_, finer) = read.map_err(|faults| EngineError::Levels(faults.to_string()))?;
     Engine::new(Arc::new(finer.titled(scenario.title().to_owned())))
@@ -124,8 +130,10 @@ pub fn autocorrelation(
         }
     }
     let found = Autocorrelation::of(overlap, engine.clock().time_step);
-    Ok(match range {
-        Some(range) => found.within(range),
+    let Some(range) = range else { return Ok(found) };
+    let found = found.within(range);
+    Ok(match solver::crank_nicolson::compressed_about(engine.scenario()) {
+        Some(reference) => found.uncompressed(reference),
         None => found,
     })
 }

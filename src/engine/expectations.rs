@@ -68,6 +68,20 @@ pub fn is_due(expectation: &Expectation, clock: &Clock) -> bool {
     ((expectation.at - clock.time) / clock.time_step).abs() <= 0.5 + 1e-9
 }
 
+/// The time of a prediction in words: with that of the step nearest to it, at which it is judged, where figures tell the two apart. Steps are as long as the clock's.
+#[must_use]
+pub fn judged_at(at: f64, clock: &Clock, figure: impl Fn(f64) -> String) -> String {
+    let steps = ((at - clock.time) / clock.time_step).round();
+    let own = clock.time + steps * clock.time_step;
+    let (asked, judged) = (figure(at), figure(own));
+    // What is left of rounding is no difference.
+    if (own - at).abs() <= 1e-6 * clock.time_step.abs() || asked == judged {
+        asked
+    } else {
+        format!("{asked} (measured at {judged})")
+    }
+}
+
 /// The pending ones with their indices.
 pub fn pending<'a>(
     expectations: &'a [Expectation],
@@ -137,6 +151,16 @@ mod tests {
         // Behind, but ahead once time is reversed.
         assert_eq!(next_due(&all, &verdicts, &clock(30, 3.0, 0.1)), None);
         assert_eq!(next_due(&all, &verdicts, &clock(30, 3.0, -0.1)), Some(10));
+    }
+
+    /// Of long steps the one that a prediction is judged at is named; one that it falls on is not, whatever rounding leaves of it.
+    #[test]
+    fn the_step_that_judges_is_named() {
+        let told = |at: f64, clock: Clock| judged_at(at, &clock, |time| format!("{time:.3}"));
+        assert_eq!(told(7.3, clock(8, 20.0, 2.5)), "7.300 (measured at 7.500)");
+        assert_eq!(told(7.5, clock(8, 20.0, 2.5)), "7.500");
+        assert_eq!(told(0.0, clock(30, 3.0, 0.1)), "0.000");
+        assert_eq!(told(1.00004, clock(30, 3.0, 0.1)), "1.000");
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Runs of one scene with other values: what is measured of each; runs on small grids are done side by side on threads.
 
+use super::eigen::with_step;
 use super::{Engine, EngineError, ends};
 use crate::backend::threads;
 use crate::grid::Grid;
@@ -297,9 +298,26 @@ impl SweepPlan {
     }
 }
 
+/// The same run with a shorter Δt, if it is automatic and that of an exact method, so long that `times` may lie far from its steps.
+fn on_steps(engine: Engine, times: &[f64]) -> Result<Engine, EngineError> {
+    let last = times.iter().copied().fold(0.0, f64::max);
+    let scenario = engine.scenario();
+    let method = solver::find(&scenario.solver().method).filter(|_| scenario.time().step.is_none() && last > 0.0);
+    let step = method.and_then(|method| {
+        let least = (last / engine.clock().time_step - 1e-9).ceil().max(1.0);
+        method.steps_through(last, least, times).map(|steps| last / steps)
+    });
+    let step = step.filter(|step| (step / engine.clock().time_step - 1.0).abs() > 1e-9);
+    match step {
+        Some(step) => with_step(&engine, step),
+        None => Ok(engine),
+    }
+}
+
 /// The values of some subjects at their times.
 fn run(scenario: Scenario, wanted: &[Wanted], stop: &Stop) -> Result<Option<Vec<f64>>, EngineError> {
-    let mut engine = Engine::new(Arc::new(scenario))?;
+    let times: Vec<f64> = wanted.iter().map(|own| own.at).collect();
+    let mut engine = on_steps(Engine::new(Arc::new(scenario))?, &times)?;
     engine.set_watch(Box::new({
         let stop = Arc::clone(stop);
         move |_, _| ends(stop())

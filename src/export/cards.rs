@@ -6,6 +6,7 @@ use super::paint::Painter;
 use super::picture::Picture;
 use super::text::{Align, Style};
 use super::theme::Theme;
+use crate::engine::expectations::judged_at;
 use crate::engine::{Engine, Verdict};
 use std::sync::Arc;
 
@@ -89,11 +90,11 @@ impl Painter {
                     figure(expectation.value),
                     figure(expectation.tolerance)
                 );
-                [
-                    format!("{what}, t = {}{unit}", figure(expectation.at)),
-                    values,
-                    word.to_owned(),
-                ]
+                let at = match verdict {
+                    Verdict::Pending => figure(expectation.at),
+                    _ => judged_at(expectation.at, &engine.clock(), figure),
+                };
+                [format!("{what}, t = {at}{unit}"), values, word.to_owned()]
             })
             .collect();
         let heading = if rows.is_empty() {

@@ -138,6 +138,19 @@ impl Autocorrelation {
         self
     }
 
+    /// The same of steps that compress energies by their distance from `reference`, tan((Ω − E₀)Δt/2) = (ε − E₀)Δt/2: lines are placed at ε, where their place is certain.
+    #[must_use]
+    pub fn uncompressed(mut self, reference: f64) -> Self {
+        if self.folds() {
+            return self;
+        }
+        let half = self.time_step / 2.0;
+        for line in &mut self.lines {
+            line.energy = reference + ((line.energy - reference) * half).tan() / half;
+        }
+        self
+    }
+
     /// The windowed record, the half of t ≥ 0; its real part counts twice.
     fn windowed(&self) -> impl Iterator<Item = Complex64> + '_ {
         let steps = self.count();

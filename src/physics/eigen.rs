@@ -72,10 +72,24 @@ pub struct Level {
     pub energy: f64,
     /// ‖Hφ − Eφ‖ with ‖φ‖ = 1; the energy is not further off than this.
     pub residual: f64,
-    /// How many of the levels found have this energy, this one included.
+    /// How many levels have this energy, this one included, as far as they were looked for: the last energy's may be more than were asked for.
     pub degeneracy: usize,
+    /// Whether there may be more of them: the search saw no higher energy.
+    pub open: bool,
     /// Its state, x fastest, Σ|φ|² = 1; where it is largest it is real and positive.
     pub state: Vec<Complex64>,
+}
+
+impl Level {
+    /// Its degeneracy in words; `None` where it is the only one.
+    #[must_use]
+    pub fn times(&self) -> Option<String> {
+        match (self.degeneracy, self.open) {
+            (1, _) => None,
+            (count, true) => Some(format!("at least {count}-fold")),
+            (count, false) => Some(format!("{count}-fold")),
+        }
+    }
 }
 
 /// How far it is.
@@ -144,12 +158,29 @@ pub fn lowest(
         }
     }
     let (energies, residuals, states) = space.into_parts(wanted);
+    let last = energies[wanted - 1];
     let same = |a: f64, b: f64| (a - b).abs() <= SAME * width;
-    let list = states.into_iter().enumerate().map(|(n, state)| Level {
-        energy: energies[n],
-        residual: residuals[n],
-        degeneracy: energies.iter().filter(|other| same(**other, energies[n])).count(),
-        state,
+    // What the search carried along beyond the wanted levels. Ritz values lie above the energies they stand for, so that as many levels are as low as the last, if they are.
+    let known = energies.len().min(most);
+    let of_last = (wanted..known).take_while(|n| same(energies[*n], last)).count();
+    let open = match energies[..known].get(wanted + of_last) {
+        Some(next) => next - residuals[wanted + of_last] <= last + SAME * width,
+        None => known < most,
+    };
+    let list = states.into_iter().enumerate().map(|(n, state)| {
+        let with_last = same(energies[n], last);
+        let beyond = if with_last { of_last } else { 0 };
+        Level {
+            energy: energies[n],
+            residual: residuals[n],
+            degeneracy: energies[..wanted]
+                .iter()
+                .filter(|other| same(**other, energies[n]))
+                .count()
+                + beyond,
+            open: with_last && open,
+            state,
+        }
     });
     Ok(Levels {
         list: list.collect(),

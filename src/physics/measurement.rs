@@ -119,12 +119,22 @@ impl Measurement {
         if self.width == 0.0 {
             return sums.iter().map(|sum| sum * by).collect();
         }
-        let weight = |apart: f64| (-(apart / self.width).powi(2) / 2.0).exp() * a / (self.width * TAU.sqrt());
+        let one = |apart: f64| (-(apart / self.width).powi(2) / 2.0).exp() * a / (self.width * TAU.sqrt());
+        // On a ring what is read beyond the end is a place after the beginning.
+        let round = nx as f64 * a;
+        let weight = |apart: f64| -> f64 {
+            if !grid.is_periodic(0) {
+                return one(apart);
+            }
+            // From a width of four rounds on the sum is the same everywhere, to e^{−2π²·16}.
+            if self.width >= 4.0 * round {
+                return a / round;
+            }
+            (-32..=32).map(|turn| one(apart + f64::from(turn) * round)).sum()
+        };
+        let by_distance: Vec<f64> = (0..nx).map(|apart| weight(apart as f64 * a)).collect();
         let smeared = |n: usize| -> f64 {
-            let parts = sums
-                .iter()
-                .enumerate()
-                .map(|(m, sum)| sum * weight(n.abs_diff(m) as f64 * a));
+            let parts = sums.iter().enumerate().map(|(m, sum)| sum * by_distance[n.abs_diff(m)]);
             parts.sum()
         };
         (0..nx).map(|n| smeared(n) * by).collect()
@@ -210,6 +220,12 @@ impl Born<'_> {
             place[axis] = site[axis] as f64 * self.grid.spacing();
             if self.measurement.width > 0.0 {
                 place[axis] += self.measurement.width * noise.normal();
+                if self.grid.is_periodic(axis) {
+                    let round = self.grid.size()[axis] as f64 * self.grid.spacing();
+                    let within = place[axis].rem_euclid(round);
+                    // A place just before zero rounds to the whole way round.
+                    place[axis] = if within < round { within } else { 0.0 };
+                }
             }
         }
         Outcome::At(place)
@@ -259,6 +275,40 @@ mod tests {
                 (square / variance - 1.0).abs() < 4.0 * (2.0 / f64::from(RUNS)).sqrt(),
                 "{axis}: {square} {variance}"
             );
+        }
+    }
+
+    /// On a ring a place lies on it, and the smeared density, which is 1 altogether, is the same on both sides of the seam.
+    #[test]
+    fn places_on_a_ring_lie_on_it() {
+        use crate::grid::Edge;
+        let grid = Grid::new(&[40], 0.5).with_edges([Edge::Periodic, Edge::Wall, Edge::Wall], 0);
+        let mut psi = vec![Complex64::ZERO; 40];
+        psi[0] = Complex64::ONE;
+        let field = FieldData::Complex128(psi);
+        for width in [1.0, 30.0] {
+            let measurement = Measurement {
+                region: None,
+                width,
+                left: 1.0,
+            };
+            let born = measurement.of(&grid, &field);
+            let mut noise = Noise::new(5);
+            let mut beyond = 0;
+            for _ in 0..2000 {
+                let Outcome::At([x, ..]) = born.draw(&mut noise) else {
+                    panic!("it is nowhere else")
+                };
+                assert!((0.0..20.0).contains(&x), "{x}");
+                beyond += u32::from(x > 10.0);
+            }
+            // Half of them, within 4 standard errors.
+            assert!(beyond.abs_diff(1000) < 90, "{beyond}");
+            let density = measurement.density_along_x(&grid, &field);
+            assert!((density.iter().sum::<f64>() * 0.5 - 1.0).abs() < 1e-12);
+            for n in 1..20 {
+                assert!((density[n] - density[40 - n]).abs() < 1e-12, "{n}");
+            }
         }
     }
 

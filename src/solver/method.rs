@@ -319,12 +319,17 @@ fn whole_steps(least: f64, times: f64) -> f64 {
     both.next().unwrap_or(least)
 }
 
+/// How many times as many steps an exact method takes, at most, so that predictions fall on them, and the most steps of which that is asked.
+const MOST_STEPS: f64 = 8.0;
+const FEW: f64 = 4096.0;
+
 /// Steps for which drives are followed in a scene without an end.
 const UNENDING: f64 = 1000.0;
 
 impl Method {
     /// Δt of a scenario, always positive: its own, or the advice, halved until steps resolve the drives, and shortened so that a whole number of steps leads to the reversal of a
-    /// mirror, to the scene's end, and to both where a quarter more steps suffice. Predictions for the end are then measured exactly there.
+    /// mirror, to the scene's end, and to both where a quarter more steps suffice. Predictions for the end are then measured exactly there; the long steps of an exact method are shortened to
+    /// lead to the other predictions too, where eight times as many do.
     pub fn time_step(&self, scenario: &Scenario) -> f64 {
         let time = scenario.time();
         time.step.unwrap_or_else(|| {
@@ -339,11 +344,31 @@ impl Method {
             match until.map(|until| (until, until / auto)) {
                 Some((until, steps)) if steps > 0.0 && steps < COUNTED => {
                     let least = (steps - 1e-9).ceil().max(1.0);
-                    until / time.end.map_or(least, |end| whole_steps(least, end / until))
+                    let steps = time.end.map_or(least, |end| whole_steps(least, end / until));
+                    let mut times: Vec<f64> = scenario.expectations().iter().map(|own| own.at).collect();
+                    if !times.is_empty() {
+                        times.extend(time.end);
+                    }
+                    until / self.steps_through(until, steps, &times).unwrap_or(steps)
                 }
                 _ => auto,
             }
         })
+    }
+
+    /// The fewest steps to `until`, from `least` on, whole numbers of which lead to all `times`, where the method is exact and its steps are long. `None` where [`MOST_STEPS`] times as many
+    /// have none, or there are so many that a part of one matters little.
+    pub fn steps_through(&self, until: f64, least: f64, times: &[f64]) -> Option<f64> {
+        if !self.orders.contains(&EXACT) || times.is_empty() || least > FEW {
+            return None;
+        }
+        let falls = |time: f64, steps: f64| {
+            let own = steps * time / until;
+            (own - own.round()).abs() < 1e-6
+        };
+        let all = (0u32..).map(|more| least + f64::from(more));
+        let mut few = all.take_while(|steps| *steps <= MOST_STEPS * least);
+        few.find(|steps| times.iter().all(|time| falls(*time, *steps)))
     }
 
     /// The targets whose back end is there.

@@ -380,3 +380,59 @@ fn momenta_and_overlap_are_columns_where_they_are_asked_for() {
         .expect(2, &["--state is for quantum scenes"]);
     place.ripplon("run small.toml --state").expect(2, &["--observables"]);
 }
+
+/// A free packet, stepped by an exact method whose automatic Δt is 2.5.
+const FREE: &str = r#"
+format = 1
+[grid]
+size = [256]
+spacing = 0.5
+[quantum]
+[time]
+end = 20.0
+[solver]
+method = "chebyshev"
+precision = "double"
+[[packet]]
+center = 30.0
+width = 4.0
+momentum = 0.6
+[[expect]]
+observable = "x"
+at = 7.3
+value = 34.0
+tolerance = 5.0
+"#;
+
+/// The automatic Δt is shortened so that steps fall on the times that are asked for: the same place as with steps of 0.1.
+#[test]
+fn a_sweep_measures_at_the_times_that_it_was_asked_for() {
+    let place = Place::new();
+    fs::write(place.path("long.toml"), FREE).unwrap();
+    let short = FREE.replace("end = 20.0", "step = 0.1\nend = 20.0");
+    fs::write(place.path("short.toml"), short).unwrap();
+    let measured = |scene: &str| {
+        place
+            .ripplon(&format!(
+                "sweep {scene}.toml --vary packet.0.momentum=0.5,0.7 --measure x@7.3 --csv {scene}.csv"
+            ))
+            .expect(0, &["2 runs"]);
+        rows(&place.text(&format!("{scene}.csv")))
+    };
+    for (long, short) in measured("long").iter().zip(measured("short")) {
+        assert!((long[1] - short[1]).abs() < 1e-9, "{} {}", long[1], short[1]);
+    }
+}
+
+/// A prediction whose time the long steps of an exact method do not meet names the step that judges it; one that a few more steps meet is measured there.
+#[test]
+fn a_prediction_names_the_step_that_judges_it() {
+    let place = Place::new();
+    fs::write(place.path("long.toml"), FREE).unwrap();
+    place
+        .ripplon("run long.toml")
+        .expect(0, &["x at t = 7.3 (measured at 7.5): predicted"]);
+    place
+        .ripplon("run long.toml --set expect.0.at=7.0")
+        .expect(0, &["x at t = 7: predicted", "20 steps to t = 20"]);
+}

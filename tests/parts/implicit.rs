@@ -11,6 +11,8 @@ use ripplon::solver::{Edit, FieldImage, ImageRequest, Solver, Taps};
 type Case = (&'static str, &'static str, &'static str, &'static str, &'static str);
 
 const OBSTACLES: &str = "[[layer]]\nsets = \"potential\"\nvalue = \"0.6*sin(37.1*x)\"\n[[layer]]\nsets = \"wall\"\nvalue = \"mod(x, 17) < 1\"\n";
+/// A line of this is stepped relative to its median, which is that of the whole in every part.
+const RAISED: &str = "[[layer]]\nsets = \"potential\"\nvalue = \"5 + 0.6*sin(37.1*x) + 0.001*x\"\n[[layer]]\nsets = \"potential\"\nvalue = 3.0\nmode = \"add\"\ndrive = \"1 + sin(2*t)\"\n";
 const CASES: &[Case] = &[
     ("walls", "wall", "", POTENTIAL, ""),
     ("ring", "periodic", "", POTENTIAL, ""),
@@ -19,6 +21,7 @@ const CASES: &[Case] = &[
     ("interaction", "periodic", "interaction = 3.0\n", POTENTIAL, ""),
     ("driven", "wall", "", DRIVEN, ""),
     ("driven ring", "periodic", "", DRIVEN, ""),
+    ("raised", "wall", "", RAISED, ""),
     ("imaginary", "wall", "", POTENTIAL, "imaginary = true\n"),
     (
         "imaginary, interacting",

@@ -197,10 +197,9 @@ impl<'a> Subspace<'a> {
         }
     }
 
-    /// Energies, residuals and states of those that are wanted.
+    /// Energies and residuals of all vectors, and states of those that are wanted.
     pub(super) fn into_parts(mut self, wanted: usize) -> (Vec<f64>, Vec<f64>, Vec<Vec<Complex64>>) {
         self.vectors.truncate(wanted);
-        self.energies.truncate(wanted);
         for vector in &mut self.vectors {
             // The first of the largest, whatever rounding makes of equal ones.
             let most = vector.iter().map(|value| value.norm()).fold(0.0, f64::max);

@@ -215,11 +215,49 @@ fn closed_forms_with_their_degeneracies() {
         let wanted: &[usize] = if periodic {
             &[1, 4, 4, 4, 4, 4, 4, 4, 4]
         } else {
-            &[1, 2, 2, 1, 2, 2, 2, 2, 1]
+            &[1, 2, 2, 1, 2, 2, 2, 2, 2]
         };
         assert_eq!(counts, wanted);
         let round = levels.round;
         assert!(round.applications > 0 && round.converged == 9);
+    }
+}
+
+/// Of a torus, whose levels are 1, 4, 4-fold: a last energy that is cut off by the number of levels is as often there as with more of them.
+#[test]
+fn degeneracies_do_not_depend_on_how_many_levels_are_wanted() {
+    let grid = Grid::new(&[12, 12], 1.0).with_edges([Edge::Periodic; 3], 0);
+    let hamiltonian = Hamiltonian::new(&grid, &quantum(0.0, 2.0), &Medium::new(grid.clone(), Vec::new())).unwrap();
+    for wanted in 1..=9 {
+        let levels = found(&hamiltonian, wanted);
+        for (n, level) in levels.list.iter().enumerate() {
+            let times = level.times().unwrap_or_default();
+            let right = if n == 0 {
+                times.is_empty()
+            } else {
+                times.ends_with("4-fold")
+            };
+            assert!(right, "level {n} of {wanted}: {}, {times}", level.energy);
+        }
+    }
+}
+
+/// Twenty sites without bonds have one energy and ten another: more than a search for two levels looks at, which says so.
+#[test]
+fn a_degeneracy_that_is_cut_off_says_so() {
+    let grid = Grid::new(&[30], 1.0);
+    let constants = Quantum {
+        hopping: 0.0,
+        ..quantum(0.0, 1.0)
+    };
+    let formula = Value::Expression(Expression::parse("floor(x/20)", SPACE).unwrap());
+    let medium = Medium::new(grid.clone(), vec![layer(Sets::Potential, Shape::Everywhere, formula)]);
+    let hamiltonian = Hamiltonian::new(&grid, &constants, &medium).unwrap();
+    for (wanted, times) in [(2, "at least "), (20, "20-fold")] {
+        let levels = found(&hamiltonian, wanted);
+        for level in &levels.list {
+            assert!(level.times().unwrap().starts_with(times), "{:?}", level.times());
+        }
     }
 }
 

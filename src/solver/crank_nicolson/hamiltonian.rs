@@ -1,5 +1,6 @@
-//! H of a line at its sites, and the matrix of its Crank–Nicolson step.
+//! H of a line at its sites, relative to E₀ in real time, and the matrix of its Crank–Nicolson step.
 
+use super::reference::Reference;
 use crate::field::Real;
 use crate::physics::{Expression, Medium, Quantum, Sets};
 use crate::scene::Scenario;
@@ -87,6 +88,8 @@ pub(super) struct Hamiltonian<T> {
     pub quantum: Quantum,
     pub imaginary: bool,
     pub periodic: bool,
+    /// E₀, which the energies and the driven parts are relative to.
+    reference: Reference,
     energy: Vec<T>,
     /// Empty where nothing absorbs.
     absorption: Vec<T>,
@@ -114,10 +117,11 @@ impl<T: Real> Hamiltonian<T> {
             });
             all
         };
+        let reference = Reference::of(scenario);
         let energy = read(&|x, row| {
             medium.potential_row(None, 0, 0, x, row);
             for value in row {
-                *value += quantum.diagonal;
+                *value = *value - reference.still + quantum.diagonal;
             }
         });
         let mut absorption = read(&|x, row| medium.absorption_row(quantum.absorption_scale(), 0, 0, x, row));
@@ -134,10 +138,14 @@ impl<T: Real> Hamiltonian<T> {
             .iter()
             .enumerate()
             .map(|(g, drive)| {
-                (
-                    drive.clone(),
-                    read(&|x, row| medium.potential_row(Some(g), 0, 0, x, row)),
-                )
+                let middle = reference.driven.get(g).copied().unwrap_or(0.0);
+                let part = read(&|x, row| {
+                    medium.potential_row(Some(g), 0, 0, x, row);
+                    for value in row {
+                        *value -= middle;
+                    }
+                });
+                (drive.clone(), part)
             })
             .filter(|(_, part)| part.iter().any(|value| !value.is_zero()))
             .collect();
@@ -151,6 +159,7 @@ impl<T: Real> Hamiltonian<T> {
             quantum,
             imaginary,
             periodic: grid.is_periodic(0),
+            reference,
             energy,
             absorption,
             walls,
@@ -169,6 +178,7 @@ impl<T: Real> Hamiltonian<T> {
             },
             imaginary: false,
             periodic: false,
+            reference: Reference::default(),
             energy: vec![T::of(2.0); sites],
             absorption: Vec::new(),
             walls: Vec::new(),
@@ -198,13 +208,32 @@ impl<T: Real> Hamiltonian<T> {
         self.driven.iter().map(|(drive, _)| drive.eval(&[time])).collect()
     }
 
-    /// Diagonal of H at a site.
+    /// The same, and E₀ after them: what [`Self::energy_at`] needs.
+    pub(super) fn drives_and_reference_at(&self, time: f64) -> Vec<f64> {
+        let mut all = self.drives_at(time);
+        all.push(self.reference.at(time));
+        all
+    }
+
+    /// Diagonal of H at a site, with what [`Self::drives_and_reference_at`] gives.
     pub(super) fn energy_at(&self, site: usize, drives: &[f64]) -> f64 {
+        let reference = drives.get(self.driven.len()).copied().unwrap_or(0.0);
+        self.relative_at(site, drives) + reference
+    }
+
+    /// Diagonal of H − E₀ at a site.
+    fn relative_at(&self, site: usize, drives: &[f64]) -> f64 {
         let driven = self.driven.iter().zip(drives);
         self.energy[site].wide() + driven.map(|((_, part), drive)| part[site].wide() * drive).sum::<f64>()
     }
 
-    /// Diagonal of H at a site without drives.
+    /// E₀ at a time.
+    #[cfg(feature = "cuda")]
+    pub(super) fn reference_at(&self, time: f64) -> f64 {
+        self.reference.at(time)
+    }
+
+    /// Diagonal of H − E₀ at a site without drives.
     #[cfg(feature = "cuda")]
     pub(super) fn still_at(&self, site: usize) -> T {
         self.energy[site]
@@ -215,7 +244,7 @@ impl<T: Real> Hamiltonian<T> {
         self.driven.len()
     }
 
-    /// What a unit of drive `n` adds to the diagonal at a site.
+    /// What a unit of drive `n` adds to the diagonal of H − E₀ at a site.
     pub(super) fn driven_at(&self, n: usize, site: usize) -> T {
         self.driven[n].1[site]
     }
@@ -249,7 +278,7 @@ impl<T: Real> Hamiltonian<T> {
             return None;
         }
         let absorption = self.absorption.get(site).map_or(0.0, |w| w.wide());
-        Some(step.diagonal(self.energy_at(site, drives), absorption))
+        Some(step.diagonal(self.relative_at(site, drives), absorption))
     }
 
     /// Whether the line is periodic.

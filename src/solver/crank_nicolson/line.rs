@@ -455,7 +455,7 @@ impl<T: Vectors> Propagator<T> for Partitioned<T> {
     }
 
     fn drives_at(&self, time: f64) -> Vec<f64> {
-        self.hamiltonian.drives_at(time)
+        self.hamiltonian.drives_and_reference_at(time)
     }
 
     fn energy_at(&self, site: usize, drives: &[f64]) -> f64 {

@@ -1,14 +1,15 @@
 //! Crank–Nicolson: the implicit midpoint rule, its tridiagonal systems solved by the N-shaped partition.
 //!
 //! Equation: i ∂ψ/∂t = Hψ, H = −J Σ(|i⟩⟨j| + h.c.) + E(r, t) − iW + g|ψ|², ħ = 1.
-//! Scheme in 1D: T ψ(t+Δt) = (2 − T) ψ(t), T = 1 + iΔt/2·H with E at the middle of the step, as ψ(t+Δt) = 2T⁻¹ψ(t) − ψ(t): no explicit half step. In 2D a
+//! Scheme in 1D, with E relative to E₀(t) (`reference.rs`): T ψ(t+Δt) = (2 − T) ψ(t), T = 1 + iΔt/2·H with E at the middle of the step, as ψ(t+Δt) = 2T⁻¹ψ(t) − ψ(t): no explicit half step. In 2D a
 //! Strang product of Cayley factors, P½ · C_x(Δt/2) C_y(Δt) C_x(Δt/2) · P½, C_A(τ) = (1 + iτA/2)⁻¹(1 − iτA/2), P½ = e^{−i(E + g|ψ|² − iW)Δt/2}: each factor is
 //! unitary. (Peaceman–Rachford's alternation of implicit and explicit halves is not, unless the two directions commute.) The interaction
 //! is a phase e^{−ig|ψ|²Δt/2} before and after the step in 1D too.
 //! Solvers: `thomas` eliminates from end to end; `n-partition` cuts the line at joint rows into blocks that are eliminated at the same time, from below (RD,
 //! JD) and from above (RU, JU), solves for the joints (RS) and substitutes (SS). No pivots: every pivot is 1/2-definite, Re ≥ 1, for any Δt and E.
 //! Layout: `thomas` and 2D: x fastest; `n-partition`: row k of a vector of blocks side by side, real parts then imaginary parts.
-//! Order: 2 in Δt. Stability: unconditional; unitary to rounding. Frequencies are compressed: tan(ΩΔt/2) = εΔt/2.
+//! Order: 2 in Δt. Stability: unconditional; unitary to rounding. Frequencies are compressed: tan(ΩΔt/2) = εΔt/2; on a line with a potential tan((Ω − E₀)Δt/2) = (ε − E₀)Δt/2, see
+//! `reference.rs` for E₀.
 //! Cost: `n-partition` 24 multiply-adds a row and step, no division while H is constant; see `line.rs` for the bytes. 2D: three line solves of 14 each.
 //! Memory: 1D ψ, the right-hand side, three complex coefficients a row, E; 2D ψ, phases and E.
 //! Limits: 2D has no flux. In single precision the norm is restored every 64 steps, in 2D and 3D every 32: rounded coefficients change it by 1e-7 a step, always the same way. Where
@@ -31,6 +32,7 @@ mod plane;
 #[cfg(test)]
 mod plane_tests;
 mod propagator;
+mod reference;
 mod run;
 #[cfg(test)]
 mod tests;
@@ -142,6 +144,13 @@ pub fn optimal_blocks(precision: Precision, rows: usize, levels: u32) -> f64 {
     delta * rows.powf(levels / (levels + 1.0))
 }
 
+/// E₀ of a scenario that is stepped on a line, and constant in time: tan((Ω − E₀)Δt/2) = (ε − E₀)Δt/2 of the frequencies Ω of its steps.
+pub fn compressed_about(scenario: &Scenario) -> Option<f64> {
+    let on_line = scenario.solver().method == METHOD.id && scenario.grid().rank() == 1;
+    let still = scenario.medium().drives().is_empty() && !scenario.time().imaginary;
+    (on_line && still).then(|| reference::Reference::of(scenario).still)
+}
+
 fn step_advice(scenario: &Scenario) -> StepAdvice {
     let hopping = scenario.model().quantum().map_or(1.0, |q| q.hopping.abs());
     // ε_max Δt ≲ 0.5 keeps the fastest components accurate, ε_max = 4J an axis. A ground state with an interaction is off by (4JΔt)²/100 in μ, which a quarter of
@@ -149,13 +158,19 @@ fn step_advice(scenario: &Scenario) -> StepAdvice {
     let relaxes = scenario.time().imaginary && scenario.model().quantum().is_some_and(|q| q.interaction != 0.0);
     // What a potential adds to ε counts as well: the phase of a step is off by (εΔt)³/12.
     let span = potential_span(scenario);
+    // On a line E is in the Cayley factor: what moves at an end of its range is slow by (ΔUΔt/2)² at most. On a plane, and in imaginary time, it is not.
+    let potential = if scenario.grid().rank() == 1 && !scenario.time().imaginary {
+        0.2
+    } else {
+        0.5
+    };
     let limit = |angle: f64, phase: f64| step_by(scenario, [(angle, hopping), (phase, span)]);
     StepAdvice {
-        auto: limit(if relaxes { 0.031 } else { 0.125 }, 0.5),
+        auto: limit(if relaxes { 0.031 } else { 0.125 }, potential),
         sensible: limit(0.5, std::f64::consts::FRAC_PI_2),
         stability_limit: None,
         because: "Unitary for every Δt. Frequencies are compressed as tan(ΩΔt/2) = εΔt/2: accurate for the whole band while 4JΔt ≲ 0.5, and for slow waves far beyond. \
-                  auto: J Δt = 0.125 and ΔU Δt ≤ 0.5; sensible: J Δt ≤ 0.5 and ΔU Δt ≤ π/2; drives count at their largest in ΔU, g|ψ|² at the start, and the W of absorbing layers",
+                  auto: J Δt = 0.125 and ΔU Δt ≤ 0.5, on a line 0.2; sensible: J Δt ≤ 0.5 and ΔU Δt ≤ π/2; drives count at their largest in ΔU, g|ψ|² at the start, and the W of absorbing layers",
     }
 }
 

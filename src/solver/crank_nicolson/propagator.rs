@@ -1,4 +1,4 @@
-//! The interface of a scheme on a back end: ψ in its own layout, and its steps.
+//! The interface of a scheme on a back end: ψ in its own layout, and its steps. On a line this ψ is relative to E₀ (`reference.rs`).
 
 use crate::backend::threads;
 use crate::field::{FieldData, Real};
@@ -47,7 +47,7 @@ pub(super) trait Propagator<T: Real>: Send + Sync {
     }
     /// Changes ψ site by site; walls become zero.
     fn change(&mut self, change: &(dyn Fn(usize, &mut Complex<T>) + Sync));
-    /// The values of the drives at a time.
+    /// The values of the drives at a time, as [`Self::energy_at`] needs them.
     fn drives_at(&self, time: f64) -> Vec<f64>;
     /// Diagonal of H at a site, without interaction.
     fn energy_at(&self, site: usize, drives: &[f64]) -> f64;

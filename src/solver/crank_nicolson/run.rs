@@ -5,6 +5,7 @@ use super::hamiltonian::Hamiltonian;
 use super::line::Partitioned;
 use super::plane::Plane;
 use super::propagator::{PART, Propagator};
+use super::reference::Reference;
 use super::thomas::EndToEnd;
 use crate::backend::simd::{Level, Vectors};
 use crate::backend::{ranks, threads};
@@ -13,6 +14,7 @@ use crate::grid::Grid;
 use crate::physics::{Observables, Quantum, StateSums};
 use crate::rounding::truncated;
 use crate::scene::Scenario;
+use crate::scene::scenario::Quantity;
 use crate::solver::clock::RunClock;
 use crate::solver::quantum::on_host::constants;
 use crate::solver::setup::{Choice, Number, Setup};
@@ -28,7 +30,9 @@ pub(super) struct CrankNicolson<T: Real> {
     pub(super) scenario: Scenario,
     pub(super) choice: Choice,
     pub(super) quantum: Quantum,
+    /// It steps and holds χ = e^{iΦ}ψ.
     pub(super) propagator: Box<dyn Propagator<T>>,
+    reference: Reference,
     /// Sites of its own: all but of a window.
     pub(super) core: Range<usize>,
     /// The NVIDIA device, where it is on one.
@@ -79,6 +83,7 @@ impl<T: Number> CrankNicolson<T> {
         let quantum = constants(setup)?;
         let mut stepper = Self {
             propagator: make(&setup.scenario, &setup.choice, quantum, setup.device)?,
+            reference: Reference::of(&setup.scenario),
             core: 0..setup.scenario.grid().sites(),
             device: setup.device,
             scenario: setup.scenario.clone(),
@@ -131,7 +136,30 @@ impl<T: Number> CrankNicolson<T> {
         self.rescale_from(now, weight);
     }
 
+    /// e^{−iΦ}, which makes ψ of the propagator's field; `None` for 1.
+    fn phase(&mut self, clock: &RunClock) -> Option<Complex64> {
+        let angle = self.reference.angle(clock);
+        (angle != 0.0).then(|| Complex64::from_polar(1.0, -angle))
+    }
+
+    /// Turns the propagator's field.
+    fn turn(&mut self, angle: f64) {
+        if angle != 0.0 {
+            let factor = Complex64::from_polar(1.0, angle);
+            self.propagator.change(&|_, psi| *psi = narrow(wide(*psi) * factor));
+        }
+    }
+
     /// ψ on the host.
+    fn gather_turned(&mut self, clock: &RunClock) -> Result<Vec<Complex<T>>, SolverError> {
+        let mut all = self.gather()?;
+        if let Some(phase) = self.phase(clock) {
+            all.par_iter_mut().for_each(|psi| *psi = narrow(wide(*psi) * phase));
+        }
+        Ok(all)
+    }
+
+    /// The propagator's field on the host.
     fn gather(&mut self) -> Result<Vec<Complex<T>>, SolverError> {
         self.propagator.fetch();
         self.propagator.fault()?;
@@ -157,8 +185,11 @@ impl<T: Number> Stepper for CrankNicolson<T> {
         }
     }
 
-    fn set_step(&mut self, _clock: &RunClock, time_step: f64) -> Result<(), SolverError> {
+    fn set_step(&mut self, clock: &RunClock, time_step: f64) -> Result<(), SolverError> {
+        let before = self.reference.angle(clock);
+        let after = self.reference.angle(&clock.with_step(time_step));
         self.propagator.set_step(time_step);
+        self.turn(after - before);
         Ok(())
     }
 
@@ -171,11 +202,17 @@ impl<T: Number> Stepper for CrankNicolson<T> {
         propagator.fault()?;
         (self.propagator, self.quantum) = (propagator, quantum);
         self.scenario = setup.scenario.clone();
+        let before = self.reference.angle(clock);
+        self.reference = Reference::of(&setup.scenario);
+        let after = self.reference.angle(clock);
+        self.turn(after - before);
         Ok(())
     }
 
-    fn conjugate(&mut self, _clock: &RunClock) -> Result<(), SolverError> {
+    fn conjugate(&mut self, clock: &RunClock) -> Result<(), SolverError> {
         self.propagator.change(&|_, psi| *psi = psi.conj());
+        let angle = self.reference.angle(clock);
+        self.turn(2.0 * angle);
         Ok(())
     }
 
@@ -218,8 +255,14 @@ impl<T: Number> Stepper for CrankNicolson<T> {
         self.measure(clock.time())
     }
 
-    fn image(&mut self, _clock: &RunClock, request: &ImageRequest, image: &mut FieldImage) -> Result<(), SolverError> {
-        if self.propagator.looks() {
+    fn image(&mut self, clock: &RunClock, request: &ImageRequest, image: &mut FieldImage) -> Result<(), SolverError> {
+        // A device draws the field as it is, whose density is that of ψ.
+        let phase = if request.quantity == Quantity::Density {
+            None
+        } else {
+            self.phase(clock)
+        };
+        if self.propagator.looks() && phase.is_none() {
             self.propagator.picture(request, image);
             return self.propagator.fault();
         }
@@ -230,7 +273,7 @@ impl<T: Number> Stepper for CrankNicolson<T> {
             let mut sites = vec![Complex::<T>::default(); out.len()];
             propagator.read(grid.index([request.x.start, j, request.z]), &mut sites);
             for (value, psi) in out.iter_mut().zip(sites) {
-                *value = narrow(wide(psi));
+                *value = narrow(phase.map_or(wide(psi), |phase| wide(psi) * phase));
             }
         });
         Ok(())
@@ -238,30 +281,49 @@ impl<T: Number> Stepper for CrankNicolson<T> {
 
     fn state_sums(
         &mut self,
-        _clock: &RunClock,
+        clock: &RunClock,
         start: &Arc<FieldData>,
         whole: bool,
     ) -> Result<Option<StateSums>, SolverError> {
-        let sums = self.propagator.state_sums(start, whole);
+        let mut sums = self.propagator.state_sums(start, whole);
         self.propagator.fault()?;
+        if let (Some(sums), Some(phase)) = (&mut sums, self.phase(clock)) {
+            sums.product *= phase;
+        }
         Ok(sums)
     }
 
-    fn field(&mut self, _clock: &RunClock) -> Result<FieldData, SolverError> {
-        Ok(T::complex_data(self.gather()?))
+    fn field(&mut self, clock: &RunClock) -> Result<FieldData, SolverError> {
+        Ok(T::complex_data(self.gather_turned(clock)?))
     }
 
-    fn set_field(&mut self, _clock: &RunClock, field: &FieldData) -> Result<(), SolverError> {
-        self.propagator.change(&|site, psi| *psi = narrow(field.at(site)));
+    fn set_field(&mut self, clock: &RunClock, field: &FieldData) -> Result<(), SolverError> {
+        let back = self.phase(clock).map(|phase| phase.conj());
+        let value = |site: usize| back.map_or(field.at(site), |back| field.at(site) * back);
+        self.propagator.change(&|site, psi| *psi = narrow(value(site)));
         Ok(())
     }
 
+    /// ψ where it is what the propagator holds, and in states of earlier versions; else χ, since only its bits make a run go on as if it had not been stopped.
     fn layout(&self) -> Vec<StatePlane> {
-        vec![StatePlane::new("psi", self.grid().sites())]
+        let sites = self.grid().sites();
+        if self.grid().rank() > 1 {
+            return vec![StatePlane::new("psi", sites)];
+        }
+        ["psi", "psi_relative"]
+            .map(|name| StatePlane::optional(name, sites))
+            .into()
     }
 
     fn save(&mut self) -> Result<Vec<Option<FieldData>>, SolverError> {
-        Ok(vec![Some(T::complex_data(self.gather()?))])
+        let own = Some(T::complex_data(self.gather()?));
+        Ok(if self.grid().rank() > 1 {
+            vec![own]
+        } else if self.reference.is_zero() {
+            vec![own, None]
+        } else {
+            vec![None, own]
+        })
     }
 
     fn measured_settings(&self) -> Vec<(&'static str, usize)> {
@@ -273,8 +335,14 @@ impl<T: Number> Stepper for CrankNicolson<T> {
 
     fn load(&mut self, clock: &RunClock, arrays: &[Option<&FieldData>]) -> Result<(), SolverError> {
         match arrays {
-            [Some(psi)] => self.set_field(clock, psi),
-            _ => Ok(()),
+            [Some(psi)] | [Some(psi), None] => self.set_field(clock, psi),
+            [_, Some(own)] => {
+                self.propagator.change(&|site, psi| *psi = narrow(own.at(site)));
+                Ok(())
+            }
+            _ => Err(SolverError::StateMismatch(
+                "`psi` is missing; was it saved by crank-nicolson?".to_owned(),
+            )),
         }
     }
 }

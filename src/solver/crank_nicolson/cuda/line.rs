@@ -423,6 +423,7 @@ impl<T: OnCuda> Scheme<T> for Line<T> {
         }
         Ok(Energies {
             still: self.energy.address(),
+            diagonal: self.hamiltonian.reference_at(time),
             hopping: self.hamiltonian.quantum.hopping,
             interaction: self.hamiltonian.quantum.interaction,
             ..Energies::default()
@@ -430,7 +431,7 @@ impl<T: OnCuda> Scheme<T> for Line<T> {
     }
 
     fn drives_at(&self, time: f64) -> Vec<f64> {
-        self.hamiltonian.drives_at(time)
+        self.hamiltonian.drives_and_reference_at(time)
     }
 
     fn energy_at(&self, site: usize, drives: &[f64]) -> f64 {
