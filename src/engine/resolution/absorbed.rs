@@ -24,7 +24,6 @@ pub(super) fn told(scenario: &Scenario, time_step: f64) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::engine::resolution::not_covered;
     use crate::solver;
 
