@@ -112,6 +112,28 @@ fn a_dry_sound_is_heard_in_the_room() {
         .expect(2, &["reads this file"]);
 }
 
+/// A level, an energy or a mean is no sound: nothing is run, and the measures that are sounds are named.
+#[test]
+fn records_that_are_no_sound_are_not_written_as_one() {
+    let place = place();
+    let level = TUBE.replace("name = \"listener\"", "name = \"listener\"\nas = \"level\"");
+    fs::write(place.path("level.toml"), level).unwrap();
+    let said = [
+        "which is no sound",
+        "\"pressure\", \"velocity\" or the \"value\" at a point",
+    ];
+    for (line, records) in [
+        ("run level.toml --wav listener=a.wav", "records \"level\""),
+        ("run tube.toml --wav energy=a.wav", "records \"energy\""),
+    ] {
+        place.ripplon(line).expect(2, &[records, said[0], said[1]]);
+        assert!(!place.path("a.wav").exists());
+    }
+    place
+        .ripplon("run tube.toml --steps 100 --wav listener=a.wav")
+        .expect(0, &["a.wav"]);
+}
+
 #[test]
 fn what_has_no_decay_is_refused() {
     let place = place();
