@@ -343,6 +343,21 @@ mod tests {
             );
         }
         assert_eq!(cloud("interaction = 6.4\nhopping = 0.5", ""), "");
+        // Dilute at first, and drawn together: 2/(m|g|) is 1.0 sites at g = −2, 2.0 at −1.
+        let told = cloud("interaction = -2.0", "");
+        assert!(
+            told.starts_with("The interaction g = -2 draws ψ together")
+                && told.contains("w = 2/(m|g|) of only 1.0 sites"),
+            "{told}"
+        );
+        for resolved in [
+            "interaction = -1.0",
+            "interaction = 2.0",
+            "interaction = -2.0\nhopping = 0.5",
+        ] {
+            assert_eq!(cloud(resolved, ""), "", "{resolved}");
+        }
+        assert_eq!(cloud("interaction = -2.0", "imaginary = true"), "");
         assert_eq!(cloud("interaction = 6.4", "imaginary = true"), "");
     }
 
