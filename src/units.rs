@@ -45,6 +45,22 @@ pub fn counted(count: u64, what: &str) -> String {
     }
 }
 
+/// Decimals of a clock whose steps have this size, in the unit that it shows: down to the first digit of a step, and up to three more if they show every step as it is.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped")]
+pub fn clock_decimals(step: f64) -> usize {
+    if step == 0.0 || !step.is_finite() {
+        return 2;
+    }
+    let fewest = (-step.abs().log10().floor()).clamp(0.0, 9.0) as usize;
+    let is_shown = |decimals: &usize| {
+        let decimals = *decimals;
+        let shown = format!("{step:.decimals$}").parse().unwrap_or(f64::NAN);
+        (step - shown).abs() < 1e-9 * step.abs()
+    };
+    // A clock of whole numbers would be wrong at most steps of another length.
+    (fewest..=fewest + 3).find(is_shown).unwrap_or(fewest.max(1))
+}
+
 /// A number of bytes in binary units, e.g. `1.50 GiB`.
 #[expect(clippy::cast_precision_loss, reason = "three digits are shown")]
 pub fn bytes(count: u64) -> String {
@@ -69,6 +85,28 @@ mod tests {
     #[test]
     fn one_has_no_plural() {
         assert_eq!([0, 1, 2].map(|n| counted(n, "step")), ["0 steps", "1 step", "2 steps"]);
+    }
+
+    /// Every step of 0.15 is seen; steps that no few decimals show are told apart.
+    #[test]
+    fn a_clock_has_the_decimals_of_its_steps() {
+        for (step, decimals) in [
+            (0.15, 2),
+            (-0.15, 2),
+            (2.5, 1),
+            (1.0, 0),
+            (3.0, 0),
+            (400.0, 0),
+            (0.02, 2),
+            (0.0175, 4),
+            (0.0371, 4),
+            (0.1 / 3.0, 2),
+            (40.743_665_4, 1),
+            (1e-9, 9),
+            (0.0, 2),
+        ] {
+            assert_eq!(clock_decimals(step), decimals, "{step}");
+        }
     }
 
     #[test]

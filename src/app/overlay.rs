@@ -6,6 +6,7 @@ use super::camera::Camera;
 use super::theme::{self, over_picture};
 use super::units::Unit;
 use super::widgets::{figure, round_below, steady};
+use crate::units::clock_decimals;
 use egui::{Align, Align2, FontId, Painter, Rect, Stroke, Vec2, pos2, vec2};
 pub use legend::{Legend, legend, legend_place};
 
@@ -122,7 +123,7 @@ fn fields_place(size: Vec2, (room, corner): (Room, Align2), note: Option<Rect>) 
     rect.translate(vec2(0.0, beside))
 }
 
-/// The time, at the upper left. Its decimals follow Δt, so that the width stays.
+/// The time, at the upper left. Its decimals follow Δt, so that the width stays and no step is rounded away.
 pub fn clock(painter: &Painter, room: Room, time: f64, time_step: f64, unit: Unit) {
     let words = clock_words(time, time_step, unit);
     plate(painter, room, Align2::LEFT_TOP, words, CLOCK);
@@ -132,17 +133,6 @@ fn clock_words(time: f64, time_step: f64, unit: Unit) -> String {
     let time_step = time_step * unit.per;
     let time = steady(time * unit.per, clock_decimals(time_step.abs()));
     format!("t = {time}{}", unit.suffix())
-}
-
-/// Decimals of a clock with steps of this size.
-fn clock_decimals(time_step: f64) -> usize {
-    if time_step == 0.0 {
-        return 2;
-    }
-    let decimals = (-time_step.log10().floor()).clamp(0.0, 6.0) as usize;
-    // With steps of 2.5 a clock of whole numbers would be wrong at every second one.
-    let is_whole = (time_step - time_step.round()).abs() < 1e-6 * time_step;
-    decimals.max(usize::from(!is_whole))
 }
 
 /// A line of a round length, at the lower left; `spacing` from site to site, `name` before the number. Where it stands.
@@ -206,13 +196,6 @@ mod tests {
             ..Room::free(area)
         };
         assert_eq!(tiny.corner(Align2::LEFT_TOP, size).min, pos2(3.0, 3.0));
-    }
-
-    #[test]
-    fn a_clock_has_the_decimals_of_its_steps() {
-        for (step, decimals) in [(2.5, 1), (1.0, 0), (0.02, 2), (0.0371, 2), (3.0, 0), (1e-9, 6)] {
-            assert_eq!(clock_decimals(step), decimals, "{step}");
-        }
     }
 
     #[test]

@@ -229,9 +229,14 @@ fn table(ui: &mut Ui, report: &RoomReport) {
                         cell(ui, &decay.t30);
                         match &decay.balance {
                             Ok(balance) => {
-                                ui.label(decibels(balance.c50));
-                                ui.label(decibels(balance.c80));
-                                ui.label(format!("{:.0} %", 100.0 * balance.d50));
+                                let why = decay.too_short_for_clarity().unwrap_or_default();
+                                let share = balance.d50.map(|share| format!("{:.0} %", 100.0 * share));
+                                for cell in [balance.c50.map(decibels), balance.c80.map(decibels), share] {
+                                    match cell {
+                                        Some(text) => ui.label(text),
+                                        None => ui.weak("–").on_hover_text(why.as_str()),
+                                    };
+                                }
                             }
                             Err(short) => {
                                 for _ in 0..3 {

@@ -263,7 +263,7 @@ pub(super) fn run(args: &CheckArgs) -> anyhow::Result<()> {
     say!("  memory    {}{share}", units::bytes(estimate.memory));
     if estimate.records > 0 {
         say!(
-            "  records   {} until the end, with --checkpoint, --spectra or --wav; --detectors alone is written to the disk as it comes",
+            "  records   {} until the end, with --checkpoint, --spectra or --wav; --detectors alone is written as it comes, to a hidden file that takes its name at the end",
             units::bytes(estimate.records)
         );
     }

@@ -284,6 +284,14 @@ fn write(path: &Path, axes: usize, places: &[Option<[f64; 3]>]) -> anyhow::Resul
     Ok(csv.finish()?)
 }
 
+/// How many positions there are, and how many were found if some were not.
+fn how_many(places: &[Option<[f64; 3]>]) -> String {
+    match (places.iter().flatten().count(), places.len()) {
+        (found, all) if found < all => format!("{found} of {all} found"),
+        (_, all) => format!("{all} positions"),
+    }
+}
+
 /// Places a cell over their expected number, and what Born's rule says of a cell: |ψ|² of the region summed over the other axes, smeared with σ.
 #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^52")]
 fn draw(
@@ -316,7 +324,7 @@ fn draw(
         shown,
         color: 0,
     };
-    let title = scene::titled(scenario, &format!("{} positions", places.len()));
+    let title = scene::titled(scenario, &how_many(places));
     let plot = Plot {
         title: title.clone(),
         along: "x".to_owned(),
@@ -345,6 +353,13 @@ fn draw(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_plot_says_how_many_positions_were_found() {
+        let place = Some([1.0, 0.0, 0.0]);
+        assert_eq!(how_many(&[place, place]), "2 positions");
+        assert_eq!(how_many(&[place, None, place]), "2 of 3 found");
+    }
 
     #[test]
     fn numbers_have_the_digits_that_chance_leaves_them() {

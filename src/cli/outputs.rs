@@ -144,7 +144,7 @@ impl Outputs {
             recorded: 0,
             field: args.save.clone(),
             #[cfg(feature = "hdf5")]
-            series: Series::create(&args.series, args.every, total, engine)?,
+            series: Series::create(&args.series, (args.every, total), args.resume.is_some(), engine)?,
             trajectories,
             followed: 0,
             forget: Forget {

@@ -108,6 +108,11 @@ fn cell(line: &Result<Line, TooShort>) -> String {
     line.as_ref().map_or("-".to_owned(), |line| format!("{:.3}", line.time))
 }
 
+/// A number in a cell of the table.
+fn number(value: Option<f64>, decimals: usize) -> String {
+    value.map_or("-".to_owned(), |value| format!("{value:.decimals$}"))
+}
+
 fn name(band: &BandDecay) -> String {
     band.octave.map_or("all".to_owned(), Octave::name)
 }
@@ -133,10 +138,10 @@ fn print(scenario: &Scenario, report: &RoomReport) {
         };
         let [c50, c80, d50, centre] = match decay.balance {
             Ok(own) => [
-                format!("{:.2}", own.c50),
-                format!("{:.2}", own.c80),
-                format!("{:.1}", 100.0 * own.d50),
-                format!("{:.1}", 1e3 * own.centre),
+                number(own.c50, 2),
+                number(own.c80, 2),
+                number(own.d50.map(|share| 100.0 * share), 1),
+                number(Some(1e3 * own.centre), 1),
             ],
             Err(_) => ["-"; 4].map(str::to_owned),
         };
@@ -167,6 +172,9 @@ fn notes(report: &RoomReport) -> Vec<String> {
             if let Some(short) = short {
                 all.push(format!("{name}: {word} {short}"));
             }
+        }
+        if let Some(words) = decay.too_short_for_clarity() {
+            all.push(format!("{name}: {words}"));
         }
         if let Some(curvature) = decay.curvature().filter(|percent| percent.abs() > 10.0) {
             all.push(format!(
@@ -208,9 +216,9 @@ fn as_json(report: &RoomReport) -> Value {
             };
             let balance = decay.balance.as_ref().ok();
             let [c50, c80, d50, centre] = [
-                balance.map(|own| own.c50),
-                balance.map(|own| own.c80),
-                balance.map(|own| own.d50),
+                balance.and_then(|own| own.c50),
+                balance.and_then(|own| own.c80),
+                balance.and_then(|own| own.d50),
                 balance.map(|own| own.centre),
             ];
             json!({

@@ -74,7 +74,7 @@ pub struct RunArgs {
     pub(super) every: Option<u64>,
     /// Continue from a checkpoint
     #[arg(long, value_name = "F")]
-    resume: Option<PathBuf>,
+    pub(super) resume: Option<PathBuf>,
     /// Cut the grid into N parts along its slowest axis; like --set solver.parts=N. The result is the same bit for bit
     /// (crank-nicolson: up to rounding)
     #[arg(long, value_name = "N", value_parser = whole(1_u32, None))]
@@ -242,7 +242,7 @@ fn check_files(args: &RunArgs, sounds: &Sounds, scenario: &Scenario) -> Result<(
     let inputs = named::inputs(&args.scene, scenario);
     named::check(&outputs, &inputs)?;
     #[cfg(feature = "hdf5")]
-    args.series.check_place(args.resume.is_some())?;
+    args.series.check_place(scenario, args.resume.is_some())?;
     // A checkpoint may follow the one that the run went on from; nothing else may take its place.
     let others: Vec<_> = outputs
         .into_iter()

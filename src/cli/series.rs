@@ -8,7 +8,7 @@ use super::terminal::tell;
 use crate::atomic_file::AtomicFile;
 use crate::backend::ranks;
 use crate::engine::Engine;
-use crate::export::series::{MOST_SNAPSHOTS, Selection, SeriesWriter};
+use crate::export::series::{Before, MOST_SNAPSHOTS, Selection, SeriesWriter};
 use crate::export::{ExportError, free_space};
 use crate::field::Precision;
 use crate::physics::Equation;
@@ -52,20 +52,44 @@ impl SeriesArgs {
     }
 
     /// Checks before the run that the file can be written as such files are: piece by piece, not from beginning to end.
-    /// A run that continues from a checkpoint begins a new file. If the new file replaces an existing one, whose
-    /// snapshots are then lost, a note says so.
-    pub(super) fn check_place(&self, goes_on: bool) -> Result<(), InputError> {
+    /// A run that continues from a checkpoint goes on with the file that is there.
+    pub(super) fn check_place(&self, scenario: &Scenario, goes_on: bool) -> Result<(), InputError> {
         let Some(path) = &self.series else { return Ok(()) };
-        if goes_on && path.exists() {
-            tell!(
-                "note: {}: a resumed run begins a new file, which replaces the existing one; to keep its snapshots give another name",
-                path.display()
-            );
-        }
         let place = AtomicFile::create(path).and_then(|file| file.part());
-        place
-            .map(|_| ())
-            .map_err(|error| InputError(ExportError::io(path)(error).to_string()))
+        place.map_err(|error| InputError(ExportError::io(path)(error).to_string()))?;
+        self.before(scenario, scenario.solver().precision, goes_on.then_some(0))?;
+        Ok(())
+    }
+
+    /// The snapshots of the file that is there, with which a run goes on after a step; `None` if a file begins.
+    ///
+    /// # Errors
+    /// If what is there is not the beginning of the run.
+    fn before(
+        &self,
+        scenario: &Scenario,
+        precision: Precision,
+        after: Option<u64>,
+    ) -> Result<Option<Before>, InputError> {
+        let (Some(path), Some(after)) = (&self.series, after) else {
+            return Ok(None);
+        };
+        if !path.is_file() {
+            return Ok(None);
+        }
+        let selection = self.selection(scenario)?;
+        let before = Before::of(
+            path,
+            scenario,
+            (&selection, bytes_of_a_site(scenario, precision)),
+            after,
+        );
+        before.map(Some).map_err(|reason| {
+            InputError(format!(
+                "--series {}: the resumed run does not go on with this file: {reason}; name another file",
+                path.display()
+            ))
+        })
     }
 
     /// The sites of a snapshot.
@@ -91,32 +115,32 @@ impl Series {
     /// If it does not fit on the disk.
     pub(super) fn create(
         args: &SeriesArgs,
-        every: Option<u64>,
-        total: u64,
+        (every, total): (Option<u64>, u64),
+        goes_on: bool,
         engine: &mut Engine,
     ) -> anyhow::Result<Option<Self>> {
         let Some(path) = &args.series else { return Ok(None) };
+        let now = engine.clock().steps;
+        let precision = engine.report().precision;
         let scenario = engine.scenario();
         let selection = args.selection(scenario)?;
-        let number = match engine.report().precision {
-            Precision::Single => 4,
-            Precision::Double => 8,
-        };
-        let numbers = match scenario.model().equation() {
-            Equation::Schrodinger => 2,
-            Equation::Acoustic => 1,
-        };
-        let bytes = selection.sites() as u64 * number * numbers;
+        let before = args.before(scenario, precision, goes_on.then_some(now))?;
+        let bytes = (selection.sites() * bytes_of_a_site(scenario, precision)) as u64;
         let every = every.unwrap_or_else(|| (total / USUAL).max(1));
-        check_room(path, total / every + 1, bytes, every)?;
-        let writer = SeriesWriter::create(path, scenario, selection)?;
+        let kept: &[u64] = before.as_ref().map_or(&[], |before| &before.kept);
+        check_room(path, (kept.len() as u64, total / every + 1), bytes, every)?;
+        let writer = SeriesWriter::create(path, scenario, selection, before.as_ref())?;
         let mut series = Self {
             path: path.clone(),
             every,
             bytes,
             writer,
         };
-        series.push(engine)?;
+        // Of several processes the one that writes has the file, and all take part in a snapshot.
+        let [has] = ranks::agree([f64::from(u8::from(kept.contains(&now)))]);
+        if has == 0.0 {
+            series.push(engine)?;
+        }
         Ok(Some(series))
     }
 
@@ -160,16 +184,29 @@ impl Series {
     }
 }
 
-/// Prints how large the file will be.
+/// Bytes of a number of the field.
+fn bytes_of_a_site(scenario: &Scenario, precision: Precision) -> usize {
+    let numbers = match scenario.model().equation() {
+        Equation::Schrodinger => 2,
+        Equation::Acoustic => 1,
+    };
+    precision.bytes() * numbers
+}
+
+/// Prints how large the file will be with `kept` snapshots that it has and `new` ones: beside it the old one stays until the end.
 ///
 /// # Errors
 /// If there is no room for it, or there are too many snapshots.
-fn check_room(path: &Path, snapshots: u64, bytes: u64, every: u64) -> Result<(), InputError> {
+fn check_room(path: &Path, (kept, new): (u64, u64), bytes: u64, every: u64) -> Result<(), InputError> {
     let shown = path.display();
+    let snapshots = kept + new;
     if snapshots > MOST_SNAPSHOTS {
+        let remedy = match MOST_SNAPSHOTS.saturating_sub(kept) {
+            0 => "name another file".to_owned(),
+            room => format!("take --every {} or more", (every * new).div_ceil(room)),
+        };
         return Err(InputError(format!(
-            "--series {shown}: {snapshots} snapshots, and a file takes {MOST_SNAPSHOTS}; take --every {} or more",
-            (every * snapshots).div_ceil(MOST_SNAPSHOTS)
+            "--series {shown}: {snapshots} snapshots, and a file takes {MOST_SNAPSHOTS}; {remedy}"
         )));
     }
     let all = bytes.saturating_mul(snapshots);

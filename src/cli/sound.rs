@@ -5,6 +5,7 @@ use super::numbers::whole;
 use crate::engine::Engine;
 use crate::export::ExportError;
 use crate::export::wav::{self, Encoding, WavOptions};
+use crate::physics::{Equation, Reading};
 use crate::scene::Scenario;
 use clap::Args;
 use std::path::{Path, PathBuf};
@@ -58,7 +59,7 @@ impl Sounds {
 /// The requested sounds, checked before the run.
 ///
 /// # Errors
-/// [`InputError`] if there is no such detector.
+/// [`InputError`] if there is no such detector, or if it records no sound.
 pub(super) fn wanted(args: &SoundArgs, scenario: &Scenario) -> Result<Sounds, InputError> {
     let detectors = scenario.detectors();
     let mut files = Vec::new();
@@ -86,6 +87,17 @@ pub(super) fn wanted(args: &SoundArgs, scenario: &Scenario) -> Result<Sounds, In
                 )));
             }
         };
+        let detector = &detectors[place];
+        if scenario.model().equation() == Equation::Acoustic && !detector.is_sound() {
+            let own = match detector.reading {
+                Reading::Itself => detector.measure.as_str(),
+                reading => reading.as_str(),
+            };
+            return Err(InputError(format!(
+                "--wav {text}: the detector {:?} records \"{own}\", which is no sound; name one that records \"pressure\", \"velocity\" or the \"value\" at a point",
+                detector.name
+            )));
+        }
         files.push((place, PathBuf::from(file)));
     }
     Ok(Sounds {

@@ -1,5 +1,6 @@
 //! Warnings about waves for which the grid of a scene is too coarse, and about what its model does not cover.
 
+mod absorbed;
 mod hidden;
 mod losses;
 mod quantum;
@@ -63,13 +64,14 @@ pub fn too_coarse(scenario: &Scenario, time_step: f64) -> Vec<String> {
 }
 
 /// What in a scene is beyond the validity of its model, with value, limit and remedy: losses that relaxations do not
-/// follow, packets, sources and detectors in places that are damped or silent, and what single precision cannot resolve
-/// and no signal has in steps of `time_step` until `end`.
+/// follow, packets, sources and detectors in places that are damped or silent, layers that absorb more than steps of
+/// `time_step` resolve, and what single precision cannot resolve and no signal has in these steps until `end`.
 pub fn not_covered(scenario: &Scenario, time_step: f64, end: Option<f64>) -> Vec<String> {
     (losses::told(scenario).into_iter())
         .chain(aliased(scenario, time_step))
         .chain(quantum::exchanged(scenario))
         .chain(hidden::told(scenario))
+        .chain(absorbed::told(scenario, time_step))
         .chain(rounded::told(scenario, time_step, end))
         .collect()
 }
@@ -341,6 +343,21 @@ mod tests {
             );
         }
         assert_eq!(cloud("interaction = 6.4\nhopping = 0.5", ""), "");
+        // Dilute at first, and drawn together: 2/(m|g|) is 1.0 sites at g = −2, 2.0 at −1.
+        let told = cloud("interaction = -2.0", "");
+        assert!(
+            told.starts_with("The interaction g = -2 draws ψ together")
+                && told.contains("w = 2/(m|g|) of only 1.0 sites"),
+            "{told}"
+        );
+        for resolved in [
+            "interaction = -1.0",
+            "interaction = 2.0",
+            "interaction = -2.0\nhopping = 0.5",
+        ] {
+            assert_eq!(cloud(resolved, ""), "", "{resolved}");
+        }
+        assert_eq!(cloud("interaction = -2.0", "imaginary = true"), "");
         assert_eq!(cloud("interaction = 6.4", "imaginary = true"), "");
     }
 

@@ -8,15 +8,15 @@
 //! ```
 //!
 //! A snapshot is written as it comes; some hundred bytes per snapshot stay in memory. A file that is not
-//! [finished](Snapshots::finish) cannot be read; one that could not take a snapshot can be finished with those before
-//! it. Source: A. Huebl et al. 2015, openPMD 1.1.0, doi:10.5281/zenodo.1167843.
+//! [finished](Snapshots::finish) cannot be read: the library writes what names its contents at the end. One that could
+//! not take a snapshot can be finished with those before it, and a finished one takes [more](Snapshots::go_on). Source: A. Huebl et al. 2015, openPMD 1.1.0, doi:10.5281/zenodo.1167843.
 
 use crate::field::FieldData;
 use rust_hdf5::{DatatypeMessage, H5Dataset, H5File, H5Group, H5Type, Hdf5Error, types};
 use std::path::Path;
 
 /// An attribute takes less than 64 KiB in the files of every version; a scene that is longer is left out.
-const LONGEST_TEXT: usize = 60_000;
+pub(super) const LONGEST_TEXT: usize = 60_000;
 
 /// What the whole file says about itself.
 #[derive(Clone, Copy, Debug)]
@@ -40,6 +40,50 @@ pub struct Mesh {
     pub offset: Vec<f64>,
     /// Powers of length, mass, time, current, temperature, amount, luminous intensity in its unit.
     pub unit: [f64; 7],
+}
+
+/// What a finished file contains.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Contents {
+    /// The scene as text; `None` if it was too long.
+    pub scene: Option<String>,
+    /// The steps of its snapshots, ascending.
+    pub steps: Vec<u64>,
+    /// Whether the first of them is an array of the mesh that was asked for.
+    pub fits: bool,
+}
+
+impl Contents {
+    /// Reads the file at `path`; the arrays of `mesh` have numbers of `bytes` bytes.
+    ///
+    /// # Errors
+    /// If it is no file of snapshots.
+    pub fn of(path: &Path, mesh: &Mesh, bytes: usize) -> Result<Self, Hdf5Error> {
+        let file = H5File::options().no_locking().open(path)?;
+        let names = file.root_group().group("data")?.group_names()?;
+        let mut steps: Vec<u64> = names.iter().filter_map(|name| name.parse().ok()).collect();
+        steps.sort_unstable();
+        let fits = steps.first().is_none_or(|step| {
+            let set = file.dataset(&format!("data/{step}/fields/{}", mesh.name));
+            set.is_ok_and(|set| mesh.describes(&set, bytes))
+        });
+        Ok(Self {
+            scene: file.attr_string("scene").ok(),
+            steps,
+            fits,
+        })
+    }
+}
+
+impl Mesh {
+    /// Whether an array that is read has this shape and these sites, and numbers of `bytes` bytes.
+    fn describes(&self, set: &H5Dataset, bytes: usize) -> bool {
+        let numbers = |name: &str| set.attr(name).and_then(|own| own.read_numeric_as::<f64>());
+        set.shape() == self.shape
+            && set.element_size() == bytes
+            && numbers("gridSpacing").is_ok_and(|own| own == self.spacing)
+            && numbers("gridGlobalOffset").is_ok_and(|own| own == self.offset)
+    }
 }
 
 /// A file of snapshots that is being written.
@@ -79,6 +123,19 @@ impl Snapshots {
             root.set_attr_typed("scene", word(head.scene), head.scene.as_bytes().to_vec())?;
         }
         let data = file.create_group("data")?;
+        Ok(Self { file, data, mesh })
+    }
+
+    /// Goes on with the finished file at `path` after a step; snapshots of `later` steps, which it has, are removed.
+    ///
+    /// # Errors
+    /// If it cannot be read or written.
+    pub fn go_on(path: &Path, mesh: Mesh, later: &[u64]) -> Result<Self, Hdf5Error> {
+        let file = H5File::options().no_locking().open_rw(path)?;
+        for step in later {
+            file.delete_group(&format!("data/{step}"))?;
+        }
+        let data = file.root_group().group("data")?;
         Ok(Self { file, data, mesh })
     }
 

@@ -21,6 +21,7 @@ use crate::scene::scenario::{Orbit, Quantity, ViewMode};
 use crate::scene::theory::Note;
 use crate::solver::{Clock, FieldImage, FieldVolume, ImageRequest};
 use crate::space::FlowMap;
+use crate::units::clock_decimals;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -156,8 +157,7 @@ impl Painter {
         } else {
             Shade::new(&scenario, &request, [field.width, field.height])
         };
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped")]
-        let decimals = (-(time_step * units.time.per).abs().log10().floor()).clamp(0.0, 9.0) as usize;
+        let decimals = clock_decimals((time_step * units.time.per).abs());
         Ok(Self {
             keeper: RangeKeeper::new(look.range),
             look: look.clone(),

@@ -1,16 +1,16 @@
 //! Snapshots of a part of the field during a run, in one HDF5 file.
 
 use super::ExportError;
-use super::openpmd::{Head, Mesh, Snapshots};
+use super::openpmd::{Contents, Head, LONGEST_TEXT, Mesh, Snapshots};
 use crate::atomic_file::AtomicFile;
 use crate::field::FieldData;
 use crate::grid::Grid;
 use crate::physics::Equation;
 use crate::rounding::truncated;
-use crate::scene::Scenario;
+use crate::scene::{Scenario, read_draft};
 use crate::solver::Clock;
-use std::io;
 use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 /// The largest number of snapshots in a file: the time to add one grows with their number, to some milliseconds.
 pub const MOST_SNAPSHOTS: u64 = 10_000;
@@ -130,6 +130,55 @@ fn inside(grid: &Grid, axis: usize, [from, to]: [f64; 2]) -> Result<(usize, usiz
     Ok((first, end - first + 1))
 }
 
+/// The snapshots of a finished file with which a run goes on after a step.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Before {
+    /// Steps of those that stay, ascending.
+    pub kept: Vec<u64>,
+    /// Steps of those that the run makes again.
+    later: Vec<u64>,
+}
+
+impl Before {
+    /// Looks whether a run of `scenario` from step `after` on, whose snapshots are the sites of `selection` in numbers
+    /// of `bytes` bytes, can go on with the file at `path`. The end of the scene and its `[solver]` may be other ones.
+    ///
+    /// # Errors
+    /// What differs.
+    pub fn of(
+        path: &Path,
+        scenario: &Scenario,
+        (selection, bytes): (&Selection, usize),
+        after: u64,
+    ) -> Result<Self, String> {
+        let contents = Contents::of(path, &selection.mesh(scenario), bytes)
+            .map_err(|error| format!("this is no complete series of snapshots ({error})"))?;
+        if !is_same_scene(contents.scene.as_deref(), scenario) {
+            return Err("its snapshots are those of another scene".to_owned());
+        }
+        if !contents.fits {
+            return Err("its snapshots have other sites (--region, --stride) or another precision".to_owned());
+        }
+        let (kept, later) = contents.steps.into_iter().partition(|step| *step <= after);
+        Ok(Self { kept, later })
+    }
+}
+
+/// Whether the scene of a file is that of a run, but for what a resumed run may change.
+fn is_same_scene(text: Option<&str>, scenario: &Scenario) -> bool {
+    let file = scenario.file();
+    let own = file.to_toml();
+    let Some(text) = text else {
+        return own.len() > LONGEST_TEXT;
+    };
+    text == own
+        || read_draft(text).is_ok_and(|mut draft| {
+            draft.time.end = file.time.end;
+            draft.solver.clone_from(&file.solver);
+            draft.to_toml() == own
+        })
+}
+
 /// A file of snapshots that is being written.
 #[expect(missing_debug_implementations, reason = "the library's file has none")]
 pub struct SeriesWriter {
@@ -140,15 +189,26 @@ pub struct SeriesWriter {
 }
 
 impl SeriesWriter {
-    /// Begins a file; it appears at `path` when it is [complete](Self::finish).
+    /// Begins a file; it appears at `path` when it is [complete](Self::finish). With snapshots `before` it goes on with a
+    /// copy of the file that is there, and replaces it.
     ///
     /// # Errors
     /// If it cannot be written there.
-    pub fn create(path: &Path, scenario: &Scenario, selection: Selection) -> Result<Self, ExportError> {
+    pub fn create(
+        path: &Path,
+        scenario: &Scenario,
+        selection: Selection,
+        before: Option<&Before>,
+    ) -> Result<Self, ExportError> {
         let file = super::begin(path)?;
         let part = file.part().map_err(ExportError::io(path))?;
-        let open = match part {
-            Some(part) => {
+        let open = match (part, before) {
+            (Some(part), Some(before)) => {
+                fs::copy(path, &part).map_err(ExportError::io(path))?;
+                let snapshots = Snapshots::go_on(&part, selection.mesh(scenario), &before.later);
+                Some((file, part, snapshots.map_err(failed(path))?))
+            }
+            (Some(part), None) => {
                 let scene = scenario.file().to_toml();
                 let head = Head {
                     title: scenario.title(),
@@ -157,7 +217,7 @@ impl SeriesWriter {
                 let snapshots = Snapshots::create(&part, &head, selection.mesh(scenario)).map_err(failed(path))?;
                 Some((file, part, snapshots))
             }
-            None => None,
+            (None, _) => None,
         };
         Ok(Self {
             path: path.to_owned(),
@@ -268,7 +328,7 @@ mod tests {
         let path = folder.path().join("s.h5");
         let grid = scenario.grid();
         let selection = Selection::new(grid, Some(&[[1.0, 2.0], [0.5, 1.5]]), &[2]).unwrap();
-        let mut writer = SeriesWriter::create(&path, &scenario, selection).unwrap();
+        let mut writer = SeriesWriter::create(&path, &scenario, selection, None).unwrap();
         for step in [0_u16, 10] {
             let field: Vec<Complex32> = (0_u16..32)
                 .map(|n| Complex32::new(f32::from(n), f32::from(step)))
@@ -305,7 +365,7 @@ mod tests {
         std::fs::create_dir(&inner).unwrap();
         let (path, grid) = (inner.join("s.h5"), scenario.grid());
         let all = Selection::new(grid, None, &[]).unwrap();
-        let mut writer = SeriesWriter::create(&path, &scenario, all).unwrap();
+        let mut writer = SeriesWriter::create(&path, &scenario, all, None).unwrap();
         let mut push = |steps| {
             let clock = Clock {
                 steps,
@@ -336,7 +396,7 @@ mod tests {
                 "format = 1\n[grid]\nsize = [8]\nspacing = 1.0\n[acoustic]\nspeed = 343.0\n[[pulse]]\ncenter = 4.0\nwidth = 1.0\n",
             );
             let all = Selection::new(scenario.grid(), None, &[]).unwrap();
-            let wrong = SeriesWriter::create(Path::new("/dev/null"), &scenario, all)
+            let wrong = SeriesWriter::create(Path::new("/dev/null"), &scenario, all, None)
                 .err()
                 .unwrap();
             assert!(wrong.to_string().contains("name a file"), "{wrong}");

@@ -161,6 +161,31 @@ mod tests {
         }
     }
 
+    /// The figures of the scene format's reference: what the law misses at most, with up to so many decibels a wavelength in the band, up to exponent 1.5 and above.
+    #[test]
+    fn stronger_losses_miss_the_law_by_more() {
+        const SPEED: f64 = 1500.0;
+        for (lost, most) in [(1e-6, [0.014, 0.023]), (0.1, [0.018, 0.032]), (0.3, [0.035, 0.06])] {
+            for exponent in [0.5, 1.0, 1.5, 1.51, 1.8, 2.0] {
+                for ratio in [2.0, 4.0, 10.0, 20.0, 100.0] {
+                    let band = [1000.0, 1000.0 * ratio];
+                    // Of a wavelength most is lost at the upper end, below an exponent of 1 at the lower.
+                    let end = band[usize::from(exponent >= 1.0)];
+                    let value = lost * end / SPEED;
+                    let law = Attenuation {
+                        at: end,
+                        value,
+                        exponent,
+                        band,
+                    };
+                    let missed = law.missed(&law.relaxations(), SPEED, value);
+                    let limit = most[usize::from(exponent > STEEP)];
+                    assert!(missed < limit, "y = {exponent}, band 1:{ratio}, {lost} dB: {missed}");
+                }
+            }
+        }
+    }
+
     /// Szabo's relation for y = 1: 1/c(f₁) − 1/c(f₂) = (2α₁/π ω₁) ln(f₂/f₁), α₁ in Np/m. Inside the band the relaxations know the law beyond it only 2.5 times further, which leaves a tenth of it.
     #[test]
     fn waves_are_as_slow_as_causality_asks() {

@@ -174,6 +174,12 @@ impl Detector {
         }
     }
 
+    /// Whether its record swings about zero as what is heard does: a pressure or a velocity, and nothing that is made of it.
+    pub fn is_sound(&self) -> bool {
+        self.reading == Reading::Itself
+            && matches!(self.measure, Measure::Value | Measure::Pressure | Measure::Velocity)
+    }
+
     /// Whether it records the pressure itself, so that it can be used for room acoustics.
     pub fn hears(&self) -> bool {
         let point = matches!(self.region, Region::Point(_));

@@ -18,7 +18,7 @@ use std::ops::Range;
 /// Measures of ψ that need its phases. Axes that the grid lacks are 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct StateMeasures {
-    /// ⟨p⟩ = Σ k|ψ(k)|² over −π/a ≤ k < π/a of each axis (ħ = 1), the field taken as periodic: canonical, with a flux in Landau's gauge along x.
+    /// ⟨p⟩ = Σ k|ψ(k)|² over −π/a < k ≤ π/a of each axis (ħ = 1), the field taken as periodic: canonical, with a flux in Landau's gauge along x. k = π/a is half +π/a and half −π/a: 0 here, (π/a)² in the spread.
     pub momentum: [f64; 3],
     /// Δp, the standard deviation of the same distribution.
     pub momentum_spread: [f64; 3],

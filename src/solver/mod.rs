@@ -63,7 +63,7 @@ pub use method::{
     order_word, run_elsewhere,
 };
 pub use methods::{METHODS, find};
-pub use quantum::{initial_state, interaction_energy};
+pub use quantum::{initial_state, interaction_energy, soliton};
 pub use taps::Taps;
 pub use volume::{FieldVolume, VolumeRequest};
 

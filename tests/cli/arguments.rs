@@ -145,6 +145,7 @@ fn names_that_end_as_another_format_are_refused() {
     let place = Place::new();
     for (line, ending) in [
         ("run small.toml --save psi.csv", "an NPY array"),
+        ("run small.toml --save psi.txt", "an NPY array"),
         ("run small.toml --observables o.npy", "a CSV table"),
         (
             "sweep small.toml --vary packet.0.momentum.0=0,1 --measure x --plot s.jpg",

@@ -112,6 +112,47 @@ fn a_dry_sound_is_heard_in_the_room() {
         .expect(2, &["reads this file"]);
 }
 
+/// A response that meets its noise 8 ms after the arrival has no first 50 ms: no clarity, and why.
+#[test]
+fn a_record_that_ends_early_has_no_clarity() {
+    let place = Place::new();
+    let line = ["room", "tube", "--at", "on the way"];
+    let run = place.ripplon_with(line.into_iter().chain(["--json"]));
+    run.expect(0, &[]);
+    let found: serde_json::Value = serde_json::from_str(&run.out()).unwrap();
+    let whole = &found["bands"][0];
+    assert!(whole["cut"] == true && whole["centre"].as_f64().is_some(), "{whole}");
+    for key in ["c50", "c80", "d50"] {
+        assert!(whole[key].is_null(), "{key}: {whole}");
+    }
+    let said = "all: C50 and D50 need 50 ms and C80 needs 80 ms of the record after the arrival, and";
+    place
+        .ripplon_with(line)
+        .expect(0, &[said, "it meets its floor of noise there"]);
+}
+
+/// A level, an energy or a mean is no sound: nothing is run, and the measures that are sounds are named.
+#[test]
+fn records_that_are_no_sound_are_not_written_as_one() {
+    let place = place();
+    let level = TUBE.replace("name = \"listener\"", "name = \"listener\"\nas = \"level\"");
+    fs::write(place.path("level.toml"), level).unwrap();
+    let said = [
+        "which is no sound",
+        "\"pressure\", \"velocity\" or the \"value\" at a point",
+    ];
+    for (line, records) in [
+        ("run level.toml --wav listener=a.wav", "records \"level\""),
+        ("run tube.toml --wav energy=a.wav", "records \"energy\""),
+    ] {
+        place.ripplon(line).expect(2, &[records, said[0], said[1]]);
+        assert!(!place.path("a.wav").exists());
+    }
+    place
+        .ripplon("run tube.toml --steps 100 --wav listener=a.wav")
+        .expect(0, &["a.wav"]);
+}
+
 #[test]
 fn what_has_no_decay_is_refused() {
     let place = place();

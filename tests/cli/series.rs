@@ -62,13 +62,13 @@ fn snapshots_are_what_other_programs_read() {
         .ripplon(&line)
         .expect(0, &["5 snapshots of 1.62 KiB make 8.09 KiB"]);
     look(&place, "0,10,20,30,40");
-    // Snapshots and checkpoints of one run; the run that goes on has the steps that are left.
+    // Snapshots and checkpoints of one run; the run that goes on adds the steps that are left.
     let line =
         format!("run small.toml --steps 15 --checkpoint c.ripplon --series s.h5 --every 4 {PART} --save psi.npy");
     place.ripplon(&line).expect(0, &[]);
     let line = format!("run small.toml --resume c.ripplon --series s.h5 --every 20 {PART} --save psi.npy");
     place.ripplon(&line).expect(0, &[]);
-    look(&place, "20,40");
+    look(&place, "0,4,8,12,20,40");
     // Without a title all other attributes are there.
     place
         .ripplon("run small.toml --set title= --steps 1 --series t.h5 --every 1")
@@ -135,4 +135,74 @@ fn a_series_that_cannot_grow_says_why() {
         assert_eq!(set.shape(), [96, 128]);
     }
     assert!(kept.dataset("data/20/fields/psi").is_err());
+}
+
+/// A resumed run goes on with the file: what comes after its checkpoint is made again, what comes before stays, bit for bit.
+#[test]
+fn a_resumed_run_goes_on_with_its_series() {
+    let place = Place::new();
+    let fields = |name: &str| -> Vec<(u64, Vec<u8>)> {
+        let file = rust_hdf5::H5File::open(place.path(name)).unwrap();
+        let names = file.root_group().group("data").unwrap().group_names().unwrap();
+        let mut steps: Vec<u64> = names.iter().map(|name| name.parse().unwrap()).collect();
+        steps.sort_unstable();
+        let read = |step: u64| {
+            let set = file.dataset(&format!("data/{step}/fields/psi")).unwrap();
+            set.read_raw_bytes().unwrap()
+        };
+        steps.into_iter().map(|step| (step, read(step))).collect()
+    };
+    place
+        .ripplon(&format!("run small.toml --series whole.h5 --every 4 {PART}"))
+        .expect(0, &[]);
+    // Past the checkpoint, as a run that was killed later.
+    place
+        .ripplon(&format!(
+            "run small.toml --steps 16 --checkpoint c.ripplon --series s.h5 --every 4 {PART}"
+        ))
+        .expect(0, &[]);
+    place
+        .ripplon(&format!(
+            "run small.toml --resume c.ripplon --steps 12 --series s.h5 --every 6 {PART}"
+        ))
+        .expect(0, &[]);
+    let steps = |name: &str| fields(name).iter().map(|(step, _)| *step).collect::<Vec<_>>();
+    assert_eq!(steps("s.h5"), [0, 4, 8, 12, 16, 18, 24]);
+    place
+        .ripplon(&format!(
+            "run small.toml --resume c.ripplon --series s.h5 --every 4 {PART}"
+        ))
+        .expect(0, &["12 snapshots"]);
+    assert_eq!(steps("s.h5"), [0, 4, 8, 12, 16, 20, 24, 28, 32, 36, 40]);
+    assert!(fields("s.h5") == fields("whole.h5"));
+    // The end and the solver's parts may be other ones.
+    place
+        .ripplon(&format!(
+            "run small.toml --set time.end=0.9 --parts 2 --resume c.ripplon --series s.h5 --every 20 {PART}"
+        ))
+        .expect(0, &[]);
+    assert_eq!(steps("s.h5"), [0, 4, 8, 12, 16, 20, 40]);
+}
+
+/// A file that is not the beginning of the resumed run is left as it is.
+#[test]
+fn a_resumed_run_refuses_another_series() {
+    let place = Place::new();
+    place
+        .ripplon("run small.toml --steps 16 --checkpoint c.ripplon --series s.h5 --every 4")
+        .expect(0, &[]);
+    std::fs::write(place.path("t.h5"), "not HDF5").unwrap();
+    let before = std::fs::read(place.path("s.h5")).unwrap();
+    for (options, said) in [
+        ("--series s.h5 --stride 2", "other sites"),
+        ("--series s.h5 --region 0..8,0..4", "other sites"),
+        ("--series s.h5 --set title=Other", "another scene"),
+        ("--series t.h5", "no complete series of snapshots"),
+    ] {
+        place
+            .ripplon(&format!("run small.toml --resume c.ripplon {options}"))
+            .expect(2, &[said, "name another file"]);
+    }
+    assert!(std::fs::read(place.path("s.h5")).unwrap() == before);
+    assert_eq!(std::fs::read(place.path("t.h5")).unwrap(), b"not HDF5");
 }

@@ -1,9 +1,9 @@
 //! What a lattice does not carry of ψ: packets, clouds that interact, the symmetry of two particles.
 
-use super::{SITES_PER_WAVELENGTH, figure, sites};
+use super::{SITES_PER_PULSE, SITES_PER_WAVELENGTH, figure, sites};
 use crate::physics::Initial;
 use crate::scene::Scenario;
-use crate::solver::interaction_energy;
+use crate::solver::{interaction_energy, soliton};
 use std::f64::consts::TAU;
 
 /// Packets with few sites per wavelength.
@@ -38,13 +38,27 @@ pub(super) fn clouds(scenario: &Scenario, hopping: f64) -> Option<String> {
         return None;
     }
     let healing = (hopping / energy).sqrt();
-    (TAU * healing < SITES_OF_THE_SHORTEST).then(|| {
-        format!(
+    if TAU * healing < SITES_OF_THE_SHORTEST {
+        return Some(format!(
             "The interaction g|ψ|² is up to {} at t = 0, and its healing length 1/√(2mg|ψ|²) only {} sites: waves that it drives have {} sites per wavelength, and the lattice slows them \
              down. Use a finer spacing or a weaker interaction.",
             figure(energy),
             figure(healing),
             sites(TAU * healing)
+        ));
+    }
+    focused(scenario)
+}
+
+/// A cloud on a line that draws itself together to less than the lattice carries, however dilute it begins.
+fn focused(scenario: &Scenario) -> Option<String> {
+    let [width, g] = soliton(scenario)?;
+    let width = width / scenario.grid().spacing();
+    (width < SITES_PER_PULSE).then(|| {
+        format!(
+            "The interaction g = {g} draws ψ together, and the soliton 1/cosh(x/w) of it has a width w = 2/(m|g|) of only {} sites: the lattice slows its waves down. Use a finer spacing \
+             or a weaker interaction.",
+            sites(width)
         )
     })
 }

@@ -12,6 +12,10 @@ const FLAT: f64 = 0.8;
 /// An energy below this share of the largest is far below it.
 const FLOOR: f64 = 1e-3;
 
+/// Early sound of speech (C50, D50) and of music (C80), s.
+const EARLY_SPEECH: f64 = 0.05;
+const EARLY_MUSIC: f64 = 0.08;
+
 /// A record whose decay is too short for a fit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TooShort {
@@ -87,12 +91,12 @@ pub struct Decay {
 /// How the energy of a response is spread over time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Balance {
-    /// Clarity: energy of the first 50 ms over the rest, dB.
-    pub c50: f64,
+    /// Clarity: energy of the first 50 ms over the rest, dB; `None` if the part of the record that is used is shorter.
+    pub c50: Option<f64>,
     /// The same with 80 ms.
-    pub c80: f64,
-    /// Definition: share of the energy in the first 50 ms.
-    pub d50: f64,
+    pub c80: Option<f64>,
+    /// Definition: share of the energy in the first 50 ms; `None` as for C50.
+    pub d50: Option<f64>,
     /// Centre time, s.
     pub centre: f64,
 }
@@ -156,13 +160,11 @@ impl Decay {
             let place = seconds / step;
             #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates")]
             let n = place.round() as usize;
-            energies.get(n).copied().unwrap_or_else(|| {
-                // Beyond the end: the tail as it goes on.
-                let beyond = (n - energies.len()) as f64 * step;
-                tail.energy * 10f64.powf(-0.1 * tail.rate * beyond)
-            })
+            // Behind the end nothing is known: what the tail would leave there is no measurement.
+            let at_end = (n == energies.len()).then_some(tail.energy);
+            energies.get(n).copied().or(at_end)
         };
-        let clarity = |seconds: f64| 10.0 * ((whole - late(seconds)) / late(seconds)).log10();
+        let clarity = |seconds: f64| late(seconds).map(|late| 10.0 * ((whole - late) / late).log10());
         let (edt, t20, t30) = (line(0.0, -10.0), line(-5.0, -25.0), line(-5.0, -35.0));
         let after = squares[..end].iter().enumerate();
         let moments = after.map(|(n, square)| n as f64 * step * square);
@@ -175,9 +177,9 @@ impl Decay {
             0.0
         };
         let balance = reaches(10.0).map(|()| Balance {
-            c50: clarity(0.05),
-            c80: clarity(0.08),
-            d50: 1.0 - late(0.05) / whole,
+            c50: clarity(EARLY_SPEECH),
+            c80: clarity(EARLY_MUSIC),
+            d50: late(EARLY_SPEECH).map(|late| 1.0 - late / whole),
             centre: (moments.sum::<f64>() - early.sum::<f64>() + of_tail) / whole,
         });
         Some(Self {
@@ -197,6 +199,27 @@ impl Decay {
     pub fn curvature(&self) -> Option<f64> {
         let (t20, t30) = (self.t20.ok()?, self.t30.ok()?);
         Some(100.0 * (t30.time / t20.time - 1.0))
+    }
+
+    /// Why C80, or C50, D50 and C80, are not known: what is used of the record ends before the early sound does.
+    #[expect(clippy::cast_precision_loss, reason = "counts of samples")]
+    pub fn too_short_for_clarity(&self) -> Option<String> {
+        let balance = self.balance.ok()?;
+        let needs = match (balance.c50, balance.c80) {
+            (_, Some(_)) => return None,
+            (Some(_), None) => "C80 needs 80 ms",
+            (None, None) => "C50 and D50 need 50 ms and C80 needs 80 ms",
+        };
+        let used = self.levels.len() as f64 * self.step;
+        let remedy = if self.cut {
+            "it meets its floor of noise there; take double precision or a stronger source".to_owned()
+        } else {
+            format!("record about {:.3} s more", EARLY_MUSIC - used)
+        };
+        Some(format!(
+            "{needs} of the record after the arrival, and {:.1} ms are used; {remedy}",
+            1e3 * used
+        ))
     }
 }
 

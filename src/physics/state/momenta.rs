@@ -12,7 +12,7 @@ use std::sync::Arc;
 /// Lines that are gathered together: neighbours in memory are read at once.
 const TOGETHER: usize = 16;
 
-/// The momentum of line `n` of a transform over `sites` sites; that at the edge of the band stands for both directions and counts as 0 in the mean.
+/// The momentum of line `n` of a transform over `sites` sites; that at the edge of the band stands for both directions, half for each: 0 in the mean, k² in the spread.
 #[expect(clippy::cast_precision_loss, reason = "site numbers are far below 2^52")]
 pub(crate) fn wave_number(n: usize, sites: usize, spacing: f64) -> f64 {
     let signed = if 2 * n > sites {

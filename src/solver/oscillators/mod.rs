@@ -10,7 +10,7 @@
 //! - Cost, 2D order 2: 7 sweeps of 5 instructions a site and step; 16 B (single) read and written a pass, and 16 B of coefficients a sweep in a medium.
 //! - An NVIDIA device ([`cuda`]): one kernel a sweep, or several sub-steps a launch in registers. A graphics adapter ([`wgpu`]): the same, in planes of single precision.
 //! - Limits: 1D and 2D; a periodic axis needs an even number of sites. An absorbing edge is a layer of damping, γ = 9c/L·ξ², not a CPML: waves that are long beside its
-//!   width are reflected. Damping acts with Δt < 0 as well.
+//!   width are reflected. Damping acts with Δt < 0 as well; slow waves meet tanh(γΔt)/Δt in place of γ, so that steps must follow layers ([`stability`]).
 //!
 //! H. L. Calvo, E. P. Danieli, H. M. Pastawski, Physica B 398 (2007) 317, cond-mat/0702301; M. Suzuki, Phys. Lett. A 146 (1990) 319.
 
@@ -137,6 +137,11 @@ pub static METHOD: Method = Method {
     build,
 };
 
+/// The largest γ of the layers of a scene in 1/s, and the γΔt up to which steps resolve it.
+pub fn absorption_and_bound(scenario: &Scenario) -> [f64; 2] {
+    [stability::strongest_damping(scenario), stability::RESOLVED]
+}
+
 /// The order in Δt.
 fn order(scenario: &Scenario) -> u32 {
     Choice::of(scenario).order
@@ -145,12 +150,13 @@ fn order(scenario: &Scenario) -> u32 {
 fn step_advice(scenario: &Scenario) -> StepAdvice {
     let order = order(scenario);
     let limit = stability::limit(scenario, order);
+    let [auto, sensible] = stability::advised(scenario, order, limit);
     StepAdvice {
-        auto: stability::automatic(order, scenario.grid().rank()) * limit,
-        sensible: 0.95 * limit,
+        auto,
+        sensible,
         stability_limit: Some(limit),
         because: "Stable while ω₀Δt < 1.7207 in 1D (π/2 at order 4) and 1.1107 in 2D, ω₀ = c/a, at every site. The error per unit of time grows as Δt^order: at order 2 long \
-                  waves are too fast by (ω₀Δt)²/24 in 1D, half that in 2D; automatic steps keep this at 0.5 %.",
+                  waves are too fast by (ω₀Δt)²/24 in 1D, half that in 2D; automatic steps keep this at 0.5 %. Layers of absorption: auto γΔt ≤ 0.2, sensible ≤ 0.5.",
     }
 }
 

@@ -5,8 +5,8 @@ pub(super) mod on_host;
 mod span;
 mod sums;
 
-pub use span::interaction_energy;
 pub(super) use span::potential_span;
+pub use span::{interaction_energy, soliton};
 
 use super::SolverError;
 use super::clock::RunClock;

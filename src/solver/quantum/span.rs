@@ -62,6 +62,28 @@ pub fn interaction_energy(scenario: &Scenario) -> f64 {
     }
 }
 
+/// The width 2/(m|g|N) of the soliton 1/cosh(x/w) that the most attractive g of a line makes of its N = Σ|ψ|² a, and that g; `None` where nothing attracts, or without a mass.
+/// V. E. Zakharov & A. B. Shabat 1972, Sov. Phys. JETP 34, 62.
+#[must_use]
+pub fn soliton(scenario: &Scenario) -> Option<[f64; 2]> {
+    let (medium, grid) = (scenario.medium(), scenario.grid());
+    let quantum = scenario.model().quantum()?;
+    let mass = quantum.mass.filter(|_| grid.rank() == 1)?;
+    let g = if medium.has(Sets::Interaction) {
+        let nx = grid.size()[0];
+        let fill = |j: usize, k: usize, row: &mut [f64]| medium.interaction_row(quantum.interaction, j, k, 0..nx, row);
+        sampled_range(grid, fill).0
+    } else {
+        quantum.interaction
+    };
+    let norm = match scenario.initial() {
+        Initial::Array(data) => (0..data.len()).map(|site| data.at(site).norm_sqr()).sum::<f64>() * grid.spacing(),
+        _ => 1.0,
+    };
+    let width = 2.0 / (mass * -g * norm);
+    (g < 0.0 && width.is_finite()).then_some([width, g])
+}
+
 /// The largest |g| of a site.
 fn strongest(scenario: &Scenario, medium: &Medium) -> f64 {
     let g = scenario.model().quantum().map_or(0.0, |own| own.interaction);

@@ -1,0 +1,50 @@
+//! Layers of absorption that are stronger than steps of pairs resolve.
+
+use super::figure;
+use crate::scene::Scenario;
+use crate::solver::oscillators;
+
+/// A scene of `oscillators` whose layers damp more in a step of `time_step` than it resolves. In the steps of `fdtd` slow waves meet γ itself.
+pub(super) fn told(scenario: &Scenario, time_step: f64) -> Option<String> {
+    if scenario.solver().method != oscillators::METHOD.id {
+        return None;
+    }
+    let step = time_step.abs();
+    let [rate, bound] = oscillators::absorption_and_bound(scenario);
+    (rate * step > bound).then(|| {
+        format!(
+            "Absorption of up to {rate:.3e}/s is stronger than steps of Δt = {} resolve: slow waves meet tanh(γΔt)/Δt = {:.3e}/s in place of it, so that a layer takes more of them than it should. \
+             Use a Δt below {} (time.step), weaker absorption, or solver.method = \"fdtd\".",
+            figure(step),
+            (rate * step).tanh() / step,
+            figure(bound / rate)
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::engine::resolution::not_covered;
+    use crate::solver;
+
+    /// γΔt = 0.5 of Δt = 1e-5 s is γ = 5e4/s.
+    #[test]
+    fn absorption_is_held_against_the_steps() {
+        let told = |method: &str, value: f64| {
+            let text = format!(
+                "format = 1\n[grid]\nsize = [64]\nspacing = 0.05\n[acoustic]\n[solver]\nmethod = \"{method}\"\n[[pulse]]\ncenter = [1.6]\nwidth = 0.2\n\
+                 [[layer]]\nsets = \"absorption\"\nshape = \"box\"\nmin = [2.5]\nmax = [3.0]\nvalue = {value:?}\n"
+            );
+            let (_, scenario) = solver::read_scene_text(&text, None, &[]).unwrap();
+            not_covered(&scenario, -1e-5, None).join("\n")
+        };
+        assert_eq!(told("oscillators", 4.9e4), "");
+        assert_eq!(told("fdtd", 1e6), "");
+        let strong = told("oscillators", 1e6);
+        assert!(
+            strong.contains("steps of Δt = 1.000e-5 resolve: slow waves meet tanh(γΔt)/Δt = 1.000e5/s"),
+            "{strong}"
+        );
+        assert!(strong.contains("a Δt below 5.000e-7"), "{strong}");
+    }
+}
