@@ -227,8 +227,14 @@ pub(super) fn run(args: &RunArgs) -> anyhow::Result<()> {
     }
     if args.strict && unsure > 0 {
         bail!(
-            "{unsure} of {} expectations are not right",
-            scenario.expectations().len()
+            "{unsure} of {} not right",
+            match (
+                units::counted(scenario.expectations().len() as u64, "prediction"),
+                unsure
+            ) {
+                (all, 1) => format!("{all} is"),
+                (all, _) => format!("{all} are"),
+            }
         );
     }
     Ok(())
@@ -434,9 +440,7 @@ fn balance(engine: &Engine) -> String {
             // Σp² over the sites is at hand; the energy has a second half, which nobody keeps unless it is asked for.
             #[expect(clippy::cast_precision_loss, reason = "three digits are shown")]
             let rms = (last.norm / (grid.cell_volume() * grid.sites() as f64)).sqrt();
-            format!(
-                "pressure {rms:.2e} Pa rms, {what} injected by sources not computed: that needs the medium's velocity, which --observables records"
-            )
+            format!("pressure {rms:.2e} Pa rms, {what} of the sources not computed (add --observables)")
         };
     }
     if absorbs && !scenario.time().imaginary {
@@ -474,13 +478,17 @@ fn mirror_line(engine: &mut Engine) -> anyhow::Result<Option<String>> {
         }
         _ => format!("focus now {}", focus(found.width, found.contrast)),
     };
+    let playing = match status.playing {
+        1 => "1 site plays".to_owned(),
+        many => format!("{many} sites play"),
+    };
     // A source leaves nothing at t = 0 to compare with.
     if !found.compares() {
-        return Ok(Some(format!("mirror: {} sites play, {of_focus}", status.playing)));
+        return Ok(Some(format!("mirror: {playing}, {of_focus}")));
     }
     Ok(Some(format!(
-        "mirror: {} sites play, residual inside {:.2e} at the reversal, fidelity {:.6}, error {:.2e} ({:.2e} after scaling), {of_focus}",
-        status.playing, found.residual, found.fidelity, found.error, found.scaled_error,
+        "mirror: {playing}, residual inside {:.2e} at the reversal, fidelity {:.6}, error {:.2e} ({:.2e} after scaling), {of_focus}",
+        found.residual, found.fidelity, found.error, found.scaled_error,
     )))
 }
 
@@ -538,12 +546,22 @@ pub(super) fn progress_bar(total: u64) -> ProgressBar {
 
 /// A number with two digits more than its tolerance, at least six decimals, so that the compared digits are visible.
 pub(super) fn within(value: f64, tolerance: f64) -> String {
+    /// Digits that a number in double precision has.
+    const DIGITS: f64 = 16.0;
     if value == 0.0 {
         return "0".to_owned();
     }
-    let plain = (1e-4..1e6).contains(&tolerance) || tolerance == 0.0 && (1e-4..1e6).contains(&value.abs());
-    if plain && value.abs() < 1e9 {
+    if (1e-4..1e6).contains(&tolerance) && value.abs() < 1e9 {
         return format!("{value:.6}");
+    }
+    if (1e-4..1e6).contains(&value.abs()) {
+        let known = DIGITS - value.abs().log10().floor().max(0.0) - 1.0;
+        let decimals = if tolerance > 0.0 {
+            2.0 - tolerance.log10().floor()
+        } else {
+            6.0
+        };
+        return format!("{value:.*}", truncated(decimals.max(6.0).min(known)));
     }
     let size = value.abs().max(f64::MIN_POSITIVE);
     let digits = (size / tolerance.max(f64::MIN_POSITIVE)).log10().ceil() + 2.0;
@@ -559,4 +577,28 @@ pub(super) fn short(value: f64) -> String {
     }
     let text = format!("{value:.6}");
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::within;
+
+    #[test]
+    fn numbers_that_people_read_have_no_powers_of_ten() {
+        for (value, tolerance, text) in [
+            (1.0, 1e-4, "1.000000"),
+            (1.0, 1e-6, "1.00000000"),
+            (0.25, 3e-9, "0.25000000000"),
+            (-343.0, 2e-6, "-343.00000000"),
+            (5e5, 2e7, "500000.000000"),
+            // No more digits than double precision has.
+            (2.0, 1e-30, "2.000000000000000"),
+            (2.0, 0.0, "2.000000"),
+            (0.0, 1e-9, "0"),
+            (3e-7, 1e-9, "3.00000e-7"),
+            (3e7, 1e-2, "30000000.000000"),
+        ] {
+            assert_eq!(within(value, tolerance), text, "{value} ± {tolerance}");
+        }
+    }
 }
