@@ -226,16 +226,7 @@ pub(super) fn run(args: &RunArgs) -> anyhow::Result<()> {
         );
     }
     if args.strict && unsure > 0 {
-        bail!(
-            "{unsure} of {} not right",
-            match (
-                units::counted(scenario.expectations().len() as u64, "prediction"),
-                unsure
-            ) {
-                (all, 1) => format!("{all} is"),
-                (all, _) => format!("{all} are"),
-            }
-        );
+        bail!(not_right(unsure, scenario.expectations().len()));
     }
     Ok(())
 }
@@ -531,6 +522,12 @@ fn print_verdicts(engine: &Engine) -> usize {
     unsure
 }
 
+/// How many of all predictions are not right.
+fn not_right(unsure: usize, all: usize) -> String {
+    let all = units::counted(all as u64, "prediction");
+    format!("{unsure} of {all} {} not right", if unsure == 1 { "is" } else { "are" })
+}
+
 /// A time.
 pub(super) fn time(text: &str) -> Result<f64, String> {
     (text.parse()).map_err(|_| "write a number alone; times are in the scene's units, in sound seconds".to_owned())
@@ -557,7 +554,8 @@ pub(super) fn within(value: f64, tolerance: f64) -> String {
     if (1e-4..1e6).contains(&value.abs()) {
         let known = DIGITS - value.abs().log10().floor().max(0.0) - 1.0;
         let decimals = if tolerance > 0.0 {
-            2.0 - tolerance.log10().floor()
+            // The logarithm of a power of ten may be rounded down.
+            2.0 - (tolerance * (1.0 + 1e-9)).log10().floor()
         } else {
             6.0
         };
@@ -581,7 +579,14 @@ pub(super) fn short(value: f64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::within;
+    use super::{not_right, within};
+
+    #[test]
+    fn one_is_and_several_are() {
+        assert_eq!(not_right(1, 2), "1 of 2 predictions is not right");
+        assert_eq!(not_right(2, 3), "2 of 3 predictions are not right");
+        assert_eq!(not_right(1, 1), "1 of 1 prediction is not right");
+    }
 
     #[test]
     fn numbers_that_people_read_have_no_powers_of_ten() {
