@@ -32,7 +32,7 @@ fn a_negative_number_is_the_value_of_its_option() {
         .expect(0, &["found in 10 of 10 runs"]);
     #[cfg(feature = "hdf5")]
     place
-        .ripplon("run small.toml --steps 2 --series s.h5 --region -5..5,0..5")
+        .ripplon("run small.toml --steps 2 --series s.h5 --region -0.2..5,0..5")
         .expect(0, &["3 snapshots"]);
 }
 
