@@ -93,6 +93,29 @@ fn several_processes_write_what_one_writes() {
     }
 }
 
+/// A line that the method cannot cut: neither `parts` nor `devices` is in the scene, and the remedy names neither.
+#[test]
+fn lines_of_trotter_in_several_processes() {
+    let line = "format = 1\n[grid]\nsize = [64]\nspacing = 1.0\n[quantum]\n[time]\nend = 1.0\n[[packet]]\ncenter = 20.0\nwidth = 4.0\n";
+    let place = folder("line", line);
+    for launcher in launchers() {
+        let output = launcher
+            .start(2, place.path(), &["run", "scene.toml"])
+            .output()
+            .unwrap();
+        let said = words(&output);
+        assert!(!output.status.success(), "{said}");
+        assert!(
+            said.contains("2 processes were started, and this method does not cut a grid of one dimension"),
+            "{said}"
+        );
+        assert!(
+            said.contains("start one process, without the launcher") && !said.contains("remove `parts`"),
+            "{said}"
+        );
+    }
+}
+
 /// Crank–Nicolson, whose bits depend on where the grid is cut: as many parts in one process.
 #[test]
 fn implicit_steps_in_several_processes() {

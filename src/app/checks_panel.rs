@@ -199,7 +199,7 @@ fn card(
                 value_row(ui, "error", &error);
                 return;
             }
-            let share = format!("{} of tolerance", percent(share));
+            let share = of_tolerance(share);
             // One row where it fits beside the name.
             if ui.available_width() < 240.0 {
                 value_row(ui, "error", &error);
@@ -254,6 +254,15 @@ fn value_row(ui: &mut Ui, name: &str, value: &str) {
             ui.label(egui::RichText::new(value).size(13.0).color(palette.text));
         });
     });
+}
+
+/// How large an error is beside the tolerance.
+fn of_tolerance(share: f64) -> String {
+    const MOST: f64 = 1000.0;
+    if share > MOST {
+        return format!("more than {MOST} times the tolerance");
+    }
+    format!("{} of tolerance", percent(share))
 }
 
 /// A share in percent, as people say it: 6 %, 0.03 %, 25 300 %.
@@ -335,6 +344,19 @@ fn warnings(scenario: &Scenario, frame: &Frame, checks: &Checks, advice: Option<
 mod tests {
     use super::*;
     use crate::engine::trajectories::ShownPath;
+
+    #[test]
+    fn errors_far_beyond_the_tolerance_are_no_percent() {
+        let shown = [0.06, 253.0, 8.4e6].map(of_tolerance);
+        assert_eq!(
+            shown,
+            [
+                "6 % of tolerance",
+                "25\u{2009}300 % of tolerance",
+                "more than 1000 times the tolerance"
+            ]
+        );
+    }
 
     /// What cannot be measured yet is a dash, and no share of the tolerance.
     #[test]

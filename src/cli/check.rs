@@ -174,16 +174,16 @@ fn time_steps(scenario: &Scenario, estimate: &Estimate) {
             format!("stable up to {}{second}", short(limit))
         });
     say!(
-        "  Δt        {}{second} (sensible up to {}{second}, {limit}: {})",
+        "  Δt        {}{second} (recommended up to {}{second}; {limit})",
         short(estimate.time_step),
-        short(advice.sensible),
-        advice.because
+        short(advice.sensible)
     );
+    say!("            {}", advice.because);
     if estimate.time_step > advice.sensible {
         let words = if scenario.expectations().is_empty() {
-            "larger than sensible: the result will not be accurate; reduce time.step or write \"auto\""
+            "larger than recommended: the result will not be accurate; reduce time.step or write \"auto\""
         } else {
-            "larger than sensible in general: the scene’s predictions show whether it is accurate here"
+            "larger than recommended in general: the scene’s predictions show whether it is accurate here"
         };
         say!("            {words}");
     }

@@ -55,7 +55,7 @@ pub use selftest::SelftestArgs;
 
 /// A desktop laboratory for waves.
 ///
-/// Without a subcommand the window opens. RIPPLON_LOG=debug prints log messages.
+/// Without a subcommand the window opens. The environment variable RIPPLON_LOG=ripplon=trace prints log messages.
 #[derive(Debug, Parser)]
 #[command(name = "ripplon", version, args_conflicts_with_subcommands = true)]
 pub struct Cli {
@@ -176,8 +176,7 @@ pub fn main() -> ExitCode {
     };
     let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     terminal::ignore_file_size_signal();
-    log();
-    if let Err(reason) = join(cli.command.as_ref()) {
+    if let Err(reason) = log().and_then(|()| join(cli.command.as_ref())) {
         terminal::error(format_args!("error: {reason}"));
         return ExitCode::from(2);
     }
@@ -340,18 +339,35 @@ fn ignore_closed_pipe(done: std::io::Result<()>) -> anyhow::Result<()> {
 }
 
 /// Log messages go to standard error; `RIPPLON_LOG` selects them, e.g. `debug` or `ripplon::engine=trace`.
-fn log() {
+///
+/// # Errors
+/// If its value selects nothing: it is no list of levels and `module=level`.
+fn log() -> Result<(), String> {
     use tracing_subscriber::prelude::*;
     let asked = std::env::var("RIPPLON_LOG").unwrap_or_default();
-    let read = asked.parse::<tracing_subscriber::filter::Targets>();
+    let wrong = || {
+        format!(
+            "the environment variable RIPPLON_LOG: {asked:?} selects no messages; write a level (error, warn, info, debug, trace), or e.g. ripplon=trace"
+        )
+    };
+    // A word alone would be a module with every level: a misspelt level would select nothing without a word.
+    let level = |part: &str| part.parse::<tracing_subscriber::filter::LevelFilter>().is_ok();
+    let mut parts = asked.split(',').map(str::trim).filter(|part| !part.is_empty());
+    if parts.any(|part| !part.contains('=') && !part.starts_with("ripplon") && !level(part)) {
+        return Err(wrong());
+    }
+    let read = asked
+        .parse::<tracing_subscriber::filter::Targets>()
+        .map_err(|_| wrong())?;
     let messages = tracing_subscriber::fmt::layer()
         .with_writer(std::io::stderr)
         // A disk that is full under a log ends nothing.
         .log_internal_errors(false);
     // A second initialisation, e.g. by a test harness, keeps the first.
     let _ = tracing_subscriber::registry()
-        .with(messages.with_filter(read.unwrap_or_default()))
+        .with(messages.with_filter(read))
         .try_init();
+    Ok(())
 }
 
 /// Opens the window.

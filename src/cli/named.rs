@@ -66,6 +66,9 @@ pub(super) fn check(outputs: &[Output<'_>], inputs: &[PathBuf]) -> Result<(), In
     let mut named: Vec<(&str, Identity)> = Vec::new();
     for (option, path) in outputs {
         let shown = path.display();
+        if path.as_os_str() == "-" {
+            return Err(InputError(format!("{option} -: it writes a file; name a file")));
+        }
         if let Some(own) = Identity::of(path) {
             if known.contains(&own) {
                 return Err(InputError(format!(

@@ -28,7 +28,7 @@ pub struct PhaseSpaceArgs {
     /// Width σ of the coherent states of --husimi, a length (default: √(L a/4π), at which they are round in the picture)
     #[arg(long, value_name = "SIGMA", requires = "husimi", value_parser = width)]
     husimi_width: Option<f64>,
-    /// Write the marginals at the end as CSV: Σ|ψ|² over all axes but one; for two particles on a line, the distribution of each
+    /// Write the marginals at the end as CSV: for each axis the density Σ|ψ|² a^(d−1), summed over the other axes; for two particles on a line, the distribution of each
     #[arg(long, value_name = "F.csv")]
     marginals: Option<PathBuf>,
 }

@@ -26,7 +26,7 @@ pub struct RenderArgs {
     scene: SceneArgs,
     /// A film (.mp4, .gif, .apng), a picture (.png), or a directory (DIR/) for numbered pictures
     out: PathBuf,
-    /// Width and height in pixels, e.g. 1920x1080; the field keeps its proportions (default: a whole number of pixels per site)
+    /// Width and height in pixels, e.g. 1920x1080; MP4: rounded up to even numbers. The field keeps its proportions (default: a whole number of pixels per site)
     #[arg(long, value_name = "WxH", value_parser = parse_size)]
     size: Option<[usize; 2]>,
     /// Pictures per second of the film

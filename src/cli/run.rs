@@ -226,10 +226,7 @@ pub(super) fn run(args: &RunArgs) -> anyhow::Result<()> {
         );
     }
     if args.strict && unsure > 0 {
-        bail!(
-            "{unsure} of {} expectations are not right",
-            scenario.expectations().len()
-        );
+        bail!(not_right(unsure, scenario.expectations().len()));
     }
     Ok(())
 }
@@ -437,9 +434,7 @@ fn balance(engine: &Engine) -> String {
             // Σp² over the sites is at hand; the energy has a second half, which nobody keeps unless it is asked for.
             #[expect(clippy::cast_precision_loss, reason = "three digits are shown")]
             let rms = (last.norm / (grid.cell_volume() * grid.sites() as f64)).sqrt();
-            format!(
-                "pressure {rms:.2e} Pa rms, {what} injected by sources not computed: that needs the medium's velocity, which --observables records"
-            )
+            format!("pressure {rms:.2e} Pa rms, {what} of the sources not computed (add --observables)")
         };
     }
     if absorbs && !scenario.time().imaginary {
@@ -509,6 +504,12 @@ fn rate(engine: &Engine, steps: u64, seconds: f64) -> String {
     format!("{}sites/s", units::si(steps as f64 * sites / seconds))
 }
 
+/// How many of all predictions are not right.
+fn not_right(unsure: usize, all: usize) -> String {
+    let all = units::counted(all as u64, "prediction");
+    format!("{unsure} of {all} {} not right", if unsure == 1 { "is" } else { "are" })
+}
+
 /// A time.
 pub(super) fn time(text: &str) -> Result<f64, String> {
     (text.parse()).map_err(|_| "write a number alone; times are in the scene's units, in sound seconds".to_owned())
@@ -524,12 +525,23 @@ pub(super) fn progress_bar(total: u64) -> ProgressBar {
 
 /// A number with two digits more than its tolerance, at least six decimals, so that the compared digits are visible.
 pub(super) fn within(value: f64, tolerance: f64) -> String {
+    /// Digits that a number in double precision has.
+    const DIGITS: f64 = 16.0;
     if value == 0.0 {
         return "0".to_owned();
     }
-    let plain = (1e-4..1e6).contains(&tolerance) || tolerance == 0.0 && (1e-4..1e6).contains(&value.abs());
-    if plain && value.abs() < 1e9 {
+    if (1e-4..1e6).contains(&tolerance) && value.abs() < 1e9 {
         return format!("{value:.6}");
+    }
+    if (1e-4..1e6).contains(&value.abs()) {
+        let known = DIGITS - value.abs().log10().floor().max(0.0) - 1.0;
+        let decimals = if tolerance > 0.0 {
+            // The logarithm of a power of ten may be rounded down.
+            2.0 - (tolerance * (1.0 + 1e-9)).log10().floor()
+        } else {
+            6.0
+        };
+        return format!("{value:.*}", truncated(decimals.max(6.0).min(known)));
     }
     let size = value.abs().max(f64::MIN_POSITIVE);
     let digits = (size / tolerance.max(f64::MIN_POSITIVE)).log10().ceil() + 2.0;
@@ -545,4 +557,35 @@ pub(super) fn short(value: f64) -> String {
     }
     let text = format!("{value:.6}");
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{not_right, within};
+
+    #[test]
+    fn one_is_and_several_are() {
+        assert_eq!(not_right(1, 2), "1 of 2 predictions is not right");
+        assert_eq!(not_right(2, 3), "2 of 3 predictions are not right");
+        assert_eq!(not_right(1, 1), "1 of 1 prediction is not right");
+    }
+
+    #[test]
+    fn numbers_that_people_read_have_no_powers_of_ten() {
+        for (value, tolerance, text) in [
+            (1.0, 1e-4, "1.000000"),
+            (1.0, 1e-6, "1.00000000"),
+            (0.25, 3e-9, "0.25000000000"),
+            (-343.0, 2e-6, "-343.00000000"),
+            (5e5, 2e7, "500000.000000"),
+            // No more digits than double precision has.
+            (2.0, 1e-30, "2.000000000000000"),
+            (2.0, 0.0, "2.000000"),
+            (0.0, 1e-9, "0"),
+            (3e-7, 1e-9, "3.00000e-7"),
+            (3e7, 1e-2, "30000000.000000"),
+        ] {
+            assert_eq!(within(value, tolerance), text, "{value} ± {tolerance}");
+        }
+    }
 }

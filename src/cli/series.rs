@@ -213,7 +213,8 @@ fn check_room(path: &Path, (kept, new): (u64, u64), bytes: u64, every: u64) -> R
     let free = free_space(path);
     if let Some(free) = free.filter(|free| *free < all.saturating_add(LEFT_FREE)) {
         return Err(InputError(format!(
-            "--series {shown}: {snapshots} snapshots of {} make {}, and {} are free there; take a larger --every, a --region, a --stride, or write elsewhere",
+            "--series {shown}: {} of {} take {}, and {} are free there; take a larger --every, a --region, a --stride, or write elsewhere",
+            units::counted(snapshots, "snapshot"),
             units::bytes(bytes),
             units::bytes(all),
             units::bytes(free)
@@ -221,7 +222,8 @@ fn check_room(path: &Path, (kept, new): (u64, u64), bytes: u64, every: u64) -> R
     }
     let room = free.map_or_else(String::new, |free| format!("; {} are free there", units::bytes(free)));
     tell!(
-        "note: {shown}: {snapshots} snapshots of {} make {}{room}",
+        "note: {shown}: {} of {}, {} in all{room}",
+        units::counted(snapshots, "snapshot"),
         units::bytes(bytes),
         units::bytes(all)
     );

@@ -44,12 +44,13 @@ pub struct ConnectArgs {
 /// The token of the command line, a file or the environment.
 fn token(text: Option<&str>, file: Option<&Path>) -> anyhow::Result<Option<Token>> {
     let read = match (text, file) {
-        (Some(text), _) => Some(Token::read(text)),
+        (Some(text), _) => Some(Token::read(text).map_err(|error| format!("--token: {error}"))),
         (None, Some(file)) => Some(
             Token::read_file(file)
                 .map_err(|error| format!("--token-file {error}; name a file that holds a token and nothing else")),
         ),
-        (None, None) => std::env::var(TOKEN).ok().map(|text| Token::read(&text)),
+        (None, None) => (std::env::var(TOKEN).ok())
+            .map(|text| Token::read(&text).map_err(|error| format!("the environment variable {TOKEN}: {error}"))),
     };
     Ok(read.transpose().map_err(InputError)?)
 }

@@ -54,13 +54,14 @@ pub(super) fn make(folder: &Path, only: &[String], stills: Option<&str>) -> anyh
     for preset in presets::all().iter().filter(wanted) {
         let article = of_preset(folder, preset, stills, interrupt)?;
         let (name, title) = (preset.name, escape(&article.title));
-        writeln!(
-            gallery,
-            "<li><a href=\"#{name}\"><img src=\"{}/{name}.png\" alt=\"\" loading=\"lazy\" width=\"{}\" height=\"{}\">{title}</a></li>",
-            stills.unwrap_or("covers"),
-            SIZE[0],
-            SIZE[1]
-        )?;
+        let image = match stills {
+            Some(stills) => still(stills, name),
+            None => format!(
+                "<img src=\"covers/{name}.png\" alt=\"\" loading=\"lazy\" width=\"{}\" height=\"{}\">",
+                SIZE[0], SIZE[1]
+            ),
+        };
+        writeln!(gallery, "<li><a href=\"#{name}\">{image}{title}</a></li>")?;
         articles.push_str(&article.html);
         say!("{name}");
     }
@@ -77,6 +78,14 @@ pub(super) fn make(folder: &Path, only: &[String], stills: Option<&str>) -> anyh
     export::save_text(&out, &page("Ripplon: the presets", &body))?;
     say!("{}", out.display());
     Ok(())
+}
+
+/// The picture of a preset in the folder `stills`, which the style of the page draws at its own size.
+fn still(stills: &str, name: &str) -> String {
+    let [width, height] = export::thumbnail::SIZE;
+    format!(
+        "<img class=\"still\" src=\"{stills}/{name}.png\" alt=\"\" loading=\"lazy\" width=\"{width}\" height=\"{height}\">"
+    )
 }
 
 /// What the page says about a preset.
@@ -110,12 +119,7 @@ fn of_preset(folder: &Path, preset: &Preset, stills: Option<&str>, interrupt: In
     );
     let source = format!("films/{name}.{FILM}");
     if let Some(stills) = stills {
-        let size = export::thumbnail::SIZE;
-        writeln!(
-            html,
-            "<div class=\"film\"><img src=\"{stills}/{name}.png\" alt=\"\" loading=\"lazy\" width=\"{}\" height=\"{}\"></div>",
-            size[0], size[1]
-        )?;
+        writeln!(html, "<div class=\"film\">{}</div>", still(stills, name))?;
     } else if FILM == "mp4" {
         writeln!(
             html,

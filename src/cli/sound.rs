@@ -6,7 +6,7 @@ use crate::engine::Engine;
 use crate::export::ExportError;
 use crate::export::wav::{self, Encoding, WavOptions};
 use crate::physics::{Equation, Reading};
-use crate::scene::Scenario;
+use crate::scene::{Scenario, nearest};
 use clap::Args;
 use std::path::{Path, PathBuf};
 
@@ -81,10 +81,18 @@ pub(super) fn wanted(args: &SoundArgs, scenario: &Scenario) -> Result<Sounds, In
                     .iter()
                     .map(|detector| format!("{:?}", detector.name))
                     .collect();
-                return Err(InputError(format!(
-                    "--wav {text}: begin with a detector's name and `=`; there are {}",
-                    names.join(", ")
-                )));
+                let names = names.join(", ");
+                let all = detectors.iter().map(|detector| detector.name.as_str());
+                return Err(InputError(match text.rsplit_once('=') {
+                    Some((name, _)) => {
+                        let remedy = match nearest(name, all) {
+                            Some(near) => format!("did you mean {near:?}? There are {names}"),
+                            None => format!("there are {names}"),
+                        };
+                        format!("--wav {text}: there is no detector {name:?}; {remedy}")
+                    }
+                    None => format!("--wav {text}: begin with a detector's name and `=`; there are {names}"),
+                }));
             }
         };
         let detector = &detectors[place];

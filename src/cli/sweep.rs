@@ -12,6 +12,7 @@ use crate::scene::sweep::{Axis, Quantity, Sweep, SweepFault, Theory};
 use anyhow::bail;
 use clap::Args;
 use indicatif::ProgressBar;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -117,11 +118,23 @@ fn go(
     let before = known.len();
     let bar = progress(runs, before);
     let state = Mutex::new((known, None::<Instant>));
+    // Runs side by side end in any order; lines are printed in that of the values.
+    let waiting = Mutex::new((0, BTreeMap::new()));
     let begun = Instant::now();
     let stop: Stop = Arc::new(move || interrupt.asked());
     let found = |point: SweepPoint| {
         let line = table.line(plan, &point);
-        bar.suspend(|| say!("{line}"));
+        {
+            let mut waiting = waiting.lock().unwrap_or_else(PoisonError::into_inner);
+            let (next, lines) = &mut *waiting;
+            lines.insert(point.number, line);
+            while done.get(*next).copied().unwrap_or_default() || lines.contains_key(next) {
+                if let Some(line) = lines.remove(next) {
+                    bar.suspend(|| say!("{line}"));
+                }
+                *next += 1;
+            }
+        }
         bar.inc(1);
         let mut state = state.lock().unwrap_or_else(PoisonError::into_inner);
         state.0.push(point);
@@ -133,6 +146,15 @@ fn go(
     };
     let ran = plan.run(&done, &stop, &found);
     bar.finish_and_clear();
+    // What lies behind a value that failed or was not reached.
+    for line in waiting
+        .into_inner()
+        .unwrap_or_else(PoisonError::into_inner)
+        .1
+        .into_values()
+    {
+        say!("{line}");
+    }
     let mut points = state.into_inner().unwrap_or_else(PoisonError::into_inner).0;
     points.sort_by_key(|point| point.number);
     let (whole, failure) = match ran {

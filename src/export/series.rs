@@ -126,6 +126,13 @@ fn inside(grid: &Grid, axis: usize, [from, to]: [f64; 2]) -> Result<(usize, usiz
             last * a
         ));
     }
+    // Rounding apart, also what is half a spacing outside the last site, where rigid edges are, is the grid's.
+    if from < -a * 0.501 || to > (last + 0.501) * a {
+        return Err(format!(
+            "--region: {from}..{to} along {name} reaches beyond the grid, whose sites stand from 0 to {}",
+            last * a
+        ));
+    }
     let (first, end) = (truncated(first), truncated(end));
     Ok((first, end - first + 1))
 }
@@ -304,12 +311,22 @@ mod tests {
             some.of(&grid, &FieldData::Float32(values)),
             FieldData::Float32(vec![22.0, 25.0, 28.0])
         );
-        // Beyond the grid there are no sites.
-        let edge = Selection::new(&grid, Some(&[[4.4, 99.0], [-3.0, 0.2]]), &[]).unwrap();
+        // Edges are half a spacing outside the last sites.
+        let edge = Selection::new(&grid, Some(&[[4.4, 4.75], [-0.25, 0.2]]), &[]).unwrap();
         assert_eq!((edge.first, edge.count), ([9, 0, 0], [1, 1, 1]));
         for (region, stride, said) in [
             (Some(&[[1.1, 1.4], [0.0, 1.0]][..]), &[][..], "along x holds no site"),
             (Some(&[[3.0, 1.0], [0.0, 1.0]]), &[], "holds no site"),
+            (
+                Some(&[[4.0, 5.0], [0.0, 1.0]]),
+                &[],
+                "4..5 along x reaches beyond the grid, whose sites stand from 0 to 4.5",
+            ),
+            (
+                Some(&[[4.0, 4.5], [-1.0, 1.0]]),
+                &[],
+                "-1..1 along y reaches beyond the grid",
+            ),
             (Some(&[[f64::NAN, 1.0], [0.0, 1.0]]), &[], "holds no site"),
             (Some(&[[0.0, 1.0]]), &[], "2 axes"),
             (None, &[1, 2, 3], "2 axes"),

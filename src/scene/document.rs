@@ -82,6 +82,15 @@ pub(super) struct Document {
     pub root: Node,
 }
 
+/// The remedy where the syntax error at a byte of the text is the comma of a number such as `5,0`.
+fn decimal_comma(text: &str, at: usize) -> Option<String> {
+    let whole = text.get(..at)?.rsplit_once('=')?.1.trim();
+    let after = text.get(at..)?.strip_prefix(',')?;
+    let end = after.find(|sign: char| !sign.is_ascii_digit()).unwrap_or(after.len());
+    let is_number = whole.parse::<i64>().is_ok() && end > 0;
+    is_number.then(|| format!("write a decimal point: {whole}.{}", &after[..end]))
+}
+
 /// A fault of the text itself or of an override.
 #[derive(Clone, Debug)]
 pub(super) struct TextFault {
@@ -100,12 +109,17 @@ impl Document {
                     value: Value::Table(entries(table.get_ref())),
                 },
             }),
-            Err(error) => Err(TextFault {
-                place: Place::Text(error.span().unwrap_or(0..0)),
-                message: format!("this is not TOML: {}", error.message().trim().replace('\n', "; ")),
-                remedy: "a scene is lines of `key = value` under headings such as [grid]; texts are in quotes"
-                    .to_owned(),
-            }),
+            Err(error) => {
+                let span = error.span().unwrap_or(0..0);
+                let remedy = decimal_comma(text, span.start).unwrap_or_else(|| {
+                    "a scene is lines of `key = value` under headings such as [grid]; texts are in quotes".to_owned()
+                });
+                Err(TextFault {
+                    place: Place::Text(span),
+                    message: format!("this is not TOML: {}", error.message().trim().replace('\n', "; ")),
+                    remedy,
+                })
+            }
         }
     }
 
@@ -225,7 +239,10 @@ fn insert(root: &mut Node, keys: &[&str], new: Node) -> Result<(), (String, Stri
                 };
                 if index > count {
                     return Err((
-                        format!("`{parent}` has {count} entries, and {index} is beyond"),
+                        format!(
+                            "`{parent}` has {count} {}, and {index} is beyond",
+                            if count == 1 { "entry" } else { "entries" }
+                        ),
                         format!("entries are numbered from 0; {parent}.{count} would add one"),
                     ));
                 }

@@ -5,6 +5,7 @@ use crate::grid::Grid;
 use crate::input_file::File;
 use crate::physics::layer::Samples;
 use num_complex::Complex;
+use std::borrow::Cow;
 use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
 
@@ -73,8 +74,8 @@ pub enum InputError {
 
 impl InputError {
     /// What to change.
-    pub fn remedy(&self) -> &'static str {
-        match self {
+    pub fn remedy(&self) -> Cow<'static, str> {
+        let fixed = match self {
             Self::Unreadable { .. } => {
                 "names of files are relative to the scene file; check the name and the permissions"
             }
@@ -82,12 +83,17 @@ impl InputError {
             Self::Format { wanted: "PNG", .. } => "save the picture as PNG",
             Self::Format { .. } => "save it as WAV with 16, 24 or 32 bits, or as a one-dimensional NPY",
             Self::Type { .. } => "convert it with numpy's astype before saving",
-            Self::Shape { .. } => {
-                "save it with that shape (nx,), (ny, nx) or (nz, ny, nx), x last, or change grid.size"
+            Self::Shape { wanted, .. } => {
+                let axes = wanted
+                    .split(',')
+                    .filter(|sites| sites.contains(|sign: char| sign.is_ascii_digit()));
+                let names = ["(nx,)", "(ny, nx)", "(nz, ny, nx)"][axes.count().clamp(1, 3) - 1];
+                return format!("save it with the shape {wanted}: {names}, x last; or change grid.size").into();
             }
             Self::TooLarge { .. } => "make it smaller before the scene names it",
             Self::NotFinite { .. } => "replace it, e.g. with numpy.nan_to_num",
-        }
+        };
+        fixed.into()
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::decode::{Diagnostics, Section};
 use super::document::{Document, Place};
-use super::{Fault, Faults, Location, presets};
+use super::{Fault, Faults, Location, presets, read};
 use std::path::Path;
 
 /// The version of the format.
@@ -92,6 +92,11 @@ impl Lecture {
                 (String::new(), fault.message, fault.remedy),
             )])
         })?;
+        if read::is_scene(&document) {
+            let message = "this is a scene, not a lecture";
+            let remedy = "open it with `ripplon FILE`; a lecture names it as [[scene]] with `scene = \"FILE\"`";
+            return Err(Faults::one(name, message, remedy));
+        }
         let mut found = Diagnostics::default();
         let mut lecture = Self::default();
         if let Some(mut root) = Section::open(&document.root, "", &mut found) {

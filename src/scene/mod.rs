@@ -228,6 +228,11 @@ fn read_named(
     };
     let mut document = Document::parse(text)
         .map_err(|fault| faults(vec![located(String::new(), &fault.place, fault.message, fault.remedy)]))?;
+    if read::is_lecture(&document) {
+        let message = "this is a lecture, not a scene";
+        let remedy = "show it with `ripplon lecture FILE`, or name one of its scenes";
+        return Err(Faults::one(name, message, remedy));
+    }
     let mut list = Vec::new();
     for (number, setting) in overrides.iter().enumerate() {
         if let Err(fault) = document.set(number, setting) {

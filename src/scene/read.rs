@@ -5,6 +5,18 @@ use super::decode::{Diagnostics, Section};
 use super::document::{Document, Value};
 use super::file::{FORMAT, SceneFile};
 
+/// Whether a document is a lecture: it has [[scene]], and no grid.
+pub(super) fn is_lecture(document: &Document) -> bool {
+    let has = |key| document.locate(key, true).1;
+    has("scene") && !has("grid")
+}
+
+/// Whether a document is a scene: it has a grid, and no [[scene]].
+pub(super) fn is_scene(document: &Document) -> bool {
+    let has = |key| document.locate(key, true).1;
+    has("grid") && !has("scene")
+}
+
 /// Reads the whole document; faults are noted, and a placeholder takes the place of a faulty value.
 pub(super) fn scene(document: &Document, found: &mut Diagnostics) -> SceneFile {
     let Some(mut root) = Section::open(&document.root, "", found) else {

@@ -311,15 +311,42 @@ fn target(method: &Method, choice: &SolverChoice, objections: &mut Vec<Objection
                 .flat_map(|target| target.precisions)
                 .map(|precision| precision.as_str()),
         );
-        let message = format!("\"{}\" has no {} precision", method.id, choice.precision.as_str());
-        objections.push(objection("precision", message, format!("possible are {there}")));
+        let precision = choice.precision.as_str();
+        let on = wanted.map_or_else(String::new, |wanted| format!(" on {}", wanted.as_str()));
+        let message = format!("\"{}\" has no {precision} precision{on}", method.id);
+        let other = method
+            .present_targets()
+            .find(|target| target.precisions.contains(&choice.precision));
+        let other = other.map_or_else(String::new, |target| {
+            format!(", or take solver.backend = \"{}\"", target.backend.as_str())
+        });
+        objections.push(objection("precision", message, format!("possible are {there}{other}")));
     }
     if choice.variant != "auto" && !has(&targets, &choice.variant) {
         let there = targets
             .iter()
             .flat_map(|target| target.variants)
             .map(|variant| variant.id);
-        let message = format!("\"{}\" has no variant \"{}\"", method.id, choice.variant);
+        let elsewhere: Vec<&str> = (method.targets.iter())
+            .filter(|target| has(&[*target], &choice.variant))
+            .map(|target| target.backend.as_str())
+            .collect();
+        let message = match (elsewhere.is_empty(), wanted) {
+            (true, _) => format!("\"{}\" has no variant \"{}\"", method.id, choice.variant),
+            (false, Some(wanted)) => format!(
+                "\"{}\" has the variant \"{}\" on {}, not on {}",
+                method.id,
+                choice.variant,
+                listed(elsewhere),
+                wanted.as_str()
+            ),
+            (false, None) => format!(
+                "\"{}\" has the variant \"{}\" on {}, which cannot be used here (`ripplon info` says why)",
+                method.id,
+                choice.variant,
+                listed(elsewhere)
+            ),
+        };
         objections.push(objection(
             "variant",
             message,

@@ -122,15 +122,21 @@ pub(super) fn needs_rows(scenario: &Scenario) -> Result<(), Objection> {
     if scenario.grid().rank() > 1 {
         return Ok(());
     }
-    let message = "this method does not cut a grid of one dimension";
     let other = match scenario.model().equation() {
         Equation::Schrodinger => ", or take solver.method = \"crank-nicolson\"",
         Equation::Acoustic => "",
     };
-    Err(objection(
-        message,
-        format!("remove `{PARTS}` and `{DEVICES}` (one process){other}"),
-    ))
+    let (message, remedy) = match ranks::world().map_or(1, Ranks::count) {
+        1 => (
+            "this method does not cut a grid of one dimension".to_owned(),
+            format!("remove `{PARTS}` and `{DEVICES}`"),
+        ),
+        count => (
+            format!("{count} processes were started, and this method does not cut a grid of one dimension"),
+            "start one process, without the launcher".to_owned(),
+        ),
+    };
+    Err(objection(message, format!("{remedy}{other}")))
 }
 
 impl Plan {

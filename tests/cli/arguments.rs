@@ -32,7 +32,7 @@ fn a_negative_number_is_the_value_of_its_option() {
         .expect(0, &["found in 10 of 10 runs"]);
     #[cfg(feature = "hdf5")]
     place
-        .ripplon("run small.toml --steps 2 --series s.h5 --region -5..5,0..5")
+        .ripplon("run small.toml --steps 2 --series s.h5 --region -0.2..5,0..5")
         .expect(0, &["3 snapshots"]);
 }
 
@@ -99,11 +99,28 @@ fn values_that_cannot_be_used_are_refused_with_what_to_write() {
         ),
         ("serve small.toml --token-file none", "--token-file none: "),
         (
+            "run small.toml --steps 1 --observables -",
+            "--observables -: it writes a file; name a file",
+        ),
+        (
+            "run small.toml --steps 1 --wav rihgt-half=x.wav",
+            "there is no detector \"rihgt-half\"; did you mean \"right-half\"? There are",
+        ),
+        (
+            "check small.toml --set layer.1.value=2 --set packet.2.weight=1",
+            "`packet` has 1 entry, and 2 is beyond",
+        ),
+        (
             "selftest --method unknown",
             "--method unknown: there are no such cases; `ripplon list methods` lists",
         ),
     ] {
         place.ripplon(line).expect(2, &[words]);
+    }
+    if cfg!(all(feature = "cuda", feature = "gui")) {
+        place
+            .ripplon("run small.toml --set solver.backend=cpu --set solver.variant=fused")
+            .expect(2, &["\"trotter\" has the variant \"fused\" on cuda, wgpu, not on cpu"]);
     }
     place
         .ripplon("serve small.toml --token-file none")
@@ -120,6 +137,27 @@ fn values_that_cannot_be_used_are_refused_with_what_to_write() {
             &[
                 "solver.devices: no NVIDIA device can be used",
                 "the processor takes the steps",
+            ],
+        );
+    }
+}
+
+#[test]
+fn a_filter_of_messages_selects_some_or_is_refused() {
+    let place = Place::new();
+    let logged = |filter: &str| {
+        let mut command = place.command(["run", "small.toml", "--steps", "1"]);
+        super::Run(command.env("RIPPLON_LOG", filter).output().unwrap())
+    };
+    logged("ripplon=trace").expect(0, &["TRACE", "steps in one call"]);
+    logged("").expect(0, &[]);
+    for wrong in ["debgu", "ripplon=lots", "ripplon=trace,all"] {
+        logged(wrong).expect(
+            2,
+            &[
+                "the environment variable RIPPLON_LOG",
+                "selects no messages",
+                "e.g. ripplon=trace",
             ],
         );
     }

@@ -174,7 +174,7 @@ fn strict_makes_a_wrong_or_unreached_prediction_a_failure() {
         .expect(0, &["WRONG"]);
     place
         .ripplon("run small.toml --set expect.0.value=0.5 --strict")
-        .expect(1, &["WRONG", "1 of 1 expectations are not right"]);
+        .expect(1, &["WRONG", "1 of 1 prediction is not right"]);
     place
         .ripplon("run small.toml --until 0.4 --strict")
         .expect(1, &["not reached", "1 of 1"]);
@@ -260,7 +260,7 @@ fn a_summary_says_what_sources_put_in() {
         0,
         &[
             &format!("pressure {rms:.2e} Pa rms,"),
-            "energy injected by sources not computed: that needs the medium's velocity, which --observables records",
+            "energy of the sources not computed (add --observables)",
         ],
     );
     // Asked for late, the velocity counts from there: energies are not those of a run that kept it.

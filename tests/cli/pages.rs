@@ -77,6 +77,16 @@ fn the_site_has_film_lesson_and_verdicts_of_a_preset() {
     }
     assert!(page.matches(">agrees<").count() >= 1 && !page.contains("disagrees"));
     assert!(page.contains("<td>0.05 s</td><td>0.500000 ± 0.003</td>"));
+    // Pictures at hand are small, and drawn at their own size.
+    place
+        .ripplon("list presets --site stills --stills thumbnails --only tube")
+        .expect(0, &[]);
+    let page = place.text("stills/index.html");
+    let image =
+        "<img class=\"still\" src=\"thumbnails/tube.png\" alt=\"\" loading=\"lazy\" width=\"200\" height=\"112\">";
+    assert_eq!(page.matches(image).count(), 2);
+    assert_eq!(page.matches("<img").count(), 2);
+    assert!(page.contains("img.still { width: 200px; }"));
     place
         .ripplon("list presets --site out --only tub")
         .expect(2, &["there is no preset tub"]);
@@ -123,6 +133,18 @@ fn a_lecture_is_checked_before_it_is_given() {
     place
         .ripplon("lecture bad.toml")
         .expect(2, &["bad.toml:3:1", "did you mean `minutes`?"]);
+    // Each kind of file given for the other.
+    for wrong in ["run talks/waves.toml", "check talks/waves.toml"] {
+        let run = place.ripplon(wrong);
+        let said = run.expect(
+            2,
+            &["this is a lecture, not a scene", "`ripplon lecture FILE`", "1 fault in"],
+        );
+        assert!(!said.err().contains("no such key"), "{}", said.err());
+    }
+    place
+        .ripplon("lecture small.toml --check")
+        .expect(2, &["this is a scene, not a lecture", "`ripplon FILE`", "1 fault in"]);
     place
         .ripplon("lecture none.toml")
         .expect(2, &["none.toml", "cannot be read"]);

@@ -60,7 +60,7 @@ fn snapshots_are_what_other_programs_read() {
     let line = format!("run small.toml --save psi.npy --series s.h5 --every 10 {PART}");
     place
         .ripplon(&line)
-        .expect(0, &["5 snapshots of 1.62 KiB make 8.09 KiB"]);
+        .expect(0, &["5 snapshots of 1.62 KiB, 8.09 KiB in all"]);
     look(&place, "0,10,20,30,40");
     // Snapshots and checkpoints of one run; the run that goes on adds the steps that are left.
     let line =
@@ -88,6 +88,10 @@ fn what_would_fill_a_disk_or_a_file_is_refused_before_the_run() {
         ("--series s.h5 --steps 2000000 --every 1", "take --every 201"),
         ("--series s.h5 --region 4..12", "2 axes"),
         ("--series s.h5 --region 90..95,0..2", "along x holds no site"),
+        (
+            "--series s.h5 --region 0..90,0..2",
+            "0..90 along x reaches beyond the grid, whose sites stand from 0 to 15.5",
+        ),
         ("--series s.h5 --region 4", "write a range for each axis"),
         ("--series s.h5 --stride 0", "0"),
         ("--series s.h5 --save s.h5", "name another one"),

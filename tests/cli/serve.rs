@@ -87,5 +87,10 @@ fn a_window_needs_a_token() {
         .expect(2, &["a token is needed: --token, --token-file or RIPPLON_TOKEN"]);
     place
         .ripplon("connect 7421 --token 12")
-        .expect(2, &["a token is 32 hexadecimal digits"]);
+        .expect(2, &["--token: a token is 32 hexadecimal digits"]);
+    let mut named = place.command(["connect", "7421"]);
+    super::Run(named.env("RIPPLON_TOKEN", "zz").output().unwrap()).expect(
+        2,
+        &["the environment variable RIPPLON_TOKEN: a token is 32 hexadecimal digits"],
+    );
 }

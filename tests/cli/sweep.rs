@@ -80,6 +80,20 @@ fn a_sweep_measures_every_value_and_meets_its_theory() {
     assert!(fs::metadata(place.path("s.png")).unwrap().len() > 2000);
 }
 
+/// Runs side by side end in any order: the first one here takes by far the longest.
+#[test]
+fn lines_are_in_the_order_of_the_values() {
+    let place = place();
+    let run = place.ripplon("sweep line.toml --vary time.step=0.02,4,2,1 --measure behind");
+    let out = run.expect(0, &[]).out();
+    let values: Vec<&str> = out
+        .lines()
+        .filter_map(|line| line.strip_prefix("time.step = "))
+        .collect();
+    let values: Vec<&str> = values.iter().filter_map(|line| line.split(',').next()).collect();
+    assert_eq!(values, ["0.02", "4", "2", "1"], "{out}");
+}
+
 #[test]
 fn a_table_is_gone_on_with_and_the_numbers_are_the_same() {
     let place = place();

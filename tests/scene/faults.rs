@@ -20,7 +20,33 @@ fn text_and_types() {
 }
 
 #[test]
+fn decimal_commas() {
+    let comma = |text: &str| with(FREE, "step = 0.01", text);
+    for (text, point) in [
+        ("step = 0,01", "write a decimal point: 0.01"),
+        ("step = -12,5", "write a decimal point: -12.5"),
+    ] {
+        fault(
+            &comma(text),
+            if text.contains('-') { "13:11" } else { "13:9" },
+            &["not TOML", point],
+        );
+    }
+    // In a list a comma separates; a word is no number.
+    for text in ["step = 1,", "step = true,5", "step = 0.01,x"] {
+        let shown = super::rendered(&comma(text));
+        assert!(!shown.contains("decimal point"), "{shown}");
+    }
+}
+
+#[test]
 fn words_and_sections() {
+    // A state that could not be read is not missing as well.
+    fault(
+        &with(FREE, "[[packet]]", "[packet]"),
+        "19:1",
+        &["packet: { … } is not a list of tables", "[[packet]]"],
+    );
     fault(
         &with(FREE, "\"wall\"", "\"wal\""),
         "7:9",
@@ -145,6 +171,11 @@ fn numbers_and_ranges() {
 
 #[test]
 fn grids_and_edges() {
+    fault(
+        &with(FREE, "size = [64, 32]", "size = [64, 1]"),
+        "5:13",
+        &["1 site is fewer than 2"],
+    );
     let odd = with(&with(FREE, "64, 32", "63, 32"), "\"wall\"", "[\"periodic\", \"wall\"]");
     fault(&odd, "5:9", &["63 sites along x are odd", "62 or 64"]);
     fault(

@@ -80,6 +80,7 @@ fn initial_arrays() {
     };
     npy(&path, "<c8", false, "(3, 2)", &floats(&values));
     fails("has the shape (3, 2), and the grid's is (2, 3)");
+    fails("save it with the shape (2, 3): (ny, nx), x last; or change grid.size");
     let mut bad = values.clone();
     bad[9] = f32::NAN;
     npy(&path, "<c8", false, "(2, 3)", &floats(&bad));

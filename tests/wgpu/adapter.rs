@@ -50,7 +50,11 @@ fn the_table_offers_what_the_adapter_does() {
         &[],
     );
     let text = refused.err().map(|faults| faults.render(false)).unwrap_or_default();
-    assert!(text.contains("precision") && text.contains("single"), "{text}");
+    assert!(
+        text.contains("has no double precision on wgpu")
+            && text.contains("possible are single, or take solver.backend = \"cpu\""),
+        "{text}"
+    );
 }
 
 /// What says that a test runs in a process of its own.

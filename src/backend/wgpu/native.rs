@@ -61,7 +61,7 @@ pub fn device() -> Result<Arc<Device>, WgpuError> {
         return Ok(Arc::clone(device));
     }
     let failed = |message: String| WgpuError::Call {
-        what: "opening an adapter".to_owned(),
+        what: "graphics adapter".to_owned(),
         message,
     };
     let all = found();
@@ -148,7 +148,7 @@ fn picked(all: &[Adapter], word: Option<&str>) -> Result<usize, &'static str> {
     }
     let Some(word) = word else {
         return all.iter().position(|adapter| !adapter.software).ok_or(
-            "only software adapters are here, which are slower than this program's own steps on the processor; to use one all the same, name it: --adapter software",
+            "only a software adapter is present, and the processor is faster; to use it all the same, name it with --adapter software",
         );
     };
     let named = match word.parse::<usize>() {

@@ -325,7 +325,14 @@ impl<'a> Builder<'a> {
                 let remedy = "choose between 2 and 2^40 sites, and leave out an axis that is not needed";
                 self.found.value(
                     format!("grid.size.{axis}"),
-                    format!("{sites} sites are {limit}"),
+                    format!(
+                        "{} {limit}",
+                        if sites == 1 {
+                            "1 site is".to_owned()
+                        } else {
+                            format!("{sites} sites are")
+                        }
+                    ),
                     remedy,
                 );
                 good = false;

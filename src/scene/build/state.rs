@@ -46,7 +46,14 @@ impl Builder<'_> {
                 .key("initial", message, format!("remove [initial] or every [[{own_word}]]"));
             good = false;
         }
-        if file.initial.is_none() && own == 0 && other == 0 && states == 0 {
+        // A state that could not be read is a fault already.
+        let misread = (self.found.faults.iter()).any(|fault| {
+            let section = fault.key.split('.').next().unwrap_or_default();
+            ["packet", "eigenstate", "pulse", "source", "initial"].contains(&section)
+        });
+        if misread && file.initial.is_none() && own == 0 && other == 0 && states == 0 {
+            good = false;
+        } else if file.initial.is_none() && own == 0 && other == 0 && states == 0 {
             match equation {
                 Equation::Schrodinger => {
                     let message = "there is no state at t = 0: neither [[packet]] nor [[eigenstate]] nor [initial]";

@@ -111,7 +111,7 @@ section! {
         /// level meters (0.125 and 1 s, IEC 61672-1); it begins with silence
         over: Option<f64> = maybe "all of the run", "", "s";
         /// for `velocity`: its direction, a vector of any length except 0
-        direction: Vec<f64> = empty "along x on a line";
+        direction: Vec<f64> = empty "required; x in one dimension";
     }
 }
 
