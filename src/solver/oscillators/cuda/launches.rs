@@ -6,8 +6,9 @@ use crate::backend::cuda::{CudaError, Kernel, Stream};
 use crate::grid::Grid;
 use crate::solver::setup::Choice;
 
-/// Sites of a plane with coefficients of its own for each bond up to which a kernel a sweep is faster: 4.9 G and 23 G at 256² and 1024², against 2.1 G and 18 G of one sub-step a launch, which has 26 G at 4096² (H200, single).
-const MOST_SWEPT: usize = 1 << 20;
+/// Bytes of the pressure in a plane with coefficients of its own for each bond up to which a kernel a sweep is faster: 4.9 G and 23 G at 256² and 1024², against 2.1 G and 18 G of one sub-step a launch, which has 26 G
+/// at 4096² (H200, single; in double precision 9.1 against 6.0 at 512², 9.8 against 11.3 at 1024²).
+const MOST_SWEPT: usize = 1 << 22;
 
 /// The launches of sub-steps.
 pub(super) enum Launches {
@@ -99,7 +100,7 @@ impl Launches {
     ) -> Result<Self, CudaError> {
         let precision = choice.precision;
         let each = medium == sources::Medium::Sites && grid.rank() == 2;
-        if choice.is("naive") || choice.variant.is_none() && each && grid.sites() <= MOST_SWEPT {
+        if choice.is("naive") || choice.variant.is_none() && each && grid.sites() * precision.bytes() <= MOST_SWEPT {
             return Ok(Self::Naive);
         }
         // Sub-steps of so many whole steps.
