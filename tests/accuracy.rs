@@ -97,8 +97,9 @@ fn crank_nicolson(scenario: &Scenario, lattice: &Lattice, psi: &mut [Complex64])
                 .map(|(e, w)| Complex64::new(*e - reference, -w))
                 .collect();
             cayley(scenario, lattice, 0, &line(0, 0), &diagonal, STEP, psi);
-            psi.iter_mut()
-                .for_each(|value| *value *= Complex64::cis(-reference * STEP));
+            for value in psi.iter_mut() {
+                *value *= Complex64::cis(-reference * STEP);
+            }
             kick_only_interaction(psi);
         } else {
             kick(lattice, psi, middle, STEP / 2.0, true);

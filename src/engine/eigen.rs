@@ -132,7 +132,9 @@ pub fn autocorrelation(
     let found = Autocorrelation::of(overlap, engine.clock().time_step);
     let Some(range) = range else { return Ok(found) };
     let found = found.within(range);
-    Ok(match solver::crank_nicolson::compressed_about(engine.scenario()) {
+    let implicit = engine.report().method == solver::crank_nicolson::METHOD.id;
+    let reference = implicit.then(|| solver::crank_nicolson::compressed_about(engine.scenario()));
+    Ok(match reference.flatten() {
         Some(reference) => found.uncompressed(reference),
         None => found,
     })

@@ -224,7 +224,7 @@ fn what_is_said_of_sound_has_units() {
         0,
         &[
             "spacing 0.0343 m",
-            "Δt        5.0000e-5 s (sensible up to 6.0012e-5 s, stable up to 6.1237e-5 s",
+            "Δt        5.0000e-5 s (recommended up to 6.0012e-5 s; stable up to 6.1237e-5 s)",
             "end       t = 0.0155 s, 310 steps",
         ],
     );

@@ -224,7 +224,7 @@ fn overrides_win_and_are_named_in_faults() {
         ("time.end=-7", "-7.0 is not greater than 0"),
         ("time.nd=7", "did you mean `end`?"),
         ("time", "has no `=`"),
-        ("packet.5.weight=1", "packet` has 1 entries, and 5 is beyond"),
+        ("packet.5.weight=1", "packet` has 1 entry, and 5 is beyond"),
         ("packet.x=1", "`x` is not a number"),
         ("title.x=1", "`title` is a text"),
         ("grid.size=[64", "\"[64\" is a text"),

@@ -242,7 +242,7 @@ fn degeneracies_do_not_depend_on_how_many_levels_are_wanted() {
     }
 }
 
-/// Twenty sites without bonds have one energy and ten another: more than a search for two levels looks at, which says so.
+/// Twenty sites without bonds have one energy and ten another: more than a search for two levels looks at, which says so. (It does not converge: no vector that it looks at has a higher energy.)
 #[test]
 fn a_degeneracy_that_is_cut_off_says_so() {
     let grid = Grid::new(&[30], 1.0);
@@ -253,8 +253,8 @@ fn a_degeneracy_that_is_cut_off_says_so() {
     let formula = Value::Expression(Expression::parse("floor(x/20)", SPACE).unwrap());
     let medium = Medium::new(grid.clone(), vec![layer(Sets::Potential, Shape::Everywhere, formula)]);
     let hamiltonian = Hamiltonian::new(&grid, &constants, &medium).unwrap();
-    for (wanted, times) in [(2, "at least "), (20, "20-fold")] {
-        let levels = found(&hamiltonian, wanted);
+    let few = lowest(&hamiltonian, 2, &mut |_| ControlFlow::Continue(())).unwrap();
+    for (levels, times) in [(few, "at least "), (found(&hamiltonian, 20), "20-fold")] {
         for level in &levels.list {
             assert!(level.times().unwrap().starts_with(times), "{:?}", level.times());
         }

@@ -144,11 +144,10 @@ pub fn optimal_blocks(precision: Precision, rows: usize, levels: u32) -> f64 {
     delta * rows.powf(levels / (levels + 1.0))
 }
 
-/// E₀ of a scenario that is stepped on a line, and constant in time: tan((Ω − E₀)Δt/2) = (ε − E₀)Δt/2 of the frequencies Ω of its steps.
+/// E₀ of a scenario that this method steps on a line, and constant in time: tan((Ω − E₀)Δt/2) = (ε − E₀)Δt/2 of the frequencies Ω of its steps.
 pub fn compressed_about(scenario: &Scenario) -> Option<f64> {
-    let on_line = scenario.solver().method == METHOD.id && scenario.grid().rank() == 1;
     let still = scenario.medium().drives().is_empty() && !scenario.time().imaginary;
-    (on_line && still).then(|| reference::Reference::of(scenario).still)
+    (scenario.grid().rank() == 1 && still).then(|| reference::Reference::of(scenario).still)
 }
 
 fn step_advice(scenario: &Scenario) -> StepAdvice {
