@@ -15,14 +15,20 @@ fn is_asking(window: &Window) -> bool {
     window.harness.query_by_role_and_label(role, name).is_some()
 }
 
-/// A step by hand from where the run was stopped for a question is no answer to it.
-#[test]
-fn a_step_leaves_the_question_open() {
+/// The window that waits for an answer.
+fn asking() -> Window {
     let mut window = Window::open();
     window.show_scene(&asked());
     window.click("Play");
     window.wait("the question", |app| app.frame().question == Some(0));
     window.settle();
+    window
+}
+
+/// A step by hand from where the run was stopped for a question is no answer to it.
+#[test]
+fn a_step_leaves_the_question_open() {
+    let mut window = asking();
     let ctx = window.harness.ctx.clone();
     window.harness.state_mut().act(&ctx, Action::Step);
     window.wait("a step", |app| app.frame().clock.steps == 11);
@@ -99,11 +105,7 @@ fn other_predictions_wait_for_the_answer() {
 /// Whoever plays on instead leaves the question behind.
 #[test]
 fn playing_on_passes_a_question() {
-    let mut window = Window::open();
-    window.show_scene(&asked());
-    window.click("Play");
-    window.wait("the question", |app| app.frame().question == Some(0));
-    window.settle();
+    let mut window = asking();
     let ctx = window.harness.ctx.clone();
     window.harness.state_mut().act(&ctx, Action::PlayPause);
     window.wait("it goes on", |app| app.frame().clock.steps > 12);
@@ -114,11 +116,7 @@ fn playing_on_passes_a_question() {
 /// The card of a question is low, so that it hides little of the picture: what is answered stands in one row.
 #[test]
 fn a_question_hides_little_of_the_picture() {
-    let mut window = Window::open();
-    window.show_scene(&asked());
-    window.click("Play");
-    window.wait("the question", |app| app.frame().question == Some(0));
-    window.settle();
+    let window = asking();
     let field = window
         .harness
         .get_by_role_and_label(Role::TextInput, "Your prediction")
