@@ -1,15 +1,15 @@
-// What kernels/sound_sums.wgsl sums of finite differences. kernels/fdtd.wgsl and kernels/fdtd_sites.wgsl stand before it, and numbers of its own are the step, the spacing, and the density where there is
-// one; src/solver/fdtd/energy.rs has the energy and its flux. Both take a newer level in `now`: p with the older level in `old`, or what the velocity follows from with
+// What kernels/sound_sums.wgsl sums of finite differences. kernels/fdtd.wgsl and kernels/fdtd_sites.wgsl stand before it, and numbers of its own are what multiplies the newer level, the spacing, and the density where
+// there is one; src/solver/fdtd/energy.rs has the energy and its flux. Both take a newer level in `now`: p with the older level in `old`, or what the velocity follows from with
 // p in `old`. Memory: 4 B a site, 8 for energies, 12 with a speed a site.
 
 @group(0) @binding(6) var<storage, read_write> numbers: array<f32>;
 @group(0) @binding(7) var<uniform> region: Region;
 
-// A level, and what it is more than the level before it
+// A level, and what it is more than the level before it, times the scale; over the step where `now` is what the velocity follows from, so that both are pressures and their products stay in range
 fn level(site: i32) -> vec2f {
-    let newer = now[site];
-    let other = old[site];
-    return vec2f(newer, select(newer - other, region.own.x * other, region.sound != 0));
+    let newer = region.own.x * now[site];
+    let other = region.scale * old[site];
+    return vec2f(newer, select(newer - other, other, region.sound != 0));
 }
 
 // 1/rho between two sites
@@ -25,7 +25,7 @@ fn bond_energy(own: vec2f, to: vec2i) -> f32 {
     return weight * both.x * (both.x - both.y);
 }
 
-// The energy of the site, times a^2 / a^d
+// The energy of the site, times a^2 / a^d and the square of the scale, over the square of the step where `now` is what the velocity follows from
 fn energy() -> f32 {
     let marked = mark(place);
     if ((marked & WALL) != 0u) { return 0.0; }
@@ -47,7 +47,7 @@ fn energy() -> f32 {
     return own.y * own.y / (2.0 * kappa) + bonds / 4.0;
 }
 
-// What flows to the next site along the region's axis, per a^(d - 1) and unit of time: the bonds across the face, those to images of sites on its other side among them
+// What flows to the next site along the region's axis, per a^(d - 1) and unit of time, times the square of the scale and over the step: the bonds across the face, those to images of sites on its other side among them
 fn flux() -> f32 {
     let axis = region.across;
     let n = p.size[axis];
@@ -89,7 +89,7 @@ fn flux() -> f32 {
                 if (on_node || shift <= below) { continue; }
                 let there = place + (to - at[axis]) * stride(axis);
                 let b = f32(sign) * level(there);
-                let pressure = (a.y + b.y) / (2.0 * region.own.x);
+                let pressure = (a.y + b.y) / 2.0;
                 let slope = (2.0 * (b.x - a.x) - (b.y - a.y)) / (2.0 * region.own.y);
                 sum -= p.coefficients[k] * bond(here, there) * pressure * slope;
             }

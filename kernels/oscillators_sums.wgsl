@@ -16,11 +16,12 @@ var<private> place: i32;
 
 fn site_of(at: vec2i) -> i32 { return at.y * region.size.x + at.x; }
 
-// q and p, or the integral of q and its rate
+// q and p, or the integral of q and its rate, times the scale
 fn level(at: vec2i) -> vec2f {
     let site = site_of(at);
-    let pressure = q[site];
-    return select(vec2f(pressure, other[site]), vec2f(fma(-region.own.x, pressure, other[site]), pressure), region.sound != 0);
+    let pressure = region.scale * q[site];
+    let beside = region.scale * other[site];
+    return select(vec2f(pressure, beside), vec2f(fma(-region.own.x, pressure, beside), pressure), region.sound != 0);
 }
 
 fn springs(at: vec2i) -> vec4f {
@@ -52,7 +53,7 @@ fn stretched(k: f32, own: f32, there: vec2i) -> f32 {
     return k * change * change / 4.0;
 }
 
-// Of a site, times K of the background
+// Of a site, times K of the background and the square of the scale
 fn energy() -> f32 {
     if (any(at < region.inside_lo) || any(at >= region.inside_hi)) { return 0.0; }
     let own = level(at.xy);
@@ -69,7 +70,7 @@ fn energy() -> f32 {
     return sum + here.w * own.x * own.x / 2.0;
 }
 
-// What flows to the next site along the region's axis, times K / a
+// What flows to the next site along the region's axis, times K / a and the square of the scale
 fn flux() -> f32 {
     let next = beside(at.xy, region.across, 1);
     let here = springs(at.xy);

@@ -28,6 +28,7 @@ struct Region {
     own: vec4f,       // numbers of the method
     ring: vec2i,      // axes that close on themselves
     soft: vec2i,      // axes with soft edges
+    scale: f32,       // a power of two that multiplies pressures before they are squared: squares of weak ones are below the smallest number, those of strong ones above the largest
 }
 
 fn visit(site: vec3i) {
@@ -35,12 +36,14 @@ fn visit(site: vec3i) {
     place = (site.z * region.size.y + site.y) * region.size.x + site.x;
 }
 
+fn scaled() -> f32 { return region.scale * pressure(); }
+
 fn asked() -> f32 {
     switch region.kind {
         case ENERGY: { return energy(); }
         case FLUX: { return flux(); }
         case PRESSURE: { return pressure(); }
-        case SQUARE: { return pressure() * pressure(); }
+        case SQUARE: { return scaled() * scaled(); }
         default: { return abs(pressure()); }
     }
 }
@@ -71,7 +74,7 @@ fn asked() -> f32 {
     if (own == 0) { numbers[region.to + number] = all.x; }
 }
 
-// Of 64 x 64 sites of a plane of the grid: the sum of p^2, its moments of first and second order along x and y from the first of these sites on, and the largest |p|
+// Of 64 x 64 sites of a plane of the grid, with scaled pressures: the sum of p^2, its moments of first and second order along x and y from the first of these sites on, and the largest |p|
 @compute @workgroup_size(THREADS) fn moments(
     @builtin(local_invocation_index) index: u32,
     @builtin(workgroup_id) block: vec3u,
@@ -90,7 +93,7 @@ fn asked() -> f32 {
     if (x < region.size.x) {
         for (var row = own / COLUMNS; row < min(ROWS, region.size.y - first); row += THREADS / COLUMNS) {
             visit(vec3i(x, first + row, z));
-            let value = pressure();
+            let value = scaled();
             let square = value * value;
             along_x += square * vec4f(1.0, f32(column), f32(column * column), 0.0);
             along_y = vec4f(along_y.xy + square * vec2f(f32(row), f32(row * row)), max(along_y.z, abs(value)), 0.0);

@@ -45,7 +45,7 @@ pub fn counted(count: u64, what: &str) -> String {
     }
 }
 
-/// Decimals of a clock whose steps have this size, in the unit that it shows: down to the first digit of a step, and up to three more if they show every step as it is.
+/// Decimals of a clock whose steps have this size, in the unit that it shows: down to the first digit of a step, and one more if that shows every step as it is, or nearly so.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped")]
 pub fn clock_decimals(step: f64) -> usize {
     if step == 0.0 || !step.is_finite() {
@@ -58,7 +58,9 @@ pub fn clock_decimals(step: f64) -> usize {
         (step - shown).abs() < 1e-9 * step.abs()
     };
     // A clock of whole numbers would be wrong at most steps of another length.
-    (fewest..=fewest + 3).find(is_shown).unwrap_or(fewest.max(1))
+    let exact = (fewest..=fewest + 3).find(is_shown).unwrap_or(fewest.max(1));
+    // More decimals would only flicker.
+    exact.min(fewest + 1)
 }
 
 /// A number of bytes in binary units, e.g. `1.50 GiB`.
@@ -87,7 +89,7 @@ mod tests {
         assert_eq!([0, 1, 2].map(|n| counted(n, "step")), ["0 steps", "1 step", "2 steps"]);
     }
 
-    /// Every step of 0.15 is seen; steps that no few decimals show are told apart.
+    /// Every step of 0.15 is seen; steps that more decimals show, or none, are told apart.
     #[test]
     fn a_clock_has_the_decimals_of_its_steps() {
         for (step, decimals) in [
@@ -98,8 +100,9 @@ mod tests {
             (3.0, 0),
             (400.0, 0),
             (0.02, 2),
-            (0.0175, 4),
-            (0.0371, 4),
+            (0.0175, 3),
+            (0.0371, 3),
+            (1.125, 1),
             (0.1 / 3.0, 2),
             (40.743_665_4, 1),
             (1e-9, 9),

@@ -316,7 +316,7 @@ fn warnings(scenario: &Scenario, frame: &Frame, checks: &Checks, advice: Option<
     {
         let unit = Units::of(scenario, step).time;
         out.push(format!(
-            "Δt = {} is beyond the sensible {}.",
+            "Δt = {} is larger than the recommended {}.",
             unit.show(step, 3),
             unit.show(advice.sensible, 3)
         ));

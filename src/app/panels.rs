@@ -13,8 +13,8 @@ use super::tour::{Seen, Tour};
 use super::widgets::{card_rect, hint};
 use super::window::{App, Wishes};
 use super::{
-    checks_panel, dropped, lesson_panel, method_panel, mirror_strip, plots, riddle, scene_panel, status, system, theme,
-    time_panel, tools, transport, view_panel,
+    checks_panel, dropped, lesson_panel, method_panel, mirror_strip, plots, rest, riddle, scene_panel, status, system,
+    theme, time_panel, tools, transport, view_panel,
 };
 use crate::engine::{Command, Phase, Status};
 use crate::scene::scenario::ViewMode;
@@ -435,6 +435,13 @@ impl App {
         }
     }
 
+    /// The room for the picture, and the picture in it; of two runs all of the canvas, and of a picture that has not been shown nothing.
+    fn rooms(&self) -> [egui::Rect; 2] {
+        let room = rest::beside_tools(self.canvas_area, self.view.area, 0.0);
+        let is_whole = room == self.view.area;
+        [room, if is_whole { self.view.picture } else { room }]
+    }
+
     pub(super) fn overlays(&mut self, ctx: &egui::Context, wishes: &mut Wishes) {
         if self.palette.is_open() {
             match self.palette.show(ctx, &self.gallery) {
@@ -463,12 +470,12 @@ impl App {
         self.levels.show((ctx, area), &mut self.document);
         self.room.show((ctx, area), &mut self.document);
         self.dispersion.show((ctx, area), &self.document);
-        let class = self.demo.is_some();
+        let (class, rooms) = (self.demo.is_some(), self.rooms());
         let frame = self.worker.last_frame();
         let goes_on = if self.comparison.riddle.is_some() {
             self.questions.give_way(frame)
         } else {
-            self.questions.show(ctx, frame, (area, class))
+            self.questions.show(ctx, frame, (rooms, class))
         };
         if goes_on {
             self.worker.send(Command::Play);

@@ -26,12 +26,12 @@ pub(super) struct Sources<'a> {
     pub(super) rank: usize,
 }
 
-/// A plot. An axis has one unit: detectors with different ones are drawn in several plots.
+/// A plot. An axis has one unit, and of ψ, whose records have none, one measure: detectors with different ones are drawn in several plots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Part {
     pub(super) kind: Kind,
-    /// The unit of the detectors that it shows; empty where they have none, and in other plots.
-    pub(super) unit: &'static str,
+    /// The unit of the detectors that it shows, or their measure of ψ; empty in other plots.
+    pub(super) scale: &'static str,
 }
 
 impl Part {
@@ -39,14 +39,14 @@ impl Part {
     pub(super) fn all(kind: Kind, scenario: &Scenario) -> Vec<Self> {
         let mut parts: Vec<Self> = Vec::new();
         if kind == Kind::Detectors {
-            for unit in detector_units(scenario) {
-                let part = Self { kind, unit };
+            for scale in detector_scales(scenario) {
+                let part = Self { kind, scale };
                 if !parts.contains(&part) {
                     parts.push(part);
                 }
             }
         } else {
-            parts.push(Self { kind, unit: "" });
+            parts.push(Self { kind, scale: "" });
         }
         parts
     }
@@ -55,7 +55,7 @@ impl Part {
     pub(super) fn shows(self, line: usize, sources: &Sources<'_>) -> bool {
         let scenario = sources.frame.scenario.as_deref();
         let scenario = scenario.filter(|_| self.kind == Kind::Detectors);
-        scenario.is_none_or(|scenario| detector_units(scenario).nth(line) == Some(self.unit))
+        scenario.is_none_or(|scenario| detector_scales(scenario).nth(line) == Some(self.scale))
     }
 }
 
@@ -229,7 +229,7 @@ fn is_contrast(frame: &Frame) -> bool {
 }
 
 /// The title of a plot: what over what, with units.
-pub(super) fn heading(Part { kind, unit }: Part, title: &str, sources: &Sources<'_>) -> String {
+pub(super) fn heading(Part { kind, scale }: Part, title: &str, sources: &Sources<'_>) -> String {
     let units = sources.units;
     let along = |axis| {
         let frame = sources.frame;
@@ -263,7 +263,8 @@ pub(super) fn heading(Part { kind, unit }: Part, title: &str, sources: &Sources<
             });
             with_unit(&format!("{title} of {}", symbol(image)), unit)
         }
-        Kind::Detectors => with_unit(title, unit),
+        Kind::Detectors if sound(sources.frame) => with_unit(title, scale),
+        Kind::Detectors => format!("{title}: {scale}"),
         Kind::Fidelity if is_contrast(sources.frame) => "Focus over rms".to_owned(),
         Kind::Difference => "log₁₀ difference".to_owned(),
         _ => title.to_owned(),
@@ -271,13 +272,16 @@ pub(super) fn heading(Part { kind, unit }: Part, title: &str, sources: &Sources<
     format!("{what} over {over}")
 }
 
-/// The units of what the detectors of a scene record.
-fn detector_units(scenario: &Scenario) -> impl Iterator<Item = &'static str> {
+/// What the upright axis of each detector of a scene is: the unit of its record, or, as those of ψ have none, what it measures.
+fn detector_scales(scenario: &Scenario) -> impl Iterator<Item = &'static str> {
     let (equation, rank) = (scenario.model().equation(), scenario.grid().rank());
-    scenario
-        .detectors()
-        .iter()
-        .map(move |detector| detector.unit(equation, rank))
+    (scenario.detectors().iter()).map(move |detector| match (equation, detector.measure) {
+        (Equation::Acoustic, _) => detector.unit(equation, rank),
+        (Equation::Schrodinger, Measure::Value) => "|ψ|",
+        (Equation::Schrodinger, Measure::Flux) => "current",
+        (Equation::Schrodinger, Measure::Peak) => "largest |ψ|²",
+        (Equation::Schrodinger, measure) => measure.as_str(),
+    })
 }
 
 /// The picture's |ψ|² summed along the other axis, times its spacing.
@@ -421,9 +425,9 @@ mod tests {
         assert_eq!(lines(4), [(String::new(), row(6.0))]);
     }
 
-    /// What is plotted of sound has its unit over the plot; detectors with another unit have another plot.
+    /// What is plotted has its unit over the plot, or its measure of ψ; detectors with another one have another plot.
     #[test]
-    fn plots_of_sound_have_units() {
+    fn plots_have_units_or_measures() {
         let told = |measures: &[&str], equation: &str| {
             let mut text = format!("format = 1\n[grid]\nsize = [40, 30]\nspacing = 0.1\n{equation}\n");
             for (n, measure) in measures.iter().enumerate() {
@@ -481,7 +485,11 @@ mod tests {
         let parts = ["Detectors (Pa): d0, d2", "Detectors (J/m): d1"];
         assert_eq!(differ, of(&parts, "Line cut of p (Pa)"));
         let quantum = "[quantum]\n[[packet]]\ncenter = [2.0, 1.5]\nwidth = [0.3]";
-        assert_eq!(told(&[""], quantum), of(&["Detectors: d0"], "Line cut of |ψ|²"));
+        let alone = of(&["Detectors: probability: d0"], "Line cut of |ψ|²");
+        assert_eq!(told(&[""], quantum), alone);
+        let differ = told(&["", "measure = \"peak\"", "as = \"mean\""], quantum);
+        let parts = ["Detectors: probability: d0, d2", "Detectors: largest |ψ|²: d1"];
+        assert_eq!(differ, of(&parts, "Line cut of |ψ|²"));
     }
 
     /// A fast wave that theory predicts is drawn as a band, wherever the points of the line are.

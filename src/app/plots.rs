@@ -104,7 +104,7 @@ impl Kind {
         (
             Self::Detectors,
             "Detectors",
-            "What the scene's detectors record; those with different units stand in plots of their own.",
+            "What the scene's detectors record; those with different units, or different measures of ψ, stand in plots of their own.",
         ),
         (
             Self::Spectrum,
@@ -391,7 +391,7 @@ fn one(ui: &mut Ui, part: Part, title: &str, (size, cut): (egui::Vec2, Option<&m
     let shown = (lines.iter().map(|(line, _)| line)).chain(theory.iter().map(|(_, line)| line));
     let bounds = bounds(kind, shown.flat_map(|(_, points)| points), sources.view);
     let shown = still(
-        Plot::new(("plot", kind as u8, part.unit)),
+        Plot::new(("plot", kind as u8, part.scale)),
         size - vec2(0.0, CAPTION),
         palette,
     )

@@ -5,7 +5,7 @@ use super::theme;
 use super::widgets::{card, fault, figure};
 use crate::engine::Frame;
 use crate::scene::Scenario;
-use egui::{Align2, Key, Modifiers, vec2};
+use egui::{Align2, Key, Modifiers, Pos2, Rect, pos2, vec2};
 
 /// The questions of a scene and the answers to them.
 #[derive(Debug, Default)]
@@ -122,25 +122,27 @@ impl Questions {
         all.any(|(place, expectation)| !expectation.ask.is_empty() && self.hides(place) && self.passed != Some(place))
     }
 
-    /// Shows the question that the run waits at; whether it goes on. A class says one number after the other.
-    pub fn show(&mut self, ctx: &egui::Context, frame: &Frame, (area, class): (egui::Rect, bool)) -> bool {
+    /// Shows the question that the run waits at, in a room in which the picture stands; whether it goes on. A class says one number after the other.
+    pub fn show(&mut self, ctx: &egui::Context, frame: &Frame, ([room, picture], class): ([Rect; 2], bool)) -> bool {
         let Some((place, scenario)) = self.waiting(frame).zip(frame.scenario.as_ref()) else {
             return false;
         };
         let Some(expectation) = scenario.expectations().get(place) else {
             return false;
         };
-        let width = 440.0_f32.min(area.width() - 32.0);
+        let (at, width) = standing(room, picture);
         let mut done = None;
-        let at = (Align2::CENTER_BOTTOM, area.center_bottom() - vec2(0.0, 24.0));
-        card(ctx, "question", at, width, |ui| {
+        card(ctx, "question", (Align2::CENTER_BOTTOM, at), width, |ui| {
             let palette = theme::palette(ui);
             let heading = if class {
                 "What does the class say?"
             } else {
                 "Predict, then run"
             };
-            ui.label(egui::RichText::new(heading).size(12.0).color(palette.accent));
+            // In a low window the question alone says enough.
+            if room.height() >= LOW {
+                ui.label(egui::RichText::new(heading).size(12.0).color(palette.accent));
+            }
             ui.add(egui::Label::new(egui::RichText::new(&expectation.ask).size(15.0).color(palette.strong)).wrap());
             if class && !self.called.is_empty() {
                 guesses::strip(ui, &self.called, None);
@@ -250,6 +252,27 @@ impl Questions {
     }
 }
 
+/// Height of a room for the picture, in points, in which each line of the card hides a good part of it.
+const LOW: f32 = 240.0;
+
+/// Where the lower middle of the card stands, and the width of what it holds: beside the picture where there is room, else over its lower edge, as low as can be.
+fn standing(room: Rect, picture: Rect) -> (Pos2, f32) {
+    const WIDEST: f32 = 440.0;
+    // The field for a number, and what narrower lines would make of the words.
+    const LEAST: f32 = 200.0;
+    // The margins and edges of the card, with a gap to both sides.
+    const BESIDE: f32 = 2.0 * (16.0 + 1.0 + 8.0);
+    let low = room.bottom() - 8.0;
+    let left = Rect::from_x_y_ranges(room.left()..=picture.left(), room.y_range());
+    let right = Rect::from_x_y_ranges(picture.right()..=room.right(), room.y_range());
+    let wider = if right.width() >= left.width() { right } else { left };
+    let beside = wider.width() - BESIDE;
+    if picture.is_positive() && beside >= LEAST && room.height() >= LOW {
+        return (pos2(wider.center().x, low), beside.min(WIDEST));
+    }
+    (pos2(room.center().x, low), (room.width() - BESIDE).clamp(160.0, WIDEST))
+}
+
 /// A number as people type it: a decimal comma, a typographic minus.
 fn number(text: &str) -> Option<f64> {
     let plain = text.trim().replace(',', ".").replace('−', "-");
@@ -258,7 +281,37 @@ fn number(text: &str) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
-    use super::number;
+    use super::{LOW, number, standing};
+    use egui::{Rect, pos2, vec2};
+
+    /// Beside a narrow picture the card hides nothing of it; else it stands at the lower end of the room.
+    #[test]
+    fn the_card_stands_beside_a_narrow_picture() {
+        let room = Rect::from_min_max(pos2(302.0, 33.0), pos2(952.0, 526.0));
+        let card = |room: Rect, picture: Rect| {
+            let (at, width) = standing(room, picture);
+            // As wide as it is with its margins, and a question of some lines high.
+            let size = vec2(width + 34.0, 150.0);
+            Rect::from_min_size(at - vec2(size.x / 2.0, size.y), size)
+        };
+        let narrow = Rect::from_center_size(room.center(), vec2(120.0, 490.0));
+        let beside = card(room, narrow);
+        assert!(
+            !beside.intersects(narrow) && room.contains_rect(beside),
+            "{beside:?} {narrow:?}"
+        );
+        // What was moved to the right has its room at the left.
+        let moved = narrow.translate(vec2(200.0, 0.0));
+        assert!(card(room, moved).right() < moved.left());
+        for wide in [room, room.shrink2(vec2(100.0, 0.0)), Rect::NOTHING] {
+            let below = card(room, wide);
+            assert!((below.width() - 440.0 - 34.0).abs() < 1e-3, "{wide:?}");
+            assert!((below.center().x - room.center().x).abs() < 1e-3 && below.bottom() > room.bottom() - 12.0);
+        }
+        // In a small window it is no wider than the room.
+        let small = Rect::from_min_size(pos2(302.0, 33.0), vec2(330.0, LOW - 40.0));
+        assert!(small.contains_rect(card(small, narrow)));
+    }
 
     #[test]
     fn numbers_are_read_as_people_type_them() {

@@ -124,7 +124,7 @@ fn words(frame: &Frame, is_lesson: bool) -> &'static str {
 const USUAL: egui::Vec2 = vec2(352.0, 46.0);
 
 /// The picture beside the tools, in the middle of which notes stand as well; the whole canvas where that is too narrow for a line of this width, and where the picture is one of two.
-fn beside_tools(canvas: Rect, picture: Rect, width: f32) -> Rect {
+pub(super) fn beside_tools(canvas: Rect, picture: Rect, width: f32) -> Rect {
     let is_one_of_two = picture.width() < 0.75 * canvas.width();
     if is_one_of_two || picture.width() < width + 16.0 {
         canvas

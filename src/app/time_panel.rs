@@ -1,4 +1,4 @@
-//! Δt with its sensible and stable range, and the speed of the picture.
+//! Δt with its recommended and stable range, and the speed of the picture.
 
 use super::theme;
 use super::units::{Unit, Units};
@@ -48,7 +48,7 @@ pub(super) fn advice(ui: &Ui, scenario: &Arc<Scenario>) -> Option<StepAdvice> {
     if let Some((_, advice)) = known.filter(|(of, _)| Arc::ptr_eq(of, scenario)) {
         return Some(advice);
     }
-    let advice = (solver::find(&scenario.solver().method)?.step_advice)(scenario);
+    let advice = solver::find(&scenario.solver().method)?.advice(scenario);
     ui.data_mut(|data| data.insert_temp(id, (Arc::clone(scenario), advice)));
     Some(advice)
 }
@@ -77,7 +77,7 @@ fn step_rows(
     let mut step = present;
     let (low, high) = (advice.auto / 100.0, reach(advice, present));
     let tip = format!(
-        "Sensible up to {}{}. {}",
+        "Recommended up to {}{}. {}",
         unit.show(advice.sensible, 3),
         advice
             .stability_limit
@@ -132,10 +132,10 @@ fn step_rows(
     } else if step > advice.sensible * 1.0001 && standing.own_step {
         hint(
             ui,
-            "Beyond the sensible range by the scene’s own choice: its lesson says what that changes.",
+            "Larger than recommended by the scene’s own choice: its lesson says what that changes.",
         );
     } else if step > advice.sensible * 1.0001 {
-        warning(ui, "Beyond the sensible range: stable, but no longer accurate.");
+        warning(ui, "Larger than recommended: stable, but no longer accurate.");
     }
 }
 
@@ -145,7 +145,7 @@ fn reach(advice: &StepAdvice, present: f64) -> f64 {
     (limit.max(advice.sensible) * 1.25).max(present)
 }
 
-/// A thin bar under the slider: sensible, stable, beyond.
+/// A thin bar under the slider: recommended, stable, beyond.
 fn range_bar(ui: &mut Ui, advice: &StepAdvice, low: f64, high: f64, step: f64) {
     row(ui, "", "", |ui| {
         let width = (ui.available_width() - SLIDER_VALUE).max(40.0);
@@ -159,14 +159,14 @@ fn range_bar(ui: &mut Ui, advice: &StepAdvice, low: f64, high: f64, step: f64) {
             let band = egui::Rect::from_min_max(egui::pos2(from, rect.top() + 2.0), egui::pos2(to, rect.top() + 5.0));
             ui.painter().rect_filled(band, 1.5, color);
         };
-        let sensible = x(advice.sensible);
+        let recommended = x(advice.sensible);
         let stable = advice.stability_limit.map_or(rect.right(), x);
-        band(rect.left(), sensible, palette.right);
-        band(sensible, stable.max(sensible), palette.warning);
-        band(stable.max(sensible), rect.right(), palette.wrong);
+        band(rect.left(), recommended, palette.right);
+        band(recommended, stable.max(recommended), palette.warning);
+        band(stable.max(recommended), rect.right(), palette.wrong);
         ui.painter()
             .vline(x(step), rect.y_range(), egui::Stroke::new(2.0, palette.strong));
-        response.on_hover_text("Green: sensible. Amber: stable, but inaccurate. Red: unstable.");
+        response.on_hover_text("Green: recommended. Amber: stable, but inaccurate. Red: unstable.");
     });
 }
 
@@ -196,4 +196,34 @@ fn speed_row(ui: &mut Ui, steps_per_frame: &mut Option<u64>) -> Option<Command> 
 pub fn change_speed(steps: Option<u64>, running: u64, faster: bool) -> Option<u64> {
     let steps = steps.unwrap_or(running.max(1));
     Some(if faster { steps * 2 } else { steps / 2 }.clamp(1, MOST_STEPS))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::app::units::NONE;
+
+    /// A Δt beyond the advice is called what `ripplon check` calls it.
+    #[test]
+    fn a_large_step_is_larger_than_recommended() {
+        let text = "format = 1\n[grid]\nsize = [40]\nspacing = 1.0\n[quantum]\n[time]\nstep = 0.3\n\
+                    [[packet]]\ncenter = [20.0]\nwidth = [4.0]\n";
+        let (mut file, _) = solver::read_scene_text(text, None, &[]).unwrap();
+        let advice = StepAdvice {
+            auto: 0.1,
+            sensible: 0.2,
+            stability_limit: None,
+            because: "",
+        };
+        let screen = egui::Rect::from_min_size(egui::Pos2::ZERO, vec2(420.0, 500.0));
+        let shapes = theme::drawn(screen, |ui| {
+            step_rows(ui, &mut file, &advice, 0.3, (NONE, Standing::default()));
+        });
+        let told: Vec<String> = theme::texts(&shapes).into_iter().map(|(text, _)| text).collect();
+        assert!(
+            told.iter().any(|text| text.contains("Larger than recommended")),
+            "{told:?}"
+        );
+        assert!(!told.iter().any(|text| text.contains("ensible")), "{told:?}");
+    }
 }

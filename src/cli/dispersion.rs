@@ -148,18 +148,19 @@ fn draw(path: &Path, scenario: &Scenario, report: &DispersionReport) -> anyhow::
     };
     let sound = scenario.model().equation() == Equation::Acoustic;
     let plot = Plot {
-        title: scene::titled(scenario, &format!("ω(k) of the run, {RANGE:.0} dB")),
+        title: scene::titled(scenario, "ω(k) of the run"),
         along: if sound { "k / (rad/m)" } else { "k" }.to_owned(),
         up: if sound { "ω / (rad/s)" } else { "ω" }.to_owned(),
         ground: Some(Ground {
             values: (found.power.iter())
-                .map(|power| (1.0 + 10.0 * power.max(1e-300).log10() / RANGE).max(0.0))
+                .map(|power| (10.0 * power.max(1e-300).log10()).max(-RANGE))
                 .collect(),
             size: [found.wavenumbers.len(), found.frequencies.len()],
             x,
             y,
-            largest: 1.0,
+            levels: [-RANGE, 0.0],
             signed: false,
+            sign: "power / dB".to_owned(),
         }),
         curves: vec![
             named("continuum", curve(x, |k| Some(law.continuum(k))), Shown::Line, 1),

@@ -292,6 +292,21 @@ fn how_many(places: &[Option<[f64; 3]>]) -> String {
     }
 }
 
+/// What was found, and what Born's rule says of it, for an apparatus with an error.
+fn curves(found: Vec<[f64; 2]>, born: Vec<[f64; 2]>, error: f64) -> Vec<Curve> {
+    let curve = |label: &str, points, shown, color| Curve {
+        label: label.to_owned(),
+        points,
+        shown,
+        color,
+    };
+    let rule = if error > 0.0 { "|ψ|² with the error" } else { "|ψ|²" };
+    vec![
+        curve("found", found, Shown::Line, 0),
+        curve(rule, born, Shown::Dashed, 1),
+    ]
+}
+
 /// Places a cell over their expected number, and what Born's rule says of a cell: |ψ|² of the region summed over the other axes, smeared with σ.
 #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^52")]
 fn draw(
@@ -318,29 +333,13 @@ fn draw(
         let from = low + n as f64 * wide;
         [[from, *count], [from + wide, *count]]
     });
-    let curve = |label: &str, points, shown| Curve {
-        label: label.to_owned(),
-        points,
-        shown,
-        color: 0,
-    };
+    let born = density.iter().enumerate().map(|(n, value)| [n as f64 * a, *value]);
     let title = scene::titled(scenario, &how_many(places));
     let plot = Plot {
         title: title.clone(),
         along: "x".to_owned(),
         up: "probability / length".to_owned(),
-        curves: vec![
-            curve("found", steps.collect(), Shown::Line),
-            curve(
-                "|ψ|²",
-                density
-                    .iter()
-                    .enumerate()
-                    .map(|(n, value)| [n as f64 * a, *value])
-                    .collect(),
-                Shown::Dashed,
-            ),
-        ],
+        curves: curves(steps.collect(), born.collect(), measurement.width),
         ..Plot::default()
     };
     let about = About {
@@ -353,6 +352,19 @@ fn draw(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// They run over each other: colours tell them apart, and the legend says which is which.
+    #[test]
+    fn what_was_found_and_what_was_expected_look_different() {
+        for (error, rule) in [(0.0, "|ψ|²"), (0.5, "|ψ|² with the error")] {
+            let both = curves(vec![[0.0, 1.0]], vec![[0.0, 0.9]], error);
+            let look = |n: usize| (both[n].label.as_str(), both[n].shown, both[n].color);
+            assert_eq!(
+                [look(0), look(1)],
+                [("found", Shown::Line, 0), (rule, Shown::Dashed, 1)]
+            );
+        }
+    }
 
     #[test]
     fn a_plot_says_how_many_positions_were_found() {

@@ -299,11 +299,12 @@ impl Outputs {
 #[expect(clippy::cast_precision_loss, reason = "step numbers are far below 2^53")]
 fn cells(row: &Row, scenario: &Scenario, with_state: bool) -> Vec<f64> {
     let rank = scenario.grid().rank();
+    let known = |value: f64| if value.is_nan() { Taps::ABSENT } else { value };
     let mut values = vec![row.step as f64, row.time];
-    values.extend(row.observables.values(rank));
+    // The place of nothing, like the fidelity to nothing, is an empty cell.
+    values.extend(row.observables.values(rank).into_iter().map(known));
     // Rows of a checkpoint do not have them.
     if scenario.mirror().is_some() {
-        let known = |value: f64| if value.is_nan() { Taps::ABSENT } else { value };
         let of = |refocus: Refocus| refocus.values().map(known);
         values.extend(row.refocus.map_or([Taps::ABSENT; 6], of));
     }

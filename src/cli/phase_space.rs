@@ -14,12 +14,13 @@ use crate::scene::Scenario;
 use crate::solver::Taps;
 use clap::Args;
 use std::f64::consts::PI;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 /// Which functions are written, and where.
 #[derive(Args, Debug)]
 pub struct PhaseSpaceArgs {
-    /// Write Wigner's function of ψ at the end (scenes on a line; .png, or .npy of shape (momenta, positions), −π/a first)
+    /// Write Wigner's function of ψ at the end (scenes on a line; .png of the momenta at which something is seen, or .npy of shape (momenta, positions), −π/a first)
     #[arg(long, value_name = "F")]
     wigner: Option<PathBuf>,
     /// Write Husimi's function of ψ at the end (likewise .png or .npy)
@@ -121,28 +122,15 @@ fn has_ending(path: &Path, ending: &str) -> bool {
 }
 
 /// A picture with axes, or the numbers.
-#[expect(clippy::cast_precision_loss, reason = "site numbers are far below 2^52")]
 fn save(path: &Path, scenario: &Scenario, found: &PhaseSpace, what: &str, signed: bool) -> anyhow::Result<()> {
     if has_ending(path, "npy") {
         return Ok(npy::save_plane(path, [found.sites, found.sites], &found.values)?);
     }
-    let [low, high] = found.range();
-    let half = found.spacing / 2.0;
-    let step = found.momentum(1) - found.momentum(0);
-    let lowest = found.momentum(0) - step / 2.0;
     let plot = Plot {
-        title: super::scene::titled(scenario, &with_range(what, [low, high])),
+        title: super::scene::titled(scenario, &with_range(what, found.range())),
         along: "x".to_owned(),
         up: "k".to_owned(),
-        ground: Some(Ground {
-            values: found.values.clone(),
-            size: [found.sites; 2],
-            x: [-half, found.sites as f64 * found.spacing - half],
-            y: [lowest, lowest + found.sites as f64 * step],
-            // W is nowhere beyond 1/π, Q not beyond half of that.
-            largest: high.max(-low).clamp(1e-300, 1.0 / PI),
-            signed,
-        }),
+        ground: Some(ground(found, signed)),
         ..Plot::default()
     };
     let about = About {
@@ -150,6 +138,47 @@ fn save(path: &Path, scenario: &Scenario, found: &PhaseSpace, what: &str, signed
         ..About::of(scenario)
     };
     Ok(export::png::save(path, &plot.draw(1200, 1000), &about)?)
+}
+
+/// The cells of a picture: all places, and the momenta at which something is seen.
+#[expect(clippy::cast_precision_loss, reason = "site numbers are far below 2^52")]
+fn ground(found: &PhaseSpace, signed: bool) -> Ground {
+    let [low, high] = found.range();
+    // W is nowhere beyond 1/π, Q not beyond half of that.
+    let largest = high.max(-low).clamp(0.0, 1.0 / PI);
+    let rows = occupied(found);
+    let half = found.spacing / 2.0;
+    let step = found.momentum(1) - found.momentum(0);
+    let lowest = found.momentum(rows.start) - step / 2.0;
+    Ground {
+        values: found.values[found.sites * rows.start..found.sites * rows.end].to_vec(),
+        size: [found.sites, rows.len()],
+        x: [-half, found.sites as f64 * found.spacing - half],
+        y: [lowest, lowest + rows.len() as f64 * step],
+        levels: [if signed { -largest } else { 0.0 }, largest],
+        signed,
+        sign: if signed { "W" } else { "Q" }.to_owned(),
+    }
+}
+
+/// The rows of momenta from the first to the last in which something is seen, with some air; all if nothing is.
+fn occupied(found: &PhaseSpace) -> Range<usize> {
+    /// A colour map has that many colours: smaller values look like 0.
+    const COLORS: f64 = 256.0;
+    /// Fewer rows would be bands rather than a picture.
+    const LEAST: usize = 32;
+    let [low, high] = found.range();
+    let least = high.max(-low) / COLORS;
+    let is_seen = |row: &usize| {
+        let values = &found.values[found.sites * row..found.sites * (row + 1)];
+        values.iter().any(|value| value.abs() > least)
+    };
+    let all = 0..found.sites;
+    let Some((first, last)) = all.clone().find(is_seen).zip(all.clone().rfind(is_seen)) else {
+        return all;
+    };
+    let air = ((last - first) / 5).max(LEAST.saturating_sub(last - first) / 2);
+    first.saturating_sub(air)..(last + 1 + air).min(found.sites)
 }
 
 /// The line above a picture, with the smallest and the largest value.
@@ -181,6 +210,33 @@ fn marginals(path: &Path, grid: &Grid, field: &FieldData) -> anyhow::Result<()> 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Of 256 momenta those from 140 to 180 have something that is seen: with a fifth of them on both sides, and no others.
+    #[test]
+    fn a_picture_spans_the_momenta_that_a_wave_has() {
+        let mut found = PhaseSpace {
+            sites: 256,
+            spacing: 0.5,
+            values: vec![0.0; 256 * 256],
+        };
+        assert_eq!(occupied(&found), 0..256, "nothing is seen");
+        found.values[256 * 140 + 30] = 0.3;
+        found.values[256 * 180 + 90] = -0.1;
+        found.values[256 * 20 + 90] = 0.001;
+        let ground = super::ground(&found, true);
+        assert_eq!((ground.size, ground.values.len()), ([256, 57], 256 * 57));
+        assert!(ground.values[256 * 8 + 30] > 0.0, "the row of 140 is the ninth");
+        let step = 2.0 * PI / (256.0 * 0.5);
+        for (end, row) in ground.y.into_iter().zip([132.0, 189.0]) {
+            assert!((end - (row - 0.5 - 128.0) * step).abs() < 1e-12, "{end}");
+        }
+        assert_eq!((ground.levels, ground.sign.as_str()), ([-0.3, 0.3], "W"));
+        // A single momentum has neighbours.
+        found.values.fill(0.0);
+        found.values[256 * 3] = 0.1;
+        assert_eq!(occupied(&found), 0..20);
+        assert!(super::ground(&found, false).levels[0].abs() < 1e-15);
+    }
 
     /// As along the axes: the sign of a negative number is a minus, not a hyphen.
     #[test]

@@ -3,7 +3,7 @@
 use super::numbers::whole;
 use super::run::{short, time};
 use super::terminal::{say, tell};
-use super::{InputError, Interrupt, SceneArgs, named};
+use super::{InputError, Interrupt, SceneArgs, named, verdicts};
 use crate::engine::Engine;
 use crate::export::film::{self, Script, Shot};
 use crate::export::pair::{Pair, PairError, Show};
@@ -194,9 +194,10 @@ fn painter(
     look: &Look,
     time_step: f64,
 ) -> anyhow::Result<Box<dyn Shot>> {
+    let claims = verdicts::claims(&args.scene.scene, set, scenario);
     if args.against.is_empty() {
         let painter = Painter::new(Arc::clone(scenario), look, time_step).map_err(|error| wrong(&error))?;
-        return Ok(Box::new(painter));
+        return Ok(Box::new(painter.with_claims(claims)));
     }
     let set: Vec<String> = set.iter().chain(&args.against).cloned().collect();
     let read = solver::read_scene(&args.scene.scene, &set);
@@ -216,8 +217,9 @@ fn painter(
     } else {
         Show::Beside
     };
+    let claims = [claims, verdicts::claims(&args.scene.scene, &set, &other)];
     match Pair::new(scenario, Arc::new(other.titled(title)), look, time_step, show) {
-        Ok(pair) => Ok(Box::new(pair)),
+        Ok(pair) => Ok(Box::new(pair.with_claims(claims))),
         Err(PairError::Engine(error)) => Err(error.into()),
         Err(error) => Err(wrong(&error)),
     }

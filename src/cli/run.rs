@@ -207,7 +207,8 @@ pub(super) fn run(args: &RunArgs) -> anyhow::Result<()> {
             Err(error) => failed.push(error.into()),
         }
     }
-    let unsure = verdicts::print(&engine, &verdicts::claims(&args.scene, &engine));
+    let claims = verdicts::claims(&args.scene.scene, &args.scene.set, engine.scenario());
+    let unsure = verdicts::print(&engine, &claims);
     all_told(failed)?;
     if let Some(path) = args.gains.as_ref().filter(|_| end.reached) {
         say!("{}", gains::write(path, &args.scene, &mut engine)?);
@@ -549,11 +550,15 @@ pub(super) fn within(value: f64, tolerance: f64) -> String {
     text.strip_suffix("e0").map_or(text.clone(), str::to_owned)
 }
 
-/// A number without meaningless digits: 40.000000000001 is 40.
+/// A number without meaningless digits: 40.000000000001 is 40, and a millionth 1e-6.
 pub(super) fn short(value: f64) -> String {
     let magnitude = value.abs();
     if magnitude != 0.0 && !(1e-4..1e6).contains(&magnitude) {
-        return format!("{value:.4e}");
+        let text = format!("{value:.4e}");
+        let Some((digits, power)) = text.split_once('e') else {
+            return text;
+        };
+        return format!("{}e{power}", digits.trim_end_matches('0').trim_end_matches('.'));
     }
     let text = format!("{value:.6}");
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
@@ -561,13 +566,29 @@ pub(super) fn short(value: f64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{not_right, within};
+    use super::{not_right, short, within};
 
     #[test]
     fn one_is_and_several_are() {
         assert_eq!(not_right(1, 2), "1 of 2 predictions is not right");
         assert_eq!(not_right(2, 3), "2 of 3 predictions are not right");
         assert_eq!(not_right(1, 1), "1 of 1 prediction is not right");
+    }
+
+    #[test]
+    fn zeros_that_say_nothing_are_left_out() {
+        for (value, text) in [
+            (1e-6, "1e-6"),
+            (-2.5e-7, "-2.5e-7"),
+            (6.00123e-5, "6.0012e-5"),
+            (1e10, "1e10"),
+            (40.000_000_000_001, "40"),
+            (0.0, "0"),
+            (f64::INFINITY, "inf"),
+            (f64::NAN, "NaN"),
+        ] {
+            assert_eq!(short(value), text);
+        }
     }
 
     #[test]

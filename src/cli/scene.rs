@@ -63,11 +63,11 @@ pub(super) fn print_note(engine: &crate::engine::Engine, end: Option<f64>) {
     let Some(step) = scenario.time().step.filter(|_| scenario.expectations().is_empty()) else {
         return;
     };
-    let advice = solver::find(&scenario.solver().method).map(|method| (method.step_advice)(scenario));
+    let advice = solver::find(&scenario.solver().method).map(|method| method.advice(scenario));
     let [_, second] = units_of(scenario);
     if let Some(advice) = advice.filter(|advice| step > advice.sensible * 1.0001) {
         tell!(
-            "note: Δt = {step}{second} is larger than the sensible {}{second}: the result will not be accurate; reduce time.step or write \"auto\"",
+            "note: Δt = {step}{second} is larger than the recommended {}{second}: the result will not be accurate; reduce time.step or write \"auto\"",
             super::run::short(advice.sensible)
         );
     }

@@ -204,9 +204,11 @@ pub(super) fn verdicts(engine: &Engine) -> String {
     let mut rows = vec![head.to_vec()];
     for (expectation, verdict) in scenario.expectations().iter().zip(engine.verdicts()) {
         let digits = |value: f64| typeset(&within(value, expectation.tolerance));
+        let own_unit = expectation.subject.unit(scenario);
+        let with_unit = |value: String| format!("{value} {own_unit}").trim_end().to_owned();
         let (measured, word) = match verdict {
-            Verdict::Right(value) => (digits(*value), "<span class=\"right\">agrees</span>"),
-            Verdict::Wrong(value) => (digits(*value), "<span class=\"wrong\">disagrees</span>"),
+            Verdict::Right(value) => (with_unit(digits(*value)), "<span class=\"right\">agrees</span>"),
+            Verdict::Wrong(value) => (with_unit(digits(*value)), "<span class=\"wrong\">disagrees</span>"),
             Verdict::Pending => (String::new(), "not reached"),
         };
         let at = match verdict {
@@ -216,7 +218,11 @@ pub(super) fn verdicts(engine: &Engine) -> String {
         rows.push(vec![
             escape(&expectation.subject.in_words(scenario.detectors())),
             format!("{at}{unit}"),
-            format!("{} ± {}", digits(expectation.value), figure(expectation.tolerance)),
+            with_unit(format!(
+                "{} ± {}",
+                digits(expectation.value),
+                figure(expectation.tolerance)
+            )),
             measured,
             word.to_owned(),
             inline(expectation.because.trim()),

@@ -1,14 +1,15 @@
 //! `ripplon sweep`: one run for each of several values, and its measured quantities.
 
 use super::named;
+use super::run::short;
 use super::sweep_table::Table;
 use super::terminal::{self, all_told, say, tell};
 use super::{InputError, Interrupt, SceneArgs, scene};
 use crate::engine::sweep::{Stop, SweepError, SweepPlan, SweepPoint};
 use crate::export::plot::{Curve, Plot, Shown};
 use crate::export::{self, About};
-use crate::scene::Faults;
-use crate::scene::sweep::{Axis, Quantity, Sweep, SweepFault, Theory};
+use crate::scene::sweep::{Axis, Quantity, Sweep, SweepFault, Theory, has_two_meanings};
+use crate::scene::{Faults, Scenario};
 use anyhow::bail;
 use clap::Args;
 use indicatif::ProgressBar;
@@ -70,6 +71,7 @@ pub(super) fn run(args: &SweepArgs) -> anyhow::Result<()> {
         return Err(InputError(message).into());
     }
     as_input(plan.check())?;
+    tell_detectors(&scenario, &plan.sweep);
     let known = match &args.csv {
         Some(path) if path.exists() => table.read(path, &plan)?,
         _ => Vec::new(),
@@ -88,8 +90,47 @@ pub(super) fn run(args: &SweepArgs) -> anyhow::Result<()> {
     if let Some(path) = &args.plot {
         failed.extend(draw(path, &plan, &outcome.points, &title).err());
     }
+    for line in nearest_steps(&plan, &outcome.points, scene::units_of(&scenario)[1]) {
+        tell!("note: {line}");
+    }
     failed.extend(conclude(&plan, &outcome, runs).err());
     all_told(failed)
+}
+
+/// Notes names that could also mean an observable, which a detector takes.
+fn tell_detectors(scenario: &Scenario, sweep: &Sweep) {
+    let mut told: Vec<&str> = Vec::new();
+    for name in sweep.measures.iter().flat_map(Quantity::names) {
+        if has_two_meanings(scenario, name) && !told.contains(&name) {
+            tell!(
+                "note: `{name}` is measured by the detector of that name; for the observable, give the detector another name"
+            );
+            told.push(name);
+        }
+    }
+}
+
+/// For each quantity that runs measured beside its time, how far, and in which run furthest; `second` is the unit.
+fn nearest_steps(plan: &SweepPlan, points: &[SweepPoint], second: &str) -> Vec<String> {
+    let told = |(place, quantity): (usize, &Quantity)| {
+        // Where figures do not tell the times apart there is nothing to say.
+        let beside = points
+            .iter()
+            .filter_map(|point| Some((point, (*point.beside.get(place)?)?)))
+            .filter(|(_, [at, own])| short(*at) != short(*own));
+        let count = beside.clone().count();
+        let apart = |[at, own]: &[f64; 2]| (own - at).abs();
+        let (point, [at, own]) = beside.max_by(|one, other| apart(&one.1).total_cmp(&apart(&other.1)))?;
+        let runs = crate::units::counted(count as u64, "run");
+        let settings = plan.settings(&plan.values(point.number)).join(", ");
+        Some(format!(
+            "{}: no step of {runs} leads to t = {}{second}; it was measured at the nearest one, furthest at t = {}{second} with {settings}",
+            quantity.text(),
+            short(at),
+            short(own)
+        ))
+    };
+    plan.sweep.measures.iter().enumerate().filter_map(told).collect()
 }
 
 /// The outcome of a sweep.

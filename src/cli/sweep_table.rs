@@ -136,6 +136,8 @@ impl Table {
             points.push(SweepPoint {
                 number: *place,
                 measured,
+                // A table does not say.
+                beside: Vec::new(),
                 theory: as_input(plan.theory(&plan.values(*place)))?,
             });
         }

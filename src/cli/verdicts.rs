@@ -1,22 +1,22 @@
 //! The verdicts on a scene's predictions at the end of a run.
 
-use super::SceneArgs;
 use super::run::{short, within};
 use super::scene::units_of;
 use super::terminal::say;
 use crate::engine::expectations::judged_at;
 use crate::engine::{Engine, Verdict};
+use crate::scene::Scenario;
 use crate::scene::scenario::{Claims, Subject};
 use crate::solver;
 
-/// Which predictions are made of the scene as `--set` has changed it: not those that the file makes of other physics.
-pub(super) fn claims(args: &SceneArgs, engine: &Engine) -> Claims {
-    if args.set.is_empty() {
+/// Which predictions are made of the scene as `set` has changed it: not those that the file makes of other physics.
+pub(super) fn claims(scene: &str, set: &[String], now: &Scenario) -> Claims {
+    if set.is_empty() {
         return Claims::default();
     }
     // A file that is no scene without --set predicts nothing of one.
-    let own = solver::read_scene(&args.scene, &[]).ok();
-    own.map_or_else(Claims::default, |(then, _)| Claims::of(engine.scenario().file(), &then))
+    let own = solver::read_scene(scene, &[]).ok();
+    own.map_or_else(Claims::default, |(then, _)| Claims::of(now.file(), &then))
 }
 
 /// Says every expectation with its verdict; returns how many are not right.

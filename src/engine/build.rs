@@ -93,7 +93,7 @@ pub fn estimate(scenario: &Scenario, probe: Option<Duration>) -> Result<Estimate
     Ok(Estimate {
         memory: (method.memory)(scenario),
         time_step,
-        advice: (method.step_advice)(scenario),
+        advice: method.advice(scenario),
         steps,
         responses: responses(method, scenario, time_step),
         records: record_bytes(

@@ -439,13 +439,13 @@ impl Engine {
     /// Notes that the field is not finite.
     fn not_finite(&mut self) -> EngineError {
         let clock = self.clock();
-        let advice = crate::solver::find(&self.scenario.solver().method)
-            .map(|method| (method.step_advice)(&self.scenario).sensible);
+        let advice =
+            crate::solver::find(&self.scenario.solver().method).map(|method| method.advice(&self.scenario).sensible);
         let step = clock.time_step.abs();
         let remedy = match advice {
             Some(sensible) if step > sensible => {
                 format!(
-                    "Δt = {step} is larger than the sensible {sensible:.3e}: reduce time.step, or change a formula in a [[layer]] that divides by zero or grows without bound, then reset"
+                    "Δt = {step} is larger than the recommended {sensible:.3e}: reduce time.step, or change a formula in a [[layer]] that divides by zero or grows without bound, then reset"
                 )
             }
             _ => "look for a formula in a [[layer]] that divides by zero or grows without bound, or a very strong \

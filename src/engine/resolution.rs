@@ -2,10 +2,12 @@
 
 mod absorbed;
 mod hidden;
+mod idle;
 mod losses;
 mod quantum;
 mod rounded;
 
+pub use idle::layers as idle_layers;
 pub use losses::strongest as strongest_loss;
 
 use super::dispersion;
@@ -73,22 +75,6 @@ pub fn not_covered(scenario: &Scenario, time_step: f64, end: Option<f64>) -> Vec
         .chain(hidden::told(scenario))
         .chain(absorbed::told(scenario, time_step))
         .chain(rounded::told(scenario, time_step, end))
-        .collect()
-}
-
-/// Layers that contain no site and so have no effect.
-pub fn idle_layers(scenario: &Scenario) -> Vec<String> {
-    let grid = scenario.grid();
-    let layers = scenario.medium().layers().iter().enumerate();
-    layers
-        .filter(|(_, layer)| !layer.shape.holds_a_site(grid))
-        .map(|(number, layer)| {
-            format!(
-                "layer.{number} ({}) holds no site of the grid and changes nothing: sites are {} apart; enlarge it, or move it into the grid",
-                layer.sets.as_str(),
-                grid.spacing()
-            )
-        })
         .collect()
 }
 
@@ -265,30 +251,6 @@ mod tests {
             told.starts_with("Only 3.4 sites per wavelength at 100.0 Hz ahead of what moves"),
             "{told}"
         );
-    }
-
-    #[test]
-    fn layers_between_sites_are_told() {
-        let told = |shape: &str| {
-            let text = format!(
-                "format = 1\n[grid]\nsize = [64, 32]\nspacing = 0.5\n[quantum]\n[[packet]]\ncenter = [8.0, 8.0]\nwidth = 2.0\n[[layer]]\nsets = \"wall\"\n{shape}\n"
-            );
-            let (_, scenario) = solver::read_scene_text(&text, None, &[]).unwrap();
-            idle_layers(&scenario).join("\n")
-        };
-        for shape in [
-            "shape = \"box\"\nmin = [200.0, 0.0]\nmax = [210.0, 9.0]",
-            "shape = \"box\"\nmin = [20.1, 0.0]\nmax = [20.4, 9.0]",
-            "shape = \"disk\"\ncenter = [20.25, 4.25]\nradius = 0.3",
-        ] {
-            assert!(told(shape).starts_with("layer.0 (wall) holds no site"), "{shape}");
-        }
-        for shape in [
-            "shape = \"box\"\nmin = [20.1, 0.0]\nmax = [20.5, 9.0]",
-            "shape = \"ring\"\ncenter = [20.0, 8.0]\ninner = 2.0\nouter = 3.0",
-        ] {
-            assert_eq!(told(shape), "", "{shape}");
-        }
     }
 
     /// Steps of 0.1 ms sample up to 5 kHz: 6 and 14 kHz are taken for 4 kHz. What they sample and the grid does not carry decays beside its source.

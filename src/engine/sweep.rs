@@ -79,6 +79,8 @@ pub struct SweepPoint {
     pub number: usize,
     /// What was measured, in the order of the sweep.
     pub measured: Vec<f64>,
+    /// For each that was measured beside its time, which no step led to: that time, and the time of the nearest step.
+    pub beside: Vec<Option<[f64; 2]>>,
     /// The theoretical value of the first.
     pub theory: Option<f64>,
 }
@@ -221,10 +223,13 @@ impl SweepPlan {
             error,
         };
         let measured = run(scenario, &wanted, stop).map_err(failed)?;
-        let Some(measured) = measured else { return Ok(None) };
+        let Some((measured, beside)) = measured.map(|all| all.into_iter().unzip()) else {
+            return Ok(None);
+        };
         Ok(Some(SweepPoint {
             number,
             measured,
+            beside,
             theory: self.theory(&values)?,
         }))
     }
@@ -314,8 +319,11 @@ fn on_steps(engine: Engine, times: &[f64]) -> Result<Engine, EngineError> {
     }
 }
 
+/// What was measured at the step nearest to a time; that time and the step's, where they differ.
+type Measured = (f64, Option<[f64; 2]>);
+
 /// The values of some subjects at their times.
-fn run(scenario: Scenario, wanted: &[Wanted], stop: &Stop) -> Result<Option<Vec<f64>>, EngineError> {
+fn run(scenario: Scenario, wanted: &[Wanted], stop: &Stop) -> Result<Option<Vec<Measured>>, EngineError> {
     let times: Vec<f64> = wanted.iter().map(|own| own.at).collect();
     let mut engine = on_steps(Engine::new(Arc::new(scenario))?, &times)?;
     engine.set_watch(Box::new({
@@ -328,18 +336,22 @@ fn run(scenario: Scenario, wanted: &[Wanted], stop: &Stop) -> Result<Option<Vec<
     }
     let mut order: Vec<usize> = (0..wanted.len()).collect();
     order.sort_by(|a, b| wanted[*a].at.total_cmp(&wanted[*b].at));
-    let mut values = vec![f64::NAN; wanted.len()];
+    let mut values = vec![(f64::NAN, None); wanted.len()];
     for place in order {
         let Wanted { subject, beside, at } = &wanted[place];
         let end = engine.run_until(*at, &mut |_, _| ends(stop()))?;
         if !end.reached || stop() {
             return Ok(None);
         }
-        values[place] = engine.value_of(subject)?.unwrap_or(f64::NAN);
+        let mut value = engine.value_of(subject)?.unwrap_or(f64::NAN);
         if let Some(beside) = beside {
             let other = engine.value_of(beside)?.unwrap_or(f64::NAN);
-            values[place] = (values[place] - other) / (values[place] + other);
+            value = (value - other) / (value + other);
         }
+        let clock = engine.clock();
+        // What is left of rounding is no difference.
+        let is_beside = (clock.time - at).abs() > 1e-6 * clock.time_step.abs();
+        values[place] = (value, is_beside.then_some([*at, clock.time]));
     }
     Ok(Some(values))
 }

@@ -8,6 +8,7 @@ use super::text::{Align, Style};
 use super::theme::Theme;
 use crate::engine::expectations::judged_at;
 use crate::engine::{Engine, Verdict};
+use crate::scene::scenario::Expectation;
 use std::sync::Arc;
 
 /// Facts on the first card, predictions on the last one.
@@ -75,21 +76,13 @@ impl Painter {
     pub(super) fn end_card(&mut self, engine: &Engine) {
         let scenario = Arc::clone(engine.scenario());
         let unit = scenario.model().equation().time_unit();
-        let all = scenario.expectations().iter().zip(engine.verdicts());
+        let all = scenario.expectations().iter().zip(engine.verdicts()).enumerate();
         let rows: Vec<[String; 3]> = all
             .take(MOST)
-            .map(|(expectation, verdict)| {
+            .map(|(place, (expectation, verdict))| {
                 let what = expectation.subject.in_words(scenario.detectors());
-                let (measured, word) = match verdict {
-                    Verdict::Right(value) => (figure(*value), "agrees"),
-                    Verdict::Wrong(value) => (figure(*value), "disagrees"),
-                    Verdict::Pending => ("–".to_owned(), "not reached"),
-                };
-                let values = format!(
-                    "predicted {} ± {}, measured {measured}",
-                    figure(expectation.value),
-                    figure(expectation.tolerance)
-                );
+                let word = word_of(*verdict, self.claims.expects(place));
+                let values = values_of(expectation, *verdict, expectation.subject.unit(&scenario));
                 let at = match verdict {
                     Verdict::Pending => figure(expectation.at),
                     _ => judged_at(expectation.at, &engine.clock(), figure),
@@ -202,6 +195,27 @@ impl Row {
     }
 }
 
+/// What was predicted and what was measured, with their unit if they have one.
+fn values_of(expectation: &Expectation, verdict: Verdict, unit: &str) -> String {
+    let with_unit = |value: String| format!("{value} {unit}").trim_end().to_owned();
+    let measured = (verdict.measured()).map_or("–".to_owned(), |value| with_unit(figure(value)));
+    let tolerance = with_unit(figure(expectation.tolerance));
+    format!(
+        "predicted {} ± {tolerance}, measured {measured}",
+        figure(expectation.value)
+    )
+}
+
+/// A verdict in words, of a prediction that is made of the scene or not: one that is not can be right, but not wrong.
+fn word_of(verdict: Verdict, holds: bool) -> &'static str {
+    match verdict {
+        Verdict::Right(_) => "agrees",
+        Verdict::Wrong(_) if holds => "disagrees",
+        Verdict::Wrong(_) => "not judged",
+        Verdict::Pending => "not reached",
+    }
+}
+
 /// The colour of a verdict on the ground of a theme.
 fn verdict_color(theme: &Theme, word: &str) -> [u8; 3] {
     match (theme.ground[0] < 128, word) {
@@ -216,6 +230,43 @@ fn verdict_color(theme: &Theme, word: &str) -> [u8; 3] {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Of sound values have units, as in the window and on the command line; a minus is no hyphen, and a power of ten is raised.
+    #[test]
+    fn predicted_and_measured_values_have_their_unit() {
+        let of = |name: &str, verdict| {
+            let preset = crate::scene::presets::find(name).unwrap();
+            let (_, scenario) = crate::solver::read_scene_text(preset.text, None, &[]).unwrap();
+            let expectation = Expectation {
+                value: -0.25,
+                tolerance: 2e-5,
+                ..scenario.expectations()[0].clone()
+            };
+            let unit = expectation.subject.unit(&scenario);
+            values_of(&expectation, verdict, unit)
+        };
+        assert_eq!(
+            of("tube", Verdict::Right(-0.250_01)),
+            "predicted −0.25 ± 2 × 10⁻⁵ Pa, measured −0.25001 Pa"
+        );
+        assert_eq!(
+            of("tube", Verdict::Pending),
+            "predicted −0.25 ± 2 × 10⁻⁵ Pa, measured –"
+        );
+        assert_eq!(
+            of("tunnelling", Verdict::Wrong(0.5)),
+            "predicted −0.25 ± 2 × 10⁻⁵, measured 0.5"
+        );
+    }
+
+    /// What holds of another scene all the same agrees, and what does not is not wrong.
+    #[test]
+    fn predictions_of_another_scene_are_not_judged() {
+        assert_eq!(word_of(Verdict::Wrong(1.0), true), "disagrees");
+        assert_eq!(word_of(Verdict::Wrong(1.0), false), "not judged");
+        assert_eq!(word_of(Verdict::Right(1.0), false), "agrees");
+        assert_eq!(word_of(Verdict::Pending, false), "not reached");
+    }
 
     const WORDS: &str = "Two slits under a title that is far too long for a picture that stands upright on a telephone";
 

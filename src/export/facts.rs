@@ -63,7 +63,7 @@ pub fn rows(file: &SceneFile, scenario: &Scenario, time_step: f64) -> Vec<(Strin
         row("Source", format!("{signal}, {place}{moves}"));
     }
     for layer in &file.layers {
-        row("Layer", of_layer(layer));
+        row("Layer", of_layer(layer, sound));
     }
     if let Some(mirror) = &file.mirror {
         row("Mirror", mirror.method.as_str().to_owned());
@@ -196,11 +196,12 @@ fn of_detector(detector: &Detector, scenario: &Scenario) -> String {
     format!("{}: {reading}{what}{unit} {place}", detector.name)
 }
 
-fn of_layer(layer: &LayerFile) -> String {
+/// What a layer sets, to which value, and where; `sound` has units.
+fn of_layer(layer: &LayerFile, sound: bool) -> String {
     let shape = layer.shape.as_str();
     let value = match &layer.value {
         _ if layer.sets == Sets::Wall => String::new(),
-        Some(ValueFile::Number(number)) => format!(" = {}", figure(*number)),
+        Some(ValueFile::Number(number)) => format!(" = {}{}", figure(*number), unit_of(layer.sets, sound)),
         Some(ValueFile::Formula(formula)) => format!(" = {formula}"),
         None => String::new(),
     };
@@ -208,7 +209,18 @@ fn of_layer(layer: &LayerFile) -> String {
         .drive
         .as_ref()
         .map_or(String::new(), |drive| format!(", times {drive}"));
-    format!("{}, {shape}{value}{driven}", layer.sets.as_str())
+    format!("{}{value}{driven}, {shape}", layer.sets.as_str())
+}
+
+/// The unit behind a number that a layer sets.
+fn unit_of(sets: Sets, sound: bool) -> &'static str {
+    match sets {
+        Sets::Speed => " m/s",
+        Sets::Density => " kg/m³",
+        Sets::Attenuation => " dB/m",
+        Sets::Absorption if sound => " s⁻¹",
+        _ => "",
+    }
 }
 
 #[cfg(test)]
@@ -231,6 +243,10 @@ mod tests {
         assert_eq!(detectors.len(), 4);
         assert_eq!(detectors[0], "middle: pressure in Pa at (4.3904, 4.3904) m");
         assert_eq!(detectors[3], "all: energy in J/m everywhere");
+        let preset = presets::find("snell").unwrap();
+        let (file, scenario) = solver::read_scene_text(preset.text, None, &[]).unwrap();
+        let layer = ("Layer".to_owned(), "speed = 3000 m/s, box".to_owned());
+        assert!(rows(&file, &scenario, 1e-6).contains(&layer));
         let preset = presets::find("doppler").unwrap();
         let (file, scenario) = solver::read_scene_text(preset.text, None, &[]).unwrap();
         let source = "sine, 245 Hz, at (4, 6) m at the start, moving with (171.5, 0) m/s";

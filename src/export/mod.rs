@@ -7,6 +7,7 @@ pub mod apng;
 mod behind;
 mod cards;
 pub mod chart;
+mod color_bar;
 pub mod csv;
 pub mod ending;
 pub mod errand;

@@ -7,8 +7,9 @@
 //!                       complex or real numbers, C order: (nx,), (ny, nx) or (nz, ny, nx); axisLabels, gridSpacing, gridGlobalOffset, …
 //! ```
 //!
-//! A snapshot is written as it comes; some hundred bytes per snapshot stay in memory. A file that is not
-//! [finished](Snapshots::finish) cannot be read: the library writes what names its contents at the end. One that could
+//! A snapshot is written as it comes; some hundred bytes per snapshot stay in memory. Readers see the snapshots up to
+//! the last [table of contents](Snapshots::settle): the library writes one when it closes the file. It writes over the
+//! table before, in some milliseconds (0.7 s at 10,000 snapshots) during which the file cannot be read. A file that could
 //! not take a snapshot can be finished with those before it, and a finished one takes [more](Snapshots::go_on). Source: A. Huebl et al. 2015, openPMD 1.1.0, doi:10.5281/zenodo.1167843.
 
 use crate::field::FieldData;
@@ -173,6 +174,26 @@ impl Snapshots {
             FieldData::Float32(values) => self.write(&fields, values),
             FieldData::Float64(values) => self.write(&fields, values),
         }
+    }
+
+    /// Writes a table of contents, so that the file at `path`, which is this one, can be read with the snapshots so far, and
+    /// goes on with it.
+    ///
+    /// # Errors
+    /// If the disk is full.
+    pub fn settle(self, path: &Path) -> Result<Self, Hdf5Error> {
+        let mesh = self.mesh.clone();
+        self.finish()?;
+        Self::go_on(path, mesh, &[])
+    }
+
+    /// Sees whether the file at `path` has a table of contents.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    pub fn readable(path: &Path) -> Result<(), Hdf5Error> {
+        let file = H5File::options().no_locking().open(path)?;
+        file.root_group().group("data")?.group_names().map(drop)
     }
 
     /// Completes the file.

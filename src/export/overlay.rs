@@ -1,9 +1,10 @@
 //! Title, clock, colour bar and scale bar around a field, in the margins that [`Margins`] leaves for them.
 
+use super::color_bar::ColorBar;
 use super::picture::{Picture, Rect};
 use super::text::Align;
 use super::theme::Theme;
-use super::ticks::{Ticks, number, power_of_ten, round_down, short, ticks};
+use super::ticks::{number, round_down, short};
 use crate::colormap::{Colormap, Kind, Levels, dimmed, direction_entry};
 use crate::physics::Equation;
 use crate::rounding::truncated;
@@ -30,7 +31,7 @@ impl Margins {
         Self {
             left: room(1.2),
             top: room(2.6),
-            right: room(6.6),
+            right: room(super::color_bar::ROOM),
             bottom: room(1.2),
         }
     }
@@ -142,7 +143,8 @@ impl Legend<'_> {
         if self.map.kind == Kind::Cyclic {
             self.wheel(picture, field, unit, theme);
         } else {
-            self.bar(picture, field, unit, theme);
+            let base = pixel(field.y) - 0.95 * unit;
+            self.color_bar().draw(picture, (field, base), unit, theme);
         }
     }
 
@@ -181,76 +183,13 @@ impl Legend<'_> {
         (left, shortened(self.title, |title| style.width(title) <= room))
     }
 
-    /// The levels that the colour bar spans, with their labels; of a field that has a single value, e.g. before a source plays, that value among all colours.
-    pub(super) fn ticks_of_bar(&self, count: usize) -> (Levels, Ticks) {
-        let Levels { low, high } = self.levels;
-        let levels = self.levels.spread(self.map.kind);
-        if levels == self.levels {
-            return (levels, ticks(f64::from(low), f64::from(high), count));
-        }
-        let marks = vec![(f64::from(low), plain(f64::from(low)))];
-        (levels, Ticks { marks, exponent: 0 })
-    }
-
-    fn bar(&self, picture: &mut Picture, field: Rect, unit: f32, theme: &Theme) {
-        // Beside a field of few rows it has room for its numbers, where the picture has.
-        let below = picture.height.saturating_sub(field.y + ceil(unit));
-        let bar = Rect {
-            x: field.x + field.width + ceil(unit * 0.9),
-            y: field.y,
-            width: ceil(unit * 0.75),
-            height: field.height.max(ceil(5.0 * unit).min(below)),
-        };
-        let count = (bar.height / ceil(unit * 3.0)).clamp(2, 6);
-        let (levels, ticks) = self.ticks_of_bar(count);
-        let mapping = levels.mapping(self.map.kind);
-        let (low, high) = (f64::from(levels.low), f64::from(levels.high));
-        let value_at = |y: usize| {
-            let part = (pixel(y) + 0.5) / pixel(bar.height);
-            levels.high + (levels.low - levels.high) * part
-        };
-        for y in 0..bar.height {
-            let color = self.map.table()[mapping.entry(value_at(y))];
-            for x in 0..bar.width {
-                picture.blend(signed(bar.x + x), signed(bar.y + y), color, 1.0);
-            }
-        }
-        frame(picture, bar, theme);
-        let style = theme.label(unit * 0.85);
-        let right = pixel(bar.x + bar.width);
-        for (value, label) in &ticks.marks {
-            #[expect(clippy::cast_possible_truncation, reason = "a position in the picture")]
-            let part = 1.0 - (((value - low) / (high - low)) as f32).max(0.0).powf(self.gamma);
-            let y = pixel(bar.y) + part * pixel(bar.height);
-            let mark = Rect {
-                x: bar.x + bar.width,
-                y: floor(y.min(pixel(bar.y + bar.height - 1))),
-                width: ceil(unit * 0.25),
-                height: ceil(unit / 20.0),
-            };
-            picture.fill(mark, theme.line, 1.0);
-            // Labels at the ends stay within the height of the field.
-            // A field lower than a letter has them all at its lower end.
-            let base = (y + 0.3 * unit)
-                .max(pixel(bar.y) + 0.62 * unit)
-                .min(pixel(bar.y + bar.height));
-            style.draw(picture, right + unit * 0.45, base, Align::Left, label);
-        }
-        let room = pixel(picture.width) - pixel(bar.x) - 0.3 * unit;
-        let fits = |words: &str| (room / theme.label(unit).width(words).max(1.0)).min(1.0);
-        let power = power_of_ten(ticks.exponent);
-        let title = format!("{} {power}", self.sign);
-        let base = pixel(field.y) - 0.95 * unit;
-        // A sign with a long unit is set smaller, so that it ends within the picture, and stands above its power of ten where the letters would be too small.
-        let lines = if fits(title.trim()) < 0.75 && !power.is_empty() {
-            vec![(base - 0.75 * unit, self.sign), (base + 0.3 * unit, power.as_str())]
-        } else {
-            vec![(base, title.trim())]
-        };
-        let most = if lines.len() > 1 { 0.8 } else { 1.0 };
-        for (base, words) in lines {
-            let style = theme.label(unit * fits(words).min(most));
-            style.draw(picture, pixel(bar.x), base, Align::Left, words);
+    /// Its colour bar.
+    pub(super) fn color_bar(&self) -> ColorBar<'_> {
+        ColorBar {
+            sign: self.sign,
+            map: self.map,
+            levels: self.levels,
+            gamma: self.gamma,
         }
     }
 

@@ -2,6 +2,7 @@
 
 use super::film::Shot;
 use super::look::{self, Look, LookError, index, layout};
+use super::marks;
 use super::overlay::Legend;
 use super::picture::{Picture, Rect};
 use super::progress::Progress;
@@ -17,7 +18,7 @@ use crate::engine::trajectories::ShownPath;
 use crate::engine::{Engine, EngineError, RangeKeeper, shown_quantity};
 use crate::physics::Equation;
 use crate::scene::Scenario;
-use crate::scene::scenario::{Orbit, Quantity, ViewMode};
+use crate::scene::scenario::{Claims, Orbit, Quantity, ViewMode};
 use crate::scene::theory::Note;
 use crate::solver::{Clock, FieldImage, FieldVolume, ImageRequest};
 use crate::space::FlowMap;
@@ -91,6 +92,8 @@ pub struct Painter {
     pub(super) transducers: Arc<[usize]>,
     /// Ends a long picture if it is cancelled.
     pub(super) progress: Progress,
+    /// Which predictions are made of the scene; the others are not judged on its last card.
+    pub(super) claims: Claims,
 }
 
 impl Painter {
@@ -179,8 +182,15 @@ impl Painter {
             paths: Vec::new(),
             transducers: Arc::default(),
             progress: Progress::default(),
+            claims: Claims::default(),
             scenario,
         })
+    }
+
+    /// The same with what is known of the predictions of the scene: those that are made of another one are not judged on its last card.
+    #[must_use]
+    pub fn with_claims(self, claims: Claims) -> Self {
+        Self { claims, ..self }
     }
 
     /// Ends a picture early, unfinished, if `progress` is cancelled.
@@ -217,6 +227,9 @@ impl Painter {
         self.follow(engine);
         self.keeper
             .set_playing(engine.mirror().is_some_and(|mirror| mirror.plays()));
+        if self.look.overlay {
+            self.transducers = engine.mirror_marks();
+        }
         if let Some(space) = &mut self.space {
             let mut volume = std::mem::take(&mut self.volume);
             engine.volume(space.request(), &mut volume)?;
@@ -228,9 +241,6 @@ impl Painter {
         engine.image(&self.request, &mut image)?;
         self.flow = engine.flow()?;
         self.paths = engine.paths().shown(PATH_POINTS);
-        if self.look.overlay {
-            self.transducers = engine.mirror_marks();
-        }
         self.paint(&image, &clock, seconds);
         self.image = image;
         Ok(&self.picture)
@@ -264,7 +274,17 @@ impl Painter {
         if let Some(space) = &mut self.space {
             space.look_from(orbit);
             let of = (volume, self.map, levels);
-            space.paint(&mut self.picture, field, of, (self.unit, self.theme), &self.progress);
+            let words = (self.unit, self.theme);
+            let stage = space.paint(&mut self.picture, field, of, words, &self.progress);
+            if self.look.overlay {
+                let marked = (
+                    (self.scenario.sources(), clock.time),
+                    &*self.transducers,
+                    self.scenario.grid(),
+                );
+                let place = |at| marks::place_in_box(&stage, field, at);
+                marks::in_depth(&mut self.picture, field, marked, place, words);
+            }
         }
         if self.look.overlay {
             let scenario = Arc::clone(&self.scenario);
@@ -294,6 +314,7 @@ impl Painter {
     fn paint_relief(&mut self, image: &FieldImage, clock: &Clock, seconds: f32) {
         let (field, unit, theme) = (self.field, self.unit, self.theme);
         let levels = self.keeper.levels(image, seconds);
+        let covered = image.size.map(|texels| texels * image.reduction.max(1));
         let image = &super::relief::refined(image, field);
         let scenario = Arc::clone(&self.scenario);
         let walls = if self.look.quantity == Quantity::Momentum {
@@ -312,6 +333,13 @@ impl Painter {
         if self.look.overlay {
             let words = (unit, self.units.length, theme);
             super::relief::axes(&mut self.picture, field, (image, &orbit, &scenario), words);
+            if self.look.quantity != Quantity::Momentum {
+                let marked = ((scenario.sources(), clock.time), &*self.transducers, scenario.grid());
+                let spacing = scenario.grid().spacing();
+                let standing = super::relief::standing(field, (image, covered, &orbit), levels);
+                let place = |[x, y, _]: [f64; 3]| Some(standing([x / spacing + 0.5, y / spacing + 0.5]));
+                marks::in_depth(&mut self.picture, field, marked, place, (unit, theme));
+            }
             let legend = self.legend(&scenario, levels, clock);
             if self.is_upright() {
                 legend.draw_upright(&mut self.picture, field, unit, theme);

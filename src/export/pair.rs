@@ -8,7 +8,7 @@ use super::progress::Progress;
 use crate::colormap::{self, Kind};
 use crate::engine::{Engine, EngineError, difference, ends};
 use crate::scene::Scenario;
-use crate::scene::scenario::{ColorRange, Quantity, ViewMode};
+use crate::scene::scenario::{Claims, ColorRange, Quantity, ViewMode};
 use crate::solver::{self, FieldImage};
 use std::sync::Arc;
 
@@ -102,6 +102,14 @@ impl Pair {
             is_beside,
             image: FieldImage::default(),
         })
+    }
+
+    /// As [`Painter::with_claims`], for the first and the second run.
+    #[must_use]
+    pub fn with_claims(mut self, [first, second]: [Claims; 2]) -> Self {
+        self.first.claims = first;
+        self.second.claims = second;
+        self
     }
 
     /// Puts both pictures where they belong, in a picture of the same size as before.

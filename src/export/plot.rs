@@ -1,6 +1,7 @@
 //! A plot over two axes: measured points, lines, and theory drawn with gaps.
 
 use super::Picture;
+use super::color_bar::{self, ColorBar};
 use super::overlay::{ceil, floor, frame, pixel, shortened};
 use super::picture::Rect;
 use super::strokes::{COLORS, Dashes, Scale, clipped, line};
@@ -44,10 +45,12 @@ pub struct Ground {
     pub x: [f64; 2],
     /// The same of the rows.
     pub y: [f64; 2],
-    /// The value of the strongest colour, above 0.
-    pub largest: f64,
-    /// Whether values below 0 have colours of their own.
+    /// The values of the first and the last colour.
+    pub levels: [f64; 2],
+    /// Whether values below 0 have colours of their own; the levels are even ones then.
     pub signed: bool,
+    /// What the values are, with their unit: over the colour bar.
+    pub sign: String,
 }
 
 /// A plot over two axes.
@@ -89,7 +92,8 @@ impl Plot {
         let unit = (pixel(height) / 42.0).max(8.0);
         let space = |units: f32| ceil(unit * units);
         let left = space(6.5);
-        let across = width.saturating_sub(left + space(2.0)).max(16);
+        let beside = if self.ground.is_some() { color_bar::ROOM } else { 2.0 };
+        let across = width.saturating_sub(left + space(beside)).max(16);
         let legend = self.legend_rows(pixel(across), unit);
         let top = space(5.0 + LEGEND_ROW * pixel(legend.len().saturating_sub(1)));
         let rect = Rect {
@@ -115,6 +119,8 @@ impl Plot {
             (self.ground.as_ref()).map_or_else(|| range(points().map(|point| point[1]), 0.06), |ground| Some(ground.y));
         if let Some(ground) = &self.ground {
             ground.draw(&mut picture, rect);
+            let base = pixel(rect.y) - TITLE_OF_AXIS * unit;
+            ground.color_bar().draw(&mut picture, (rect, base), unit, theme);
         }
         if let Some((x, y)) = x.zip(y) {
             let x = Scale {
@@ -182,7 +188,8 @@ impl Plot {
         let along = titled(&self.along, across.exponent);
         label.draw(picture, middle, below + 3.4 * unit, Align::Center, &along);
         let up = titled(&self.up, upright.exponent);
-        label.draw(picture, pixel(rect.x), pixel(rect.y) - 0.6 * unit, Align::Left, &up);
+        let base = pixel(rect.y) - TITLE_OF_AXIS * unit;
+        label.draw(picture, pixel(rect.x), base, Align::Left, &up);
     }
 
     /// Draws the curves, up to the frame.
@@ -252,6 +259,9 @@ impl Curve {
     }
 }
 
+/// Units of text from the line of what y and the colours are to the frame.
+const TITLE_OF_AXIS: f32 = 0.6;
+
 /// Units of text from row to row of a legend.
 const LEGEND_ROW: f32 = 1.5;
 
@@ -284,14 +294,23 @@ fn draw_legend(picture: &mut Picture, rect: Rect, unit: f32, rows: &[Vec<(&Curve
 }
 
 impl Ground {
+    /// The bar of its colours.
+    fn color_bar(&self) -> ColorBar<'_> {
+        let kind = if self.signed { Kind::Diverging } else { Kind::Sequential };
+        #[expect(clippy::cast_possible_truncation, reason = "colours")]
+        let [low, high] = self.levels.map(|level| level as f32);
+        ColorBar {
+            sign: &self.sign,
+            map: colormap::auto_on_paper(kind),
+            levels: Levels { low, high },
+            gamma: 1.0,
+        }
+    }
+
     /// Fills a rectangle; a pixel has the mean of the cells that it covers, or the cell in which it lies.
     fn draw(&self, picture: &mut Picture, rect: Rect) {
-        let kind = if self.signed { Kind::Diverging } else { Kind::Sequential };
-        let levels = Levels {
-            low: if self.signed { -1.0 } else { 0.0 },
-            high: 1.0,
-        };
-        let (mapping, table) = (levels.mapping(kind), colormap::auto_on_paper(kind).table());
+        let ColorBar { map, levels, .. } = self.color_bar();
+        let (mapping, table) = (levels.mapping(map.kind), map.table());
         let cells = |at: usize, pixels: usize, cells: usize| {
             let from = at * cells / pixels;
             from..((at + 1) * cells / pixels).clamp(from + 1, cells.max(from + 1))
@@ -305,7 +324,7 @@ impl Ground {
                     sum += self.values[row * self.size[0]..][columns.clone()].iter().sum::<f64>();
                 }
                 #[expect(clippy::cast_precision_loss, clippy::cast_possible_truncation, reason = "a colour")]
-                let value = (sum / (rows.len() * columns.len()) as f64 / self.largest) as f32;
+                let value = (sum / (rows.len() * columns.len()) as f64) as f32;
                 picture.set(
                     rect.x + across,
                     rect.y + rect.height - 1 - up,

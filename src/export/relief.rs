@@ -8,11 +8,12 @@ use super::space::{is_in, segment};
 use super::text::Align;
 use super::theme::Theme;
 use super::units::Unit;
+use crate::colormap::Levels;
 use crate::engine::maps::wave_number;
 use crate::scene::Scenario;
 use crate::scene::scenario::{Orbit, Quantity};
 use crate::solver::FieldImage;
-use crate::space::relief::{Paint, Projection, Surface, surface};
+use crate::space::relief::{Paint, Projection, Surface, height_of, surface};
 
 /// Samples a pixel, along each axis: the sides of the surface are smooth.
 const FINE: usize = 2;
@@ -84,6 +85,27 @@ pub fn paint(
 
 fn projection(rect: Rect, image: &FieldImage, orbit: &Orbit) -> Projection {
     Projection::new(orbit, image.size, [[0.0; 2], [pixel(rect.width), pixel(rect.height)]])
+}
+
+/// Where a place stands on the surface of a picture of so many sites, from the places in sites (site n stands in the middle of n to n + 1).
+pub(super) fn standing(
+    rect: Rect,
+    (image, sites, orbit): (&FieldImage, [usize; 2], &Orbit),
+    levels: Levels,
+) -> impl Fn([f64; 2]) -> [f32; 2] {
+    let projection = projection(rect, image, orbit);
+    move |at| {
+        #[expect(
+            clippy::cast_precision_loss,
+            clippy::cast_possible_truncation,
+            reason = "numbers of sites and texels"
+        )]
+        let texels: [f32; 2] = std::array::from_fn(|n| (at[n] / sites[n].max(1) as f64 * image.size[n] as f64) as f32);
+        let [i, j] = [0, 1].map(|n| floor(texels[n]).min(image.size[n].saturating_sub(1)));
+        let value = image.value.get(i + image.size[0] * j).copied().unwrap_or(0.0);
+        let [x, y] = projection.point(texels, height_of(value, levels));
+        [pixel(rect.x) + x, pixel(rect.y) + y]
+    }
 }
 
 /// Writes the ends and names of the axes beside the ground.

@@ -10,10 +10,18 @@ use crate::rounding::truncated;
 use crate::scene::{Scenario, read_draft};
 use crate::solver::Clock;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 use std::{fs, io};
 
 /// The largest number of snapshots in a file: the time to add one grows with their number, to some milliseconds.
 pub const MOST_SNAPSHOTS: u64 = 10_000;
+
+/// The time between two tables of contents, by which a file is read whose run was killed.
+const BETWEEN: Duration = Duration::from_secs(5);
+/// As many times longer than it takes to write one, so that it is rarely a kill's moment.
+const RARELY: u32 = 100;
+/// As many times longer than what it costs with all that waits for the disk.
+const CHEAPLY: u32 = 20;
 
 /// The sites of a snapshot: every n-th of a box.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -191,13 +199,42 @@ fn is_same_scene(text: Option<&str>, scenario: &Scenario) -> bool {
 pub struct SeriesWriter {
     path: PathBuf,
     selection: Selection,
-    /// The file, the name by which HDF5 writes it, and the library's own view of it; `None` if this process writes no files.
-    open: Option<(AtomicFile, PathBuf, Snapshots)>,
+    /// `None` if this process writes no files.
+    open: Option<Open>,
+}
+
+/// The file that is written.
+struct Open {
+    file: AtomicFile,
+    /// The name by which HDF5 writes it.
+    part: PathBuf,
+    /// The library's own view of it; `None` if it could not write a table of contents.
+    snapshots: Option<Snapshots>,
+    /// From when on a snapshot is followed by a table of contents.
+    next_table: Instant,
+}
+
+impl Open {
+    /// Writes a table of contents.
+    fn settle(&mut self, path: &Path) -> Result<(), ExportError> {
+        let begun = Instant::now();
+        // The disk has the snapshots before the table that names them.
+        let waited = self.file.flushed().and_then(fs::File::sync_data);
+        waited.map_err(ExportError::io(path))?;
+        let writing = Instant::now();
+        if let Some(snapshots) = self.snapshots.take() {
+            self.snapshots = Some(snapshots.settle(&self.part).map_err(failed(path))?);
+        }
+        let pause = (CHEAPLY * begun.elapsed()).max(RARELY * writing.elapsed());
+        self.next_table = Instant::now() + pause.max(BETWEEN);
+        Ok(())
+    }
 }
 
 impl SeriesWriter {
     /// Begins a file; it appears at `path` when it is [complete](Self::finish). With snapshots `before` it goes on with a
-    /// copy of the file that is there, and replaces it.
+    /// copy of the file that is there, and replaces it. What a process leaves that is killed can be read with the snapshots
+    /// up to the last table of contents.
     ///
     /// # Errors
     /// If it cannot be written there.
@@ -209,11 +246,11 @@ impl SeriesWriter {
     ) -> Result<Self, ExportError> {
         let file = super::begin(path)?;
         let part = file.part().map_err(ExportError::io(path))?;
-        let open = match (part, before) {
+        let snapshots = match (&part, before) {
             (Some(part), Some(before)) => {
-                fs::copy(path, &part).map_err(ExportError::io(path))?;
-                let snapshots = Snapshots::go_on(&part, selection.mesh(scenario), &before.later);
-                Some((file, part, snapshots.map_err(failed(path))?))
+                fs::copy(path, part).map_err(ExportError::io(path))?;
+                let snapshots = Snapshots::go_on(part, selection.mesh(scenario), &before.later);
+                Some(snapshots.map_err(failed(path))?)
             }
             (Some(part), None) => {
                 let scene = scenario.file().to_toml();
@@ -221,11 +258,16 @@ impl SeriesWriter {
                     title: scenario.title(),
                     scene: &scene,
                 };
-                let snapshots = Snapshots::create(&part, &head, selection.mesh(scenario)).map_err(failed(path))?;
-                Some((file, part, snapshots))
+                Some(Snapshots::create(part, &head, selection.mesh(scenario)).map_err(failed(path))?)
             }
             (None, _) => None,
         };
+        let open = part.map(|part| Open {
+            file,
+            part,
+            snapshots,
+            next_table: Instant::now() + BETWEEN,
+        });
         Ok(Self {
             path: path.to_owned(),
             selection,
@@ -238,17 +280,27 @@ impl SeriesWriter {
     /// # Errors
     /// If the disk is full, or the folder has been removed, with the file in it.
     pub fn push(&mut self, grid: &Grid, clock: &Clock, field: &FieldData) -> Result<(), ExportError> {
-        let Some((_, part, snapshots)) = &mut self.open else {
+        let Some(open) = &mut self.open else {
             return Ok(());
         };
-        if matches!(part.try_exists(), Ok(false)) {
+        if matches!(open.part.try_exists(), Ok(false)) {
             let reason = io::Error::from(io::ErrorKind::NotFound);
             return Err(ExportError::io(&self.path)(reason));
         }
+        let Some(snapshots) = &mut open.snapshots else {
+            return Err(ExportError::Encoder {
+                format: "HDF5",
+                message: format!("{}: its table of contents could not be written", self.path.display()),
+            });
+        };
         let field = self.selection.of(grid, field);
         snapshots
             .push(clock.steps, clock.time, clock.time_step, &field)
-            .map_err(failed(&self.path))
+            .map_err(failed(&self.path))?;
+        if Instant::now() < open.next_table {
+            return Ok(());
+        }
+        open.settle(&self.path)
     }
 
     /// Completes the file and puts it in its place.
@@ -256,11 +308,15 @@ impl SeriesWriter {
     /// # Errors
     /// If the disk is full.
     pub fn finish(self) -> Result<(), ExportError> {
-        let Some((file, _, snapshots)) = self.open else {
+        let Some(open) = self.open else {
             return Ok(());
         };
-        snapshots.finish().map_err(failed(&self.path))?;
-        super::complete(file)
+        match open.snapshots {
+            Some(snapshots) => snapshots.finish().map_err(failed(&self.path))?,
+            // A table of contents failed; the one before it may still be whole.
+            None => Snapshots::readable(&open.part).map_err(failed(&self.path))?,
+        }
+        super::complete(open.file)
     }
 }
 
@@ -290,133 +346,4 @@ fn of_system(error: rust_hdf5::Hdf5Error) -> Result<io::Error, rust_hdf5::Hdf5Er
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use num_complex::Complex32;
-
-    fn scene(text: &str) -> Scenario {
-        let file = crate::scene::read_draft(text).unwrap();
-        crate::solver::validate_scene(&file, None).unwrap()
-    }
-
-    #[test]
-    fn a_selection_has_every_nth_site_of_a_box() {
-        let grid = Grid::new(&[10, 6], 0.5);
-        let all = Selection::new(&grid, None, &[]).unwrap();
-        assert_eq!(all.sites(), 60);
-        let some = Selection::new(&grid, Some(&[[0.9, 4.1], [1.0, 1.0]]), &[3, 1]).unwrap();
-        assert_eq!((some.first, some.count), ([2, 2, 0], [3, 1, 1]));
-        let values: Vec<f32> = (0_u16..60).map(f32::from).collect();
-        assert_eq!(
-            some.of(&grid, &FieldData::Float32(values)),
-            FieldData::Float32(vec![22.0, 25.0, 28.0])
-        );
-        // Edges are half a spacing outside the last sites.
-        let edge = Selection::new(&grid, Some(&[[4.4, 4.75], [-0.25, 0.2]]), &[]).unwrap();
-        assert_eq!((edge.first, edge.count), ([9, 0, 0], [1, 1, 1]));
-        for (region, stride, said) in [
-            (Some(&[[1.1, 1.4], [0.0, 1.0]][..]), &[][..], "along x holds no site"),
-            (Some(&[[3.0, 1.0], [0.0, 1.0]]), &[], "holds no site"),
-            (
-                Some(&[[4.0, 5.0], [0.0, 1.0]]),
-                &[],
-                "4..5 along x reaches beyond the grid, whose sites stand from 0 to 4.5",
-            ),
-            (
-                Some(&[[4.0, 4.5], [-1.0, 1.0]]),
-                &[],
-                "-1..1 along y reaches beyond the grid",
-            ),
-            (Some(&[[f64::NAN, 1.0], [0.0, 1.0]]), &[], "holds no site"),
-            (Some(&[[0.0, 1.0]]), &[], "2 axes"),
-            (None, &[1, 2, 3], "2 axes"),
-        ] {
-            let wrong = Selection::new(&grid, region, stride).unwrap_err();
-            assert!(wrong.contains(said), "{wrong}");
-        }
-    }
-
-    #[test]
-    fn snapshots_are_read_back_and_appear_when_they_are_complete() {
-        let scenario = scene(
-            "format = 1\ntitle = \"Wäve\"\n[grid]\nsize = [8, 4]\nspacing = 0.5\n[quantum]\nhopping = 1.0\n[time]\nstep = 0.1\n[[packet]]\ncenter = [2.0, 1.0]\nwidth = [0.5, 0.5]\n[solver]\nmethod = \"trotter\"\n",
-        );
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("s.h5");
-        let grid = scenario.grid();
-        let selection = Selection::new(grid, Some(&[[1.0, 2.0], [0.5, 1.5]]), &[2]).unwrap();
-        let mut writer = SeriesWriter::create(&path, &scenario, selection, None).unwrap();
-        for step in [0_u16, 10] {
-            let field: Vec<Complex32> = (0_u16..32)
-                .map(|n| Complex32::new(f32::from(n), f32::from(step)))
-                .collect();
-            let clock = Clock {
-                steps: step.into(),
-                time: 0.1 * f64::from(step),
-                time_step: 0.1,
-            };
-            writer.push(grid, &clock, &FieldData::Complex64(field)).unwrap();
-        }
-        assert!(!path.exists());
-        writer.finish().unwrap();
-        let file = rust_hdf5::H5File::open(&path).unwrap();
-        for step in [0_u16, 10] {
-            let set = file.dataset(&format!("data/{step}/fields/psi")).unwrap();
-            assert_eq!(set.shape(), [2, 2]);
-            let values = set.read_raw::<rust_hdf5::Complex32>().unwrap();
-            let parts: Vec<[f32; 2]> = values.iter().map(|z| [z.re, z.im]).collect();
-            let im = f32::from(step);
-            assert_eq!(parts, [[10.0, im], [12.0, im], [26.0, im], [28.0, im]]);
-        }
-    }
-
-    /// If the folder is removed while snapshots are written, the next one reports it.
-    #[test]
-    #[cfg(unix)]
-    fn a_folder_that_is_removed_is_missed() {
-        let scenario = scene(
-            "format = 1\n[grid]\nsize = [8]\nspacing = 1.0\n[acoustic]\nspeed = 343.0\n[[pulse]]\ncenter = 4.0\nwidth = 1.0\n",
-        );
-        let folder = tempfile::tempdir().unwrap();
-        let inner = folder.path().join("runs");
-        std::fs::create_dir(&inner).unwrap();
-        let (path, grid) = (inner.join("s.h5"), scenario.grid());
-        let all = Selection::new(grid, None, &[]).unwrap();
-        let mut writer = SeriesWriter::create(&path, &scenario, all, None).unwrap();
-        let mut push = |steps| {
-            let clock = Clock {
-                steps,
-                time: 0.0,
-                time_step: 0.1,
-            };
-            writer.push(grid, &clock, &FieldData::Float32(vec![0.0; 8]))
-        };
-        push(0).unwrap();
-        std::fs::remove_dir_all(&inner).unwrap();
-        let said = push(1).unwrap_err().to_string();
-        assert!(said.contains("s.h5: the directory does not exist"), "{said}");
-        assert!(writer.finish().is_err());
-    }
-
-    #[test]
-    fn what_the_system_says_is_found_in_words() {
-        let of = |text: &str| of_system(rust_hdf5::Hdf5Error::InvalidState(text.to_owned()));
-        let full = of("I/O error: No space left on device (os error 28)").unwrap();
-        assert_eq!(full.raw_os_error(), Some(28));
-        assert!(of("the file is closed").is_err());
-    }
-
-    #[test]
-    fn a_device_is_no_place_for_a_file_that_is_not_written_in_order() {
-        if cfg!(unix) {
-            let scenario = scene(
-                "format = 1\n[grid]\nsize = [8]\nspacing = 1.0\n[acoustic]\nspeed = 343.0\n[[pulse]]\ncenter = 4.0\nwidth = 1.0\n",
-            );
-            let all = Selection::new(scenario.grid(), None, &[]).unwrap();
-            let wrong = SeriesWriter::create(Path::new("/dev/null"), &scenario, all, None)
-                .err()
-                .unwrap();
-            assert!(wrong.to_string().contains("name a file"), "{wrong}");
-        }
-    }
-}
+mod tests;

@@ -84,7 +84,7 @@ impl Space {
         Stage::new(&plan, field, Some(&self.medium))
     }
 
-    /// Paints the field into a rectangle of a picture; axes only where the look has an overlay. Where `progress` is cancelled the rest stays empty.
+    /// Paints the field into a rectangle of a picture, whose stage it returns; axes only where the look has an overlay. Where `progress` is cancelled the rest stays empty.
     pub fn paint(
         &mut self,
         picture: &mut Picture,
@@ -92,7 +92,7 @@ impl Space {
         (field, map, levels): (&FieldVolume, &Colormap, Levels),
         (unit, theme): (f32, &Theme),
         progress: &Progress,
-    ) {
+    ) -> Stage {
         let pixels = [super::overlay::pixel(rect.width), super::overlay::pixel(rect.height)];
         let stage = self.stage(field, map, levels, pixels);
         let camera = stage.camera;
@@ -134,6 +134,7 @@ impl Space {
                 style.draw(picture, x + 0.5 * unit, y - 0.6 * unit, Align::Left, &label);
             }
         }
+        stage
     }
 
     fn edges(&self, picture: &mut Picture, rect: Rect, camera: &Camera, (thick, theme): (f32, &Theme), front: bool) {

@@ -90,7 +90,7 @@ impl Legend<'_> {
     /// The colour bar from left to right, with its labels below.
     fn colors_across(&self, picture: &mut Picture, bar: Rect, unit: f32, theme: &Theme) {
         // With five wanted a range from −r to r has three at least.
-        let (levels, ticks) = self.ticks_of_bar(5);
+        let (levels, ticks) = self.color_bar().ticks(5);
         let mapping = levels.mapping(self.map.kind);
         let (low, high) = (f64::from(levels.low), f64::from(levels.high));
         for x in 0..bar.width {

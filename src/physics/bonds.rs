@@ -127,7 +127,8 @@ impl Bonds {
     /// The diagonal of the sites of a row without U: J Σ |f_b| over the two bonds of each axis if the scene gives a
     /// mass, and 0 if it gives the hopping. A bond that leaves the grid counts as the one on the other side of its
     /// site, so that a plane wave at rest has energy 0 wherever the mass does not change (D. J. BenDaniel, C. B. Duke,
-    /// Phys. Rev. 152 (1966) 683, doi 10.1103/PhysRev.152.683).
+    /// Phys. Rev. 152 (1966) 683, doi 10.1103/PhysRev.152.683). Where f is negative along every axis, the energy of the
+    /// wave whose sign alternates from site to site is 0, and that of a wave at rest the largest of the band.
     pub fn diagonal_row(&self, quantum: &Quantum, row: usize, out: &mut [f64]) {
         out.fill(quantum.diagonal);
         if quantum.mass.is_none() {
@@ -232,6 +233,23 @@ mod tests {
             }
             assert!((bonds.largest() - 3.0).abs() < 1e-15);
         }
+    }
+
+    /// Where the factors are negative, it is the wave whose sign alternates that has energy 0: the sum counts magnitudes.
+    #[test]
+    fn an_alternating_wave_has_no_energy_between_negative_bonds() {
+        let grid = Grid::new(&[6], 1.0).with_edges([Edge::Periodic; 3], 0);
+        let negative = layer(Sets::Hopping, None, -3.0, [0.0; 3], [9.0; 3]);
+        let bonds = Bonds::of(&quantum(), &Medium::new(grid, vec![negative])).unwrap();
+        let mut row = [0.0; 6];
+        bonds.diagonal_row(&quantum(), 0, &mut row);
+        let energy = |sign: f64| {
+            let psi: Vec<Complex64> = (0..6).map(|n| Complex64::from(f64::powi(sign, n))).collect();
+            [2, 3].map(|n| (psi[n].conj() * (psi[n] * row[n] - bonds.around(n, &psi) * quantum().hopping)).re)
+        };
+        assert_eq!(energy(-1.0), [0.0; 2]);
+        // 4J|f| = 6 is the largest energy of the band.
+        assert_eq!(energy(1.0), [6.0; 2]);
     }
 
     #[test]

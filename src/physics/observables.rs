@@ -51,11 +51,11 @@ impl Observables {
         Self::columns(equation, rank).into_iter().map(header).collect()
     }
 
-    /// The values of those columns.
+    /// The values of those columns; NaN for the place and the spread of a field that is 0 everywhere, which has none.
     pub fn values(&self, rank: usize) -> Vec<f64> {
         let mut values = vec![self.norm, self.energy];
-        values.extend(&self.position[..rank]);
-        values.extend(&self.spread[..rank]);
+        let of_places = self.position[..rank].iter().chain(&self.spread[..rank]);
+        values.extend(of_places.map(|value| if self.norm == 0.0 { f64::NAN } else { *value }));
         values.push(self.peak);
         values
     }
@@ -65,5 +65,23 @@ impl Observables {
         let all = Self::columns(Equation::Schrodinger, 3);
         let place = all.iter().position(|column| *column == name)?;
         Some(self.values(3)[place])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Nothing is nowhere; what is there is where it is, at 0 too.
+    #[test]
+    fn a_field_of_zeros_has_no_place() {
+        let silent = Observables::default();
+        assert_eq!(silent.by_name("norm"), Some(0.0));
+        assert_eq!(silent.by_name("peak"), Some(0.0));
+        for name in ["x", "y", "z", "spread_x", "spread_z"] {
+            assert!(silent.by_name(name).is_some_and(f64::is_nan), "{name}");
+        }
+        let there = Observables { norm: 1e-300, ..silent };
+        assert_eq!(there.values(1), [1e-300, 0.0, 0.0, 0.0, 0.0]);
     }
 }

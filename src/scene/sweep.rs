@@ -323,6 +323,11 @@ pub fn subject(scenario: &Scenario, name: &str) -> Option<Subject> {
         .map(Subject::Observable)
 }
 
+/// Whether a name is that of a detector and of an observable, which is then not measured.
+pub fn has_two_meanings(scenario: &Scenario, name: &str) -> bool {
+    matches!(subject(scenario, name), Some(Subject::Detector(_))) && own_observables(scenario).any(|own| own == name)
+}
+
 /// What a sweep is held against.
 #[derive(Clone, Debug)]
 pub enum Theory {

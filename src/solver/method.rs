@@ -327,6 +327,22 @@ const FEW: f64 = 4096.0;
 const UNENDING: f64 = 1000.0;
 
 impl Method {
+    /// What is advised about Δt for a scenario: where a mirror perturbs the medium, for both ways, which have steps of one length.
+    pub fn advice(&self, scenario: &Scenario) -> StepAdvice {
+        let there = (self.step_advice)(scenario);
+        if (scenario.mirror()).is_none_or(|mirror| mirror.medium == *scenario.medium()) {
+            return there;
+        }
+        let back = (self.step_advice)(&scenario.returning());
+        let limits = there.stability_limit.into_iter().chain(back.stability_limit);
+        StepAdvice {
+            auto: there.auto.min(back.auto),
+            sensible: there.sensible.min(back.sensible),
+            stability_limit: limits.reduce(f64::min),
+            because: there.because,
+        }
+    }
+
     /// Δt of a scenario, always positive: its own, or the advice, halved until steps resolve the drives, and shortened so that a whole number of steps leads to the reversal of a
     /// mirror, to the scene's end, and to both where a quarter more steps suffice. Predictions for the end are then measured exactly there; the long steps of an exact method are shortened to
     /// lead to the other predictions too, where eight times as many do.
@@ -335,7 +351,7 @@ impl Method {
         time.step.unwrap_or_else(|| {
             let until = scenario.mirror().map(|mirror| mirror.at).or(time.end);
             // What drives do within a step is looked at up to the end alone.
-            let advised = (self.step_advice)(scenario).auto;
+            let advised = self.advice(scenario).auto;
             let advised = until.map_or(advised, |until| advised.min(until));
             let auto = match scenario.medium().drives() {
                 [] => advised,

@@ -128,16 +128,17 @@ pub struct Surface {
     pub triangles: Vec<[u32; 3]>,
 }
 
+/// The height of a value, in units of the range.
+pub fn height_of(value: f32, levels: Levels) -> f32 {
+    let span = levels.high.abs().max(levels.low.abs()).max(f32::MIN_POSITIVE);
+    (value / span).clamp(-1.2, 1.2)
+}
+
 /// The surface of a picture, lit from the upper left; walls are grey.
 pub fn surface(image: &FieldImage, projection: &Projection, paint: &Paint<'_>) -> Surface {
     let [width, height] = image.size;
     let Paint { map, levels, .. } = *paint;
-    let span = levels.high.abs().max(levels.low.abs()).max(f32::MIN_POSITIVE);
-    let heights: Vec<f32> = image
-        .value
-        .iter()
-        .map(|value| (value / span).clamp(-1.2, 1.2))
-        .collect();
+    let heights: Vec<f32> = image.value.iter().map(|value| height_of(*value, levels)).collect();
     let steep = HEIGHT * width.max(height) as f32;
     let mut surface = Surface::default();
     for j in 0..height {

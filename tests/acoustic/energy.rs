@@ -248,3 +248,48 @@ fn plain_runs_pay_nothing() {
     assert!(plain.report().memory < asked.report().memory);
     assert_eq!(plain.field().unwrap(), asked.field().unwrap());
 }
+
+/// Squares of pressures of 1e-25 and 1e19 Pa are beyond single precision; energies and fluxes of such sound are not.
+#[test]
+fn weak_and_strong_sound_has_its_energy_in_single_precision() {
+    let whole = "[[detector]]\nname = \"all\"\nmeasure = \"energy\"\n";
+    let parts = format!(
+        "[[detector]]\nname = \"part\"\nmeasure = \"energy\"\nregion = {{ min = [{:?}, {:?}], max = [{:?}, {:?}] }}\n\
+         [[detector]]\nname = \"across\"\nmeasure = \"flux\"\nfrom = [{x:?}, {:?}]\nto = [{x:?}, {:?}]\n",
+        5.0 * SPACING,
+        4.0 * SPACING,
+        22.0 * SPACING,
+        20.0 * SPACING,
+        2.0 * SPACING,
+        28.0 * SPACING,
+        x = 24.0 * SPACING,
+    );
+    for detectors in [whole, &parts] {
+        let heard = |amplitude: f64| {
+            let scenario = scene(&format!(
+                "[grid]\nsize = [48, 32]\nspacing = {SPACING}\n[acoustic]\nspeed = {SPEED}\n[time]\nstep = {:e}\n[solver]\nprecision = \"single\"\n\
+                 [[pulse]]\ncenter = [{:?}, {:?}]\nwidth = {:?}\namplitude = {amplitude:e}\n{detectors}",
+                step(0.5),
+                16.0 * SPACING,
+                12.0 * SPACING,
+                3.0 * SPACING,
+            ));
+            let mut taps = Taps::of(&scenario);
+            build(&scenario).advance(60, &mut taps).unwrap();
+            let records = (0..scenario.detectors().len()).map(|n| taps.values(n).to_vec());
+            records.collect::<Vec<_>>()
+        };
+        let expected = heard(1.0);
+        for amplitude in [1e-25, 1e19] {
+            for (found, expected) in heard(amplitude).iter().zip(&expected) {
+                let most = expected.iter().fold(0.0_f64, |most, value| most.max(value.abs()));
+                assert!(most > 0.0);
+                for (a, b) in found.iter().zip(expected) {
+                    // 60 steps of roundings of 6e-8 in other places, and their differences.
+                    let off = a / amplitude / amplitude - b;
+                    assert!(off.abs() < 1e-4 * most, "{amplitude:e}: {a:e} for {b:e}");
+                }
+            }
+        }
+    }
+}

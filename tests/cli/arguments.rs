@@ -314,18 +314,18 @@ fn a_step_that_is_chosen_ends_where_the_run_ends() {
 
 /// Where no prediction would show it, a step that is too long is told.
 #[test]
-fn a_step_beyond_the_sensible_is_told() {
+fn a_step_beyond_the_recommended_is_told() {
     let place = Place::new();
     let scene = place.text("small.toml");
     let told = scene.split("[[expect]]").next().unwrap_or_default();
     std::fs::write(place.path("told.toml"), told).unwrap();
-    let said = "note: Δt = 0.25 is larger than the sensible 0.2";
+    let said = "note: Δt = 0.25 is larger than the recommended 0.2";
     place
         .ripplon("run told.toml --set time.step=0.25")
         .expect(0, &[said, "reduce time.step"]);
     for line in ["run told.toml", "run small.toml --set time.step=0.25"] {
         let run = place.ripplon(line);
-        assert!(!run.expect(0, &[]).err().contains("sensible"), "{line}");
+        assert!(!run.expect(0, &[]).err().contains("recommended"), "{line}");
     }
 }
 

@@ -438,6 +438,43 @@ fn a_sweep_measures_at_the_times_that_it_was_asked_for() {
     }
 }
 
+/// Where eight times as many steps do not lead to a time either, the step that was measured at is named; a time that a step leads to is not.
+#[test]
+fn a_sweep_names_the_step_that_it_measured_at() {
+    let place = Place::new();
+    fs::write(place.path("long.toml"), FREE).unwrap();
+    let sweep = "sweep long.toml --vary packet.0.momentum=0.5,0.7 --measure";
+    place
+        .ripplon(&format!("{sweep} x@7.3001 --measure x@20"))
+        .expect(0, &["note: x@7.3001: no step of 2 runs leads to t = 7.3001; it was measured at the nearest one, furthest at t = 7.5 with packet.0.momentum="]);
+    for met in ["x@7.3", "x"] {
+        let run = place.ripplon(&format!("{sweep} {met}"));
+        assert!(!run.expect(0, &[]).err().contains("nearest"), "{met}");
+    }
+}
+
+/// A detector that is named like an observable is measured in its place, which is said; the observable is there under its name once the detector has another one.
+#[test]
+fn a_detector_comes_before_an_observable_of_its_name() {
+    let place = place();
+    let sweep = "sweep line.toml --vary packet.0.momentum.0=0.8,1.2 --measure norm@4 --csv";
+    let note = "note: `norm` is measured by the detector of that name";
+    place
+        .ripplon(&format!(
+            "{sweep} a.csv --set detector.0.name=norm --set sweep.measure=[\"norm\"]"
+        ))
+        .expect(0, &[note, "another name"]);
+    let other = place.ripplon(&format!("{sweep} b.csv"));
+    assert!(!other.expect(0, &[]).err().contains("of that name"));
+    // Nothing is behind the wall yet, and all of it is somewhere.
+    for (detector, whole) in rows(&place.text("a.csv")).iter().zip(rows(&place.text("b.csv"))) {
+        assert!(
+            detector[1] < 1e-5 && (whole[1] - 1.0).abs() < 1e-6,
+            "{detector:?} {whole:?}"
+        );
+    }
+}
+
 /// A prediction whose time the long steps of an exact method do not meet names the step that judges it; one that a few more steps meet is measured there.
 #[test]
 fn a_prediction_names_the_step_that_judges_it() {

@@ -52,6 +52,53 @@ fn the_command_renders_and_a_picture_finds_its_scene() {
     assert_eq!(names(&dir), ["a.png", "scene.toml"]);
 }
 
+/// The last card says as `ripplon run` does: a prediction that the file makes of its own physics disagrees there, and is not judged of another one. Only what disagrees is red.
+#[test]
+fn a_card_does_not_judge_predictions_of_another_scene() {
+    let dir = TempDir::new().unwrap();
+    let scene = dir.path().join("scene.toml");
+    fs::write(
+        &scene,
+        "format = 1\n[grid]\nsize = [24, 16]\nspacing = 1.0\n[quantum]\nmass = 1.0\n[time]\nstep = 0.1\nend = 0.2\n\
+         [[packet]]\ncenter = [12.0, 8.0]\nwidth = [3.0, 3.0]\n[[expect]]\nobservable = \"norm\"\nat = 0.2\nvalue = 2.0\ntolerance = 0.1\n",
+    )
+    .unwrap();
+    let red = |name: &str, set: &[&str]| {
+        let folder = format!("{}/", dir.path().join(name).display());
+        assert_cmd::Command::cargo_bin("ripplon")
+            .unwrap()
+            .arg("render")
+            .arg(&scene)
+            .args([
+                folder.as_str(),
+                "--frames",
+                "2",
+                "--fps",
+                "1",
+                "--size",
+                "1120x560",
+                "--end-card",
+            ])
+            .args(set)
+            .assert()
+            .success();
+        let mut pictures: Vec<_> = fs::read_dir(&folder)
+            .unwrap()
+            .map(|entry| entry.unwrap().path())
+            .collect();
+        pictures.sort();
+        let card = decode_png(pictures.last().unwrap());
+        let is = |color: &[u8], red: [u8; 3]| color.iter().zip(red).all(|(own, red)| own.abs_diff(red) < 8);
+        let colors = card.rgb.chunks(3);
+        colors
+            .filter(|color| is(color, [224, 114, 108]) || is(color, [179, 50, 44]))
+            .count()
+    };
+    assert!(red("own", &[]) > 20);
+    assert!(red("steps", &["--set", "time.step=0.05"]) > 20);
+    assert_eq!(red("other", &["--set", "packet.0.momentum=[0.5, 0.0]"]), 0);
+}
+
 /// A range that was chosen for another quantity is not kept; one that is given is.
 #[test]
 fn ranges_belong_to_their_quantities() {

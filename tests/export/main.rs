@@ -5,6 +5,7 @@
 mod command;
 mod data;
 mod films;
+mod marks;
 #[cfg(feature = "h264")]
 mod mp4;
 mod pictures;

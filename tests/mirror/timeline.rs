@@ -238,6 +238,34 @@ fn automatic_steps_lead_to_the_turn_and_to_the_end() {
     assert!(off(7.1, step) < 1e-6 && step > advised / 1.02, "{step} of {advised}");
 }
 
+/// Layers that a mirror adds on the way back shorten the automatic step as those of the scene do, since both ways have steps of one length; a weak one does not.
+#[test]
+fn automatic_steps_follow_what_absorbs_on_the_way_back() {
+    let quantum = "spacing = 1.0\n[quantum]\nhopping = 1.0\n[[packet]]\ncenter = [10.0, 9.0]\nwidth = [2.0, 2.0]\n";
+    let sound = "spacing = 0.05\n[acoustic]\n[[pulse]]\ncenter = [0.5, 0.5]\nwidth = 0.2\n";
+    for (name, waves, at, strong, weak) in [
+        ("trotter", quantum, 4.0, 50.0, 1e-3),
+        ("split-step-fourier", quantum, 4.0, 50.0, 1e-3),
+        ("crank-nicolson", quantum, 4.0, 50.0, 1e-3),
+        ("oscillators", sound, 0.01, 1e5, 1.0),
+    ] {
+        let method = solver::find(name).unwrap();
+        let step = |layers: &str, value: f64| {
+            let text = format!(
+                "format = 1\n[grid]\nsize = [24, 20]\n{waves}[time]\nend = {:?}\n[solver]\nmethod = \"{name}\"\n[mirror]\nmethod = \"echo\"\nat = {at:?}\n\
+                 [[{layers}]]\nsets = \"absorption\"\nvalue = {value:?}\n",
+                2.0 * at
+            );
+            let scenario = read(&text);
+            (method.time_step(&scenario), method.advice(&scenario).sensible)
+        };
+        let (own, perturbed) = (step("layer", strong), step("mirror.perturbation", strong));
+        assert_eq!(own, perturbed, "{name}");
+        let (longer, _) = step("mirror.perturbation", weak);
+        assert!(perturbed.0 < 0.5 * longer, "{name}: {} of {longer}", perturbed.0);
+    }
+}
+
 /// A turn that is moved while an automatic Δt is another one with it begins the run anew: steps of two lengths on the way there are not those of the way back.
 #[test]
 fn a_moved_turn_changes_no_step_on_the_way() {

@@ -130,6 +130,25 @@ fn a_question_hides_little_of_the_picture() {
     assert!(card.height() < 125.0, "{card:?}");
 }
 
+/// Beside a field that leaves room in the window the card hides nothing of it.
+#[test]
+fn a_question_stands_beside_a_narrow_field() {
+    let mut window = Window::open();
+    window.show_scene(
+        "format = 1\n[grid]\nsize = [24, 96]\nspacing = 0.5\n[quantum]\n[time]\nstep = 0.02\nend = 1.0\n\
+         [[packet]]\ncenter = [6.0, 24.0]\nwidth = [1.5, 3.0]\n\
+         [[expect]]\nobservable = \"norm\"\nat = 0.5\nvalue = 1.0\ntolerance = 1e-3\n\
+         ask = \"What will the norm be?\"\nask_at = 0.2\n",
+    );
+    window.click("Play");
+    window.wait("the question", |app| app.frame().question == Some(0));
+    window.settle();
+    let card = card_rect(&window.harness.ctx, "question").unwrap();
+    let (picture, room) = window.app().picture();
+    assert!(!card.intersects(picture), "{card:?} {picture:?}");
+    assert!(room.contains_rect(card), "{card:?} {room:?}");
+}
+
 /// The first steps leave a question of the scene free, where they would stand over it.
 #[test]
 fn the_tour_stands_clear_of_a_question() {

@@ -192,3 +192,48 @@ fn layers_hold_what_rests_in_them() {
         }
     }
 }
+
+/// Squares of pressures of 1e-20 and 1e19 Pa are beyond single precision; energies, fluxes and norms of such sound are not.
+#[test]
+fn weak_and_strong_sound_has_its_energy() {
+    needs_adapter!();
+    for method in ["fdtd", "oscillators"] {
+        let heard = |amplitude: f64| {
+            let text = format!(
+                "format = 1\ntitle = \"loud\"\n[grid]\nsize = [70, 40]\nspacing = 0.01\n[acoustic]\nspeed = 343.0\n[time]\nstep = 5e-6\n\
+                 [solver]\nmethod = \"{method}\"\nbackend = \"wgpu\"\nprecision = \"single\"\n\
+                 [[pulse]]\ncenter = [0.3, 0.2]\nwidth = 0.04\namplitude = {amplitude:e}\n\
+                 [[detector]]\nname = \"room\"\nmeasure = \"energy\"\nregion = {{ min = [0.05, 0.05], max = [0.45, 0.3] }}\n\
+                 [[detector]]\nname = \"line\"\nmeasure = \"flux\"\nfrom = [0.4, 0.02]\nto = [0.4, 0.35]\n"
+            );
+            let (_, scenario) = ripplon::solver::read_scene_text(&text, None, &[]).unwrap();
+            let mut taps = ripplon::solver::Taps::of(&scenario);
+            let mut run = super::device::build(&scenario);
+            run.advance(40, &mut taps).unwrap();
+            let all = run.observables().unwrap();
+            let square = amplitude * amplitude;
+            let [room, line] = [0, 1].map(|n| taps.values(n).last().map_or(f64::NAN, |last| last / square));
+            let sums = [all.norm / square, all.energy / square, all.invariant / square];
+            [
+                room,
+                line,
+                sums[0],
+                sums[1],
+                sums[2],
+                all.peak / amplitude,
+                all.position[0],
+                all.spread[1],
+            ]
+        };
+        let expected = heard(1.0);
+        for amplitude in [1e-20, 1e19] {
+            for (place, (a, b)) in heard(amplitude).iter().zip(&expected).enumerate() {
+                // 40 steps of roundings of 6e-8 in other places.
+                assert!(
+                    b.abs() > 0.0 && (a / b - 1.0).abs() < 1e-4,
+                    "{method}, {amplitude:e}, {place}: {a:e} for {b:e}"
+                );
+            }
+        }
+    }
+}

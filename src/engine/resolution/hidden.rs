@@ -120,7 +120,13 @@ fn hidden(scenario: &Scenario, hides: impl Fn(&[[f64; 3]]) -> bool) -> Option<St
     let listens = scenario.detectors().iter().filter(|detector| match detector.region {
         Region::Point(at) => hides(&[at]),
         Region::Line { from, to } => hides(&[from, to]),
-        Region::Box { min, max } => hides(&[min, max]),
+        // The outermost sites in it.
+        Region::Box { min, max } => {
+            let a = scenario.grid().spacing();
+            let inwards = |n: f64| [(n - 1e-9).ceil() * a, (n + 1e-9).floor() * a];
+            let ends = [0, 1, 2].map(|axis| [inwards(min[axis] / a)[0], inwards(max[axis] / a)[1]]);
+            hides(&[ends.map(|[first, _]| first), ends.map(|[_, last]| last)])
+        }
         Region::Everywhere => false,
     });
     let names: Vec<String> = (plays.map(|(number, _)| format!("source.{number}")))
@@ -149,18 +155,24 @@ fn damped(scenario: &Scenario) -> Option<String> {
     ))
 }
 
-/// Sources and detectors at points in walls, which are silent and record 0.
+/// Sources and detectors in walls, all sites of them, which are silent and record 0.
 fn walled(scenario: &Scenario) -> Option<String> {
     let (grid, medium) = (scenario.grid(), scenario.medium());
     if !medium.has(Sets::Wall) {
         return None;
     }
     let who = hidden(scenario, |ends| {
-        let &[at] = ends else { return false };
-        let [i, j, k] = grid.nearest(at);
-        let mut wall = [false];
-        medium.wall_row(j, k, i..i + 1, &mut wall);
-        wall[0]
+        let sites = || ends.iter().map(|end| grid.nearest(*end));
+        let [x, y, z] = [0, 1, 2].map(|axis| {
+            let along = || sites().map(|site| site[axis]);
+            along().min().unwrap_or(0)..along().max().map_or(0, |last| last + 1)
+        });
+        let mut wall = vec![false; x.len()];
+        let mut rows = z.flat_map(|k| y.clone().map(move |j| [j, k]));
+        rows.all(|[j, k]| {
+            medium.wall_row(j, k, x.clone(), &mut wall);
+            wall.iter().all(|wall| *wall)
+        })
     })?;
     Some(format!(
         "{who} in a wall, where sources are silent and detectors record 0. Move them to sites without a wall."
@@ -296,5 +308,29 @@ mod tests {
         assert!(points(10.0, 35.4).starts_with("detector \"ear\" stands in a wall"));
         assert!(points(30.0, 30.0).starts_with("source.0, detector \"ear\" stand in a wall"));
         assert_eq!(points(24.4, 35.6), "");
+    }
+
+    /// A line or a region records 0 where all of its sites are walls, here x from 20 to 40 and y from 10 to 30; one that reaches a site beside them does not.
+    #[test]
+    fn regions_in_walls_are_told() {
+        let ear = |place: &str| {
+            said(&format!(
+                "format = 1\n[grid]\nsize = [60, 50]\nspacing = 1.0\n[quantum]\n[[layer]]\nsets = \"wall\"\nshape = \"box\"\nmin = [20.0, 10.0]\nmax = [40.0, 30.0]\n\
+                 [[packet]]\ncenter = [10.0, 40.0]\nwidth = 2.0\n[[detector]]\nname = \"ear\"\n{place}\n"
+            ))
+        };
+        for walled in [
+            "from = [25.0, 10.0]\nto = [25.0, 30.0]",
+            "region = { min = [19.6, 9.5], max = [40.4, 30.5] }",
+        ] {
+            assert!(ear(walled).starts_with("detector \"ear\" stands in a wall"), "{walled}");
+        }
+        for open in [
+            "from = [25.0, 10.0]\nto = [25.0, 31.0]",
+            "region = { min = [20.0, 10.0], max = [41.0, 30.0] }",
+            "",
+        ] {
+            assert_eq!(ear(open), "", "{open}");
+        }
     }
 }

@@ -39,7 +39,7 @@ pub(super) fn told(scenario: &Scenario, time_step: f64, end: Option<f64>) -> Opt
     if error <= MOST_ADDED {
         return None;
     }
-    let advice = solver::find(&choice.method).map(|method| (method.step_advice)(scenario));
+    let advice = solver::find(&choice.method).map(|method| method.advice(scenario));
     let longer = advice
         .filter(|advice| step < 0.5 * advice.auto)
         .map_or_else(String::new, |advice| {

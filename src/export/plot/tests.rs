@@ -55,8 +55,9 @@ fn cells_lie_where_their_values_are() {
             size: [2, 2],
             x: [0.0, 2.0],
             y: [-1.0, 1.0],
-            largest: 1.0,
+            levels: [-1.0, 1.0],
             signed: true,
+            sign: "W".to_owned(),
         }),
         ..Plot::default()
     };
@@ -72,6 +73,40 @@ fn cells_lie_where_their_values_are() {
     };
     assert!(inside(&most, true, true), "{}", most.len());
     assert!(inside(&least, false, false), "{}", least.len());
+}
+
+/// Beside cells stands what their colours are: a bar with the values at both ends, its sign above it.
+#[test]
+fn cells_have_a_colour_bar() {
+    let plot = |sign: &str, levels| Plot {
+        ground: Some(Ground {
+            values: vec![0.0],
+            size: [1, 1],
+            x: [0.0, 1.0],
+            y: [0.0, 1.0],
+            levels,
+            signed: false,
+            sign: sign.to_owned(),
+        }),
+        ..Plot::default()
+    };
+    let (size, unit) = ([1200, 900], 900.0 / 42.0);
+    let right = size[0] - ceil(color_bar::ROOM * unit);
+    let bar = right + ceil(0.9 * unit);
+    let draw = |sign, levels| plot(sign, levels).draw(size[0], size[1]);
+    let picture = draw("power / dB", [-50.0, 0.0]);
+    let column: std::collections::HashSet<[u8; 3]> = (120..780).map(|y| picture.at(bar + 3, y)).collect();
+    assert!(column.len() > 50, "{} colours", column.len());
+    // The numbers beside it, and the sign above it.
+    let inked = |picture: &Picture, [x, y]: [std::ops::Range<usize>; 2]| {
+        let all = y.flat_map(|y| x.clone().map(move |x| (x, y)));
+        all.filter(|(x, y)| picture.at(*x, *y) != picture.at(0, 0)).count()
+    };
+    let numbers = [bar + ceil(1.3 * unit)..1200, 100..800];
+    let above = [bar..1200, 50..105];
+    assert!(inked(&picture, numbers) > 200);
+    assert!(inked(&picture, above.clone()) > 100);
+    assert_eq!(inked(&draw("", [-50.0, 0.0]), above), 0);
 }
 
 /// Lines that leave the axes end at the frame, and nothing joins their ends; nor does it across a point that is none.
@@ -91,8 +126,9 @@ fn lines_end_where_they_leave_the_frame() {
             size: [1, 1],
             x: [-1.0, 1.0],
             y: [-1.0, 1.0],
-            largest: 1.0,
+            levels: [0.0, 1.0],
             signed: false,
+            sign: String::new(),
         }),
         curves: vec![
             curve(&valley, Shown::Line, 0),
@@ -102,12 +138,12 @@ fn lines_end_where_they_leave_the_frame() {
         ..Plot::default()
     };
     let picture = plot.draw(1200, 900);
-    // The frame: 140 to 1157 across, 108 to 792 down, so that x = ±½ are at 394 and 903.
+    // The frame: 140 to 1058 across, 108 to 792 down, so that x = ±½ are at 369 and 829.
     for color in 0..3 {
         let places = colored(&picture, COLORS[color]);
-        let middle = places.iter().filter(|(x, _)| (396..901).contains(x));
+        let middle = places.iter().filter(|(x, _)| (371..827).contains(x));
         assert_eq!(middle.count(), 0, "{color}");
-        assert!(places.iter().any(|(x, _)| *x < 396) && places.iter().any(|(x, _)| *x > 901));
+        assert!(places.iter().any(|(x, _)| *x < 371) && places.iter().any(|(x, _)| *x > 827));
         assert!(places.iter().all(|(_, y)| (106..794).contains(y)), "{color}");
     }
     let valley = colored(&picture, COLORS[0]);

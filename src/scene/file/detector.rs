@@ -205,7 +205,7 @@ section! {
         record: Option<f64> = maybe "all of it", "> 0";
         /// Gaussian noise added to the record, as a fraction of its rms; for an echo, to the whole field
         noise: f64 = or [0.0], "≥ 0";
-        /// layers, as in `[[layer]]`, that act only on the way back, after the scene's own; method and Δt are also checked for that medium
+        /// layers, as in `[[layer]]`, that act only on the way back, after the scene's own; method and Δt are also checked for that medium, and an automatic Δt follows both
         perturbation: Vec<LayerFile> = tables [];
         /// normally the mirror also reverses the magnetic field; `true` keeps it, and the wave does not return
         keep_flux: bool = or [false];

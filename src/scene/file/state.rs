@@ -83,7 +83,8 @@ section! {
         /// a detector's name; this or `observable`
         detector: Option<String> = maybe "";
         /// a whole-field quantity: `norm`, `energy`, `x`, `y`, `z`, `spread_x`, `spread_y`, `spread_z`, `peak`; `x` and
-        /// `spread_x` are computed from coordinates, and jump when a wave crosses the seam of a periodic axis; for ψ
+        /// `spread_x` are computed from coordinates, and jump when a wave crosses the seam of a periodic axis, and a field that is 0
+        /// everywhere has none; for ψ
         /// also [those below](#observables-of-psi-that-need-its-phases), and the coordinates of a
         /// [`[[trajectory]]`](#trajectory-quantum), e.g. `upper.y`
         observable: Option<String> = maybe "";
@@ -111,8 +112,9 @@ section! {
         /// values. ` & key=formula` after them sets another key to a formula of the value `x`:
         /// `"layer.0.centers.1=130..150/11 & layer.0.centers.0=240 - x"`. The first key varies fastest
         vary: Vec<String> = required "[\"packet.0.momentum.0=0.2..1.4/60\"]";
-        /// what is measured, `"NAME@T"`: a detector's name or an observable as in [`[[expect]]`](#expect), at the
-        /// step nearest to T; without `@T` at the scene's end. `"contrast(NAME | NAME)@T"` is (a − b)/(a + b) of two, the visibility of fringes
+        /// what is measured, `"NAME@T"`: a detector's name or an observable as in [`[[expect]]`](#expect) (the
+        /// detector where both have the name), at the step nearest to T; without `@T` at the scene's end.
+        /// `"contrast(NAME | NAME)@T"` is (a − b)/(a + b) of two, the visibility of fringes
         measure: Vec<String> = required "[\"norm@40\"]";
         /// the theory for the first quantity: a formula of `x` and `y`, the values of the first and second key; or
         /// `"transmission"`: for one packet on a line and a potential that is constant in time, T(k) from transfer

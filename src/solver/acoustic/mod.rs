@@ -4,6 +4,7 @@ pub(super) mod edited;
 pub mod emit;
 pub mod guides;
 pub mod impedance;
+pub mod loudness;
 pub mod material;
 pub mod medium;
 mod network;

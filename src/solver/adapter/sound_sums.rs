@@ -38,7 +38,8 @@ pub(in crate::solver) struct Region {
     pub own: [f32; 4],
     pub ring: [i32; 2],
     pub soft: [i32; 2],
-    pub rest: [i32; 28],
+    pub scale: f32,
+    pub rest: [i32; 27],
 }
 
 /// Kernels that sum, and detectors that do.
@@ -109,14 +110,30 @@ pub(in crate::solver) trait Sounding {
     /// Where the field lies now, below 4.
     fn place(&self) -> usize;
 
-    /// What multiplies a kernel's sums of energies for energies per a^d, and of fluxes for those per a^(d − 1).
-    fn scales(&self) -> [f64; 2];
+    /// The power of two that multiplies pressures before they are squared ([`crate::solver::acoustic::loudness`]).
+    fn scale(&self) -> f64;
 
-    /// What the method's kernels are told of every region.
-    fn told(&self) -> Region;
+    /// What multiplies a kernel's sums of energies for energies per a^d, and of fluxes for those per a^(d − 1), with a scale of 1; with `sound` those of the sound, otherwise of what the
+    /// steps conserve.
+    fn units(&self, sound: bool) -> [f64; 2];
+
+    /// What the method's kernels are told of every region; `sound` as above.
+    fn told(&self, sound: bool) -> Region;
 
     /// What a kernel reads: with `sound` what the velocity follows from; where it writes, and its regions.
     fn bind_sums(&self, kernel: &Kernel, sound: bool, numbers: &Buffer, table: &Buffer) -> Bind;
+
+    /// What multiplies a kernel's sums of a measure.
+    fn factor(&self, measure: Measure, sound: bool) -> f64 {
+        let [of_energy, of_flux] = self.units(sound);
+        let squares = self.scale().powi(-2);
+        match measure {
+            Measure::Energy => of_energy * squares,
+            Measure::Flux => of_flux * squares,
+            Measure::Probability => squares,
+            _ => 1.0,
+        }
+    }
 
     /// What the kernels are told of some sites.
     #[expect(clippy::cast_possible_truncation, reason = "rounded to the precision of the run")]
@@ -131,10 +148,11 @@ pub(in crate::solver) trait Sounding {
             inside_lo,
             inside_hi,
             sound: i32::from(sound),
-            per_site: self.scales()[0] as f32,
+            per_site: self.factor(Measure::Energy, sound) as f32,
+            scale: self.scale() as f32,
             across_x,
             blocks,
-            ..self.told()
+            ..self.told(sound)
         }
     }
 
@@ -166,14 +184,8 @@ pub(in crate::solver) trait Sounding {
 
     /// The sums of detectors in a batch: for each of its steps a value a detector, which is 0 where it does not sum, or not then.
     fn take_sums(&mut self, steps: usize) -> Result<Vec<Vec<f64>>, WgpuError> {
-        let [of_energy, of_flux] = self.scales();
-        let scale = |measure| match measure {
-            Measure::Energy => of_energy,
-            Measure::Flux => of_flux,
-            _ => 1.0,
-        };
         let mut detectors = std::mem::take(&mut self.sums_mut().detectors);
-        let taken = detectors.take(self.stream(), steps, scale);
+        let taken = detectors.take(self.stream(), steps, |measure| self.factor(measure, true));
         self.sums_mut().detectors = detectors;
         taken
     }
@@ -195,7 +207,7 @@ pub(in crate::solver) trait Sounding {
     fn energy(&self, sound: bool) -> Result<f64, WgpuError> {
         let region = self.region(Measure::Energy, &Extent::new(self.inside()), sound);
         let numbers = self.sum_all(&self.sums().measure, &region, 1)?;
-        Ok(numbers.into_iter().map(f64::from).sum::<f64>() * self.scales()[0])
+        Ok(numbers.into_iter().map(f64::from).sum::<f64>() * self.factor(Measure::Energy, sound))
     }
 
     /// Observables of the whole field.
@@ -210,18 +222,20 @@ pub(in crate::solver) trait Sounding {
         let region = self.region(Measure::Probability, &extent, false);
         let numbers = self.sum_all(&self.sums().moments, &region, MOMENTS)?;
         let moments = patches.moments(&numbers, MOMENTS);
+        let squares = self.factor(Measure::Probability, false);
+        let [first, second] = [moments.first, moments.second].map(|all| all.map(|sum| sum * squares));
         let all = Observables {
-            norm: moments.square,
+            norm: moments.square * squares,
             energy: if self.knows_velocity() {
                 self.energy(true)?
             } else {
                 f64::NAN
             },
             invariant: self.energy(false)?,
-            peak: moments.peak,
+            peak: moments.peak / self.scale(),
             ..Observables::default()
         };
-        Ok(finished(all, moments.first, moments.second, self.grid()))
+        Ok(finished(all, first, second, self.grid()))
     }
 
     /// The picture of the sound's energy per a^d; `texels` has room for it.

@@ -169,7 +169,7 @@ fn step_advice(scenario: &Scenario) -> StepAdvice {
         sensible: limit(0.5, std::f64::consts::FRAC_PI_2),
         stability_limit: None,
         because: "Unitary for every Δt. Frequencies are compressed as tan(ΩΔt/2) = εΔt/2: accurate for the whole band while 4JΔt ≲ 0.5, and for slow waves far beyond. \
-                  auto: J Δt = 0.125 and ΔU Δt ≤ 0.5, on a line 0.2; sensible: J Δt ≤ 0.5 and ΔU Δt ≤ π/2; drives count at their largest in ΔU, g|ψ|² at the start, and the W of absorbing layers",
+                  auto: J Δt = 0.125 and ΔU Δt ≤ 0.5, on a line 0.2; recommended: J Δt ≤ 0.5 and ΔU Δt ≤ π/2; drives count at their largest in ΔU, g|ψ|² at the start, and the W of absorbing layers",
     }
 }
 

@@ -48,7 +48,10 @@ impl<T: Vectors> Fdtd<T> {
         self.sweep.material.squares = Vec::new();
         self.sweep.material.density = Vec::new();
         let material = threads::run(|| Material::new(&self.scenario, &lattice, &mask, time_step))?;
-        self.sweep = Sweep::new(lattice, material, mask, walls);
+        self.sweep = Sweep {
+            sums_wide: self.sweep.sums_wide,
+            ..Sweep::new(lattice, material, mask, walls)
+        };
         self.make_memories(ratio)?;
         self.set_layer_step();
         if ratio > 0.0 {

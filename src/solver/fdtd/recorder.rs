@@ -152,7 +152,11 @@ impl<T: Real> Recorder<T> {
                 }
                 Take::Flux => {
                     let axis = tap.across;
-                    inside = sweep.columns_across(row, &columns, axis);
+                    inside = if sweep.sums_wide {
+                        columns.start..columns.start
+                    } else {
+                        sweep.columns_across(row, &columns, axis)
+                    };
                     let single = (columns.start..inside.start).chain(inside.end..columns.end);
                     sweep.crossing_bonds(row, single, axis, bonds);
                     sweep.crossing(row, &inside, axis, crossing);
@@ -188,6 +192,7 @@ impl<T: Real> Recorder<T> {
         for row in rows {
             match tap.measure {
                 Measure::Energy if own && is_whole(&tap) => add(row, columns.clone(), Take::Whole),
+                Measure::Energy if sweep.sums_wide => add(row, columns.clone(), Take::EnergyBeside),
                 Measure::Energy => {
                     for (columns, beside) in sweep.parts_of_row(row, columns.clone()) {
                         add(row, columns, if beside { Take::EnergyBeside } else { Take::Energy });

@@ -20,11 +20,12 @@ use super::walls::Walls;
 use super::walls_at_start::flow_into_walls;
 use crate::backend::simd::{Aligned, Vectors};
 use crate::backend::threads;
-use crate::field::FieldData;
+use crate::field::{FieldData, Precision};
 use crate::grid::Edge;
 use crate::scene::Scenario;
 use crate::scene::scenario::Quantity;
 use crate::solver::acoustic::emit::Emitters;
+use crate::solver::acoustic::loudness::Loudness;
 use crate::solver::acoustic::medium::{allocate_aligned, read_walls};
 use crate::solver::clock::RunClock;
 use crate::solver::setup::{Choice, Setup};
@@ -492,5 +493,8 @@ pub(super) fn sweep_of<T: Vectors>(
     let mask = read_walls(scenario);
     let material = Material::new(scenario, &lattice, &mask, time_step)?;
     let walls = Walls::new(&lattice, &mask, material.density.is_empty());
-    Ok(Sweep::new(lattice, material, mask, walls))
+    Ok(Sweep {
+        sums_wide: T::PRECISION == Precision::Single && Loudness::of(scenario, time_step).leaves_single(),
+        ..Sweep::new(lattice, material, mask, walls)
+    })
 }

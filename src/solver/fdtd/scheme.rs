@@ -54,6 +54,8 @@ pub struct Sweep<T> {
     pub(super) faces: Option<Faces>,
     /// The sites that the ghosts of a row repeat.
     pub(super) mirrors: Vec<Mirror>,
+    /// Whether energies and fluxes are added up in double precision, site by site: products of pressures leave the field's precision.
+    pub(super) sums_wide: bool,
 }
 
 impl<T: Real> Sweep<T> {
@@ -84,6 +86,7 @@ impl<T: Real> Sweep<T> {
             blocks,
             ways,
             mirrors: lattice.mirrors(true),
+            sums_wide: false,
             lattice,
             material,
             mask,

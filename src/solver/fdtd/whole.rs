@@ -134,7 +134,7 @@ impl<T: Vectors> Fdtd<T> {
         }
         let mut moving = taps.taps().iter().filter(|tap| tap.moves()).peekable();
         let whole = moving.peek().is_some() && moving.all(is_whole);
-        self.obeys && whole && !self.averages.follow()
+        self.obeys && whole && !self.averages.follow() && !self.sweep.sums_wide
     }
 
     /// Ends a pass after an odd number of steps: Φ takes the last one, and energies of that level, `level` of the pass, and of the one before are taken.

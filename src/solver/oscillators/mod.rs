@@ -156,7 +156,7 @@ fn step_advice(scenario: &Scenario) -> StepAdvice {
         sensible,
         stability_limit: Some(limit),
         because: "Stable while ω₀Δt < 1.7207 in 1D (π/2 at order 4) and 1.1107 in 2D, ω₀ = c/a, at every site. The error per unit of time grows as Δt^order: at order 2 long \
-                  waves are too fast by (ω₀Δt)²/24 in 1D, half that in 2D; automatic steps keep this at 0.5 %. Layers of absorption: auto γΔt ≤ 0.2, sensible ≤ 0.5.",
+                  waves are too fast by (ω₀Δt)²/24 in 1D, half that in 2D; automatic steps keep this at 0.5 %. Layers of absorption: auto γΔt ≤ 0.2, recommended ≤ 0.5.",
     }
 }
 

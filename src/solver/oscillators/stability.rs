@@ -37,7 +37,7 @@ fn automatic(order: u32, rank: usize) -> f64 {
     (24.0 * dimensions * TOO_FAST).sqrt() / bound(order, rank)
 }
 
-/// γΔt up to which automatic steps follow layers of absorption, and up to which steps are sensible.
+/// γΔt up to which automatic steps follow layers of absorption, and up to which steps are recommended.
 ///
 /// Damping is split off, and the pressure drifts by what a step's momenta are on average: waves that are slow beside γ meet tanh(γΔt)/Δt in place of γ, 1.3 % too little at 0.2 and 8 % at
 /// 0.5. Above, a layer takes more of them than it should, which one of γ = 1/Δt does not send back.
@@ -47,7 +47,7 @@ pub(super) const RESOLVED: f64 = 0.5;
 /// By how many times absorption may shorten the automatic Δt.
 const MOST_SHORTENED: f64 = 50.0;
 
-/// The automatic and the largest sensible Δt of a scene whose largest stable one is `limit`.
+/// The automatic and the largest recommended Δt of a scene whose largest stable one is `limit`.
 pub(super) fn advised(scenario: &Scenario, order: u32, limit: f64) -> [f64; 2] {
     let free = automatic(order, scenario.grid().rank()) * limit;
     // ∞ where nothing is absorbed. Absorbing edges, whose γ is some c/L, are resolved by steps that resolve the lattice.

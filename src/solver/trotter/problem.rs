@@ -221,6 +221,6 @@ pub(super) fn step_advice(scenario: &Scenario) -> StepAdvice {
         sensible: limit(0.4, FRAC_PI_2),
         stability_limit: None,
         because: "unitary for every Δt; the error of second order grows as (J Δt)² and (ΔU Δt)². \
-                  auto: J Δt = 0.1 and ΔU Δt ≤ 0.5; sensible: J Δt ≤ 0.4 and ΔU Δt ≤ π/2; drives count at their largest in ΔU, g|ψ|² at the start, and the W of absorbing layers",
+                  auto: J Δt = 0.1 and ΔU Δt ≤ 0.5; recommended: J Δt ≤ 0.4 and ΔU Δt ≤ π/2; drives count at their largest in ΔU, g|ψ|² at the start, and the W of absorbing layers",
     }
 }

@@ -28,6 +28,7 @@ use super::run::Fdtd;
 use crate::backend::wgpu::{Buffer, Stream, WgpuError};
 use crate::field::Precision;
 use crate::solver::SolverError;
+use crate::solver::acoustic::loudness::Loudness;
 use crate::solver::adapter::{self, beside::Beside, operations::Operations, sound_sums::Sums};
 use crate::solver::method::{Backend, Target, Variant};
 use crate::solver::resident::Resident;
@@ -77,6 +78,8 @@ pub(super) struct Wgpu {
     single: Option<SingleLaunch>,
     operations: Operations,
     sums: Sums,
+    /// What multiplies pressures in sums.
+    scale: f64,
     beside: Beside,
 }
 
@@ -101,6 +104,7 @@ impl Wgpu {
                 medium,
                 operations: Operations::new(&stream, tiles::MOST)?,
                 beside: Beside::new(&stream)?,
+                scale: 1.0,
                 pair: 0,
                 newer: 0,
                 peak: None,
@@ -153,6 +157,8 @@ impl Wgpu {
         #[expect(clippy::cast_possible_truncation, reason = "rounded to the precision of the run")]
         let step = self.host.time_step as f32;
         self.beside.set_step(&self.stream, self.sites(), step)?;
+        self.scale = Loudness::of(&self.host.scenario, self.host.time_step).scale();
+        self.sums.forget();
         let lattice = &self.host.sweep.lattice;
         let [now, old] = self.levels();
         self.stream

@@ -59,15 +59,21 @@ impl Sounding for Wgpu {
         2 * self.pair + self.newer
     }
 
-    fn scales(&self) -> [f64; 2] {
-        [self.grid().spacing().powi(-2), 1.0]
+    fn scale(&self) -> f64 {
+        self.scale
+    }
+
+    fn units(&self, sound: bool) -> [f64; 2] {
+        let step = if sound { self.host.time_step } else { 1.0 };
+        [(step / self.grid().spacing()).powi(2), step]
     }
 
     #[expect(clippy::cast_possible_truncation, reason = "rounded to the precision of the run")]
-    fn told(&self) -> Region {
+    fn told(&self, sound: bool) -> Region {
         let density = self.host.sweep.material.uniform_density;
+        let newer = self.scale / if sound { self.host.time_step } else { 1.0 };
         Region {
-            own: [self.host.time_step, self.grid().spacing(), density, 0.0].map(|number| number as f32),
+            own: [newer, self.grid().spacing(), density, 0.0].map(|number| number as f32),
             ..Region::zeroed()
         }
     }

@@ -27,6 +27,7 @@ use super::run::Oscillators;
 use crate::backend::wgpu::{Buffer, Stream, WgpuError};
 use crate::field::Precision;
 use crate::solver::SolverError;
+use crate::solver::acoustic::loudness::Loudness;
 use crate::solver::adapter::{self, beside::Beside, operations::Operations, sound_sums::Sums};
 use crate::solver::method::{Backend, Target, Variant};
 use crate::solver::resident::Resident;
@@ -96,6 +97,8 @@ pub(super) struct Wgpu {
     pressures: Operations,
     beside: Beside,
     sums: Sums,
+    /// What multiplies pressures in sums.
+    scale: f64,
     /// m̂, k̂ of the bonds to the next site along x and y, k̂ of springs at soft edges, of every site once they were asked for; one site where all are alike.
     springs: Option<Buffer>,
 }
@@ -127,6 +130,7 @@ impl Wgpu {
                 pressures: Operations::new(&stream, 1)?,
                 beside: Beside::new(&stream)?,
                 sums: sums::new(&stream, &host)?,
+                scale: 1.0,
                 springs: None,
                 peak: None,
                 potential: None,
@@ -167,6 +171,7 @@ impl Wgpu {
         let peak = keep("the largest pressures", &self.host.peak)?;
         let potential = keep("the velocity", &self.host.potential)?;
         (self.peak, self.potential) = (peak, potential);
+        self.scale = Loudness::of(&self.host.scenario, self.host.time_step).scale();
         self.sums.forget();
         self.let_go();
         Ok(())

@@ -82,13 +82,17 @@ impl Sounding for Wgpu {
         self.now
     }
 
-    fn scales(&self) -> [f64; 2] {
+    fn scale(&self) -> f64 {
+        self.scale
+    }
+
+    fn units(&self, _sound: bool) -> [f64; 2] {
         let modulus = self.host.masses.modulus();
         [1.0 / modulus, self.grid().spacing() / modulus]
     }
 
     #[expect(clippy::cast_possible_truncation, reason = "rounded to the precision of the run")]
-    fn told(&self) -> Region {
+    fn told(&self, _sound: bool) -> Region {
         let grid = self.grid();
         let soft = |axis: usize| axis < grid.rank() && grid.edges()[axis] == Edge::Soft;
         let [half, stiffness] = [self.host.time_step / 2.0, self.host.masses.stiffness()].map(|number| number as f32);
