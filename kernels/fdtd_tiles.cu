@@ -1,5 +1,5 @@
 // Many steps of finite differences for sound in one pass over a plane, in tiles that overlap (two dimensions). REAL is float or double; HALF (the
-// order), STEPS (of a pass), COLUMNS (of a lane) and AHEAD (rows under way) are defined outside.
+// order), STEPS (of a pass), COLUMNS (of a lane), AHEAD (rows under way) and SPEEDS (whether each site has a speed) are defined outside.
 //
 // Tile: a warp has 32 COLUMNS columns, the outermost HALF STEPS of which on either side it computes for the inner ones' sake alone, and walks along y
 // over as many rows as it is told and HALF STEPS more at both ends. Of each level n, n + 1, ... n + STEPS - 1 it keeps the last 2 HALF + 1 rows in
@@ -7,14 +7,21 @@
 // another pair of arrays. Neighbours along x come from the lanes beside. No shared memory, no barrier.
 //
 // Edges: what stands beyond one is an image, and an image goes on by the same stencil: sums and products are the same with the neighbours exchanged, and
-// with all signs changed. So rows and columns beyond an edge are read where their originals lie, and nothing more is done.
+// with all signs changed. So rows and columns beyond an edge are read where their originals lie, and nothing more is done. Tiles that reach no edge have a body without
+// images, those whose images of a lane's columns stand side by side as well have one that reads them together.
+// Nothing is decided within a row, neither about images nor about the medium (SPEEDS): the compiler puts the instructions of all steps of a row in one order, and their
+// latencies behind each other. With a branch in each step, passes took 1.6 to 1.8 times as long.
 // The operations of a site are those of `plain` in fdtd_step.cu, in their order: the same bits.
 //
 // Limits: a medium with no more than a speed (one, or one a site), and nothing done at single sites. Where that is not so, as far as a pass reaches,
 // blocks (fdtd_blocks.cu) write what tiles leave out.
 // Traffic: 4/STEPS words a site-step and, with a speed per site, reads of it that the first-level cache serves; a share of
-// 2 HALF STEPS / (32 COLUMNS) of the columns is computed twice. Bound by arithmetic: 8 instructions a site-step and 2 shuffles at order 2.
+// 2 HALF STEPS / (32 COLUMNS) of the columns is computed twice. Bound by arithmetic: 8 instructions a site-step and half a shuffle at order 2.
 #include "fdtd_vec.cuh"
+
+#ifndef SPEEDS
+#define SPEEDS 0
+#endif
 
 enum {
     H = HALF,
@@ -41,16 +48,51 @@ struct Tiles {
     int margin;          // sites beyond an edge for which there are images
     int follows_blocks;  // whether the launch before is that of the blocks of the same pass, for which it need not wait
     int peaks;
+    int by_columns;      // whether images have signs, or not all of a lane's columns stand side by side
     real time_step;
 };
 enum : u32 { BESIDE_BLOCKS = 0x80000000u };
 
 __device__ constexpr int slot(int row) { return (row % R + R) % R; }
 
-// What a lane's columns are images of
-struct Columns {
-    int image[COLUMNS];
-    bool whole;  // the warp's are their own
+// What a tile reads: no images; images of a lane's columns that stand side by side, in that order or the other, without signs; or any
+enum { PLAIN, WHOLE, ANY };
+
+// What a lane's columns are images of: all the warp's of themselves, of those from `first` on, `turned` or not, or of each its own
+template <int READS> struct Columns {
+    int image[READS == ANY ? COLUMNS : 1];
+    int first;
+    bool whole, turned;
+
+    __device__ __forceinline__ Columns(const Tiles &p, int x) {
+        const int nx = p.step.grid.size[0];
+        first = x, whole = true, turned = false;
+        auto of = [&](int c) { return p.images[min(x + c, nx + p.margin - 1) + p.margin]; };
+        if (READS == ANY) {
+            whole = __all_sync(0xffffffffu, x >= 0 && x + COLUMNS <= nx);
+#pragma unroll
+            for (int c = 0; c < COLUMNS; c++) image[c] = of(c);
+        }
+        if (READS == WHOLE) {
+            const int low = of(0) >> 2, high = of(COLUMNS - 1) >> 2;
+            // Lanes that no valid site needs may have images of one column.
+            turned = low > high, first = min(low, high) / COLUMNS * COLUMNS;
+        }
+    }
+
+    __device__ __forceinline__ Vec read(const real *row) const {
+        Vec out;
+        if (READS == ANY && !whole) {
+#pragma unroll
+            for (int c = 0; c < COLUMNS; c++) out.v[c] = row[image[c] >> 2];
+            return out;
+        }
+        const Vec in = load(row + first);
+        if (READS != WHOLE) return in;
+#pragma unroll
+        for (int c = 0; c < COLUMNS; c++) out.v[c] = turned ? in.v[COLUMNS - 1 - c] : in.v[c];
+        return out;
+    }
 };
 
 // A row as it was read; the signs of images are put on where it is used: to look at what is under way would be to wait for it
@@ -59,22 +101,18 @@ struct Row {
     int sign;
 };
 
-__device__ __forceinline__ Vec read(const Columns &own, const real *row, int x) {
-    if (own.whole) return load(row + x);
-    Vec out;
-#pragma unroll
-    for (int c = 0; c < COLUMNS; c++) out.v[c] = row[own.image[c] >> 2];
-    return out;
-}
-
-__device__ __forceinline__ Vec signed_row(const Columns &own, const Row &row) {
+__device__ __forceinline__ Vec signed_row(const Columns<ANY> &own, const Row &row) {
     Vec out;
 #pragma unroll
     for (int c = 0; c < COLUMNS; c++) out.v[c] = signed_value(row.v.v[c], row.sign * ((own.image[c] & 3) - 1));
     return out;
 }
+template <int READS> __device__ __forceinline__ Vec signed_row(const Columns<READS> &own, const Row &row) { return row.v; }
 
-template <bool MASKED, bool INTEGRATES> __device__ __forceinline__ void walk(const Tiles &p, u32 entry) {
+// Sums of the rows between the first and the last step, each lane's own
+typedef Vec Kept[RING][32];
+
+template <bool MASKED, bool INTEGRATES, int READS> __device__ __forceinline__ void walk(const Tiles &p, u32 entry, Kept *kept) {
     const Grid &g = p.step.grid;
     const Medium &m = p.step.medium;
     const int nx = g.size[0], ny = g.size[1], lane = threadIdx.x & 31, tile = MASKED ? entry & ~BESIDE_BLOCKS : entry;
@@ -83,15 +121,14 @@ template <bool MASKED, bool INTEGRATES> __device__ __forceinline__ void walk(con
     const int *rows = p.images + nx + 3 * p.margin;
     const bool masked = MASKED && entry & BESIDE_BLOCKS && writes;
     const u8 *taken = p.taken + (masked ? p.block_columns[x / 4] : 0);
-    Columns own;
-    own.whole = __all_sync(0xffffffffu, x >= 0 && x + COLUMNS <= nx);
-#pragma unroll
-    for (int c = 0; c < COLUMNS; c++) own.image[c] = p.images[min(x + c, nx + p.margin - 1) + p.margin];
-    const bool odd = g.edge[0] == SOFT || g.edge[1] == SOFT;
+    // Images of all kinds need the registers of rows under way.
+    enum { UNDER_WAY = READS == ANY ? 1 : AHEAD };
+    const Columns<READS> own(p, x);
+    const bool odd = READS == ANY && (g.edge[0] == SOFT || g.edge[1] == SOFT);
+    auto image_of = [&](int y) { return READS == PLAIN || (READS == ANY && (u32)y < (u32)ny) ? 4 * y + 2 : rows[y]; };
     auto level = [&](const real *all, int y) {
-        int image = 4 * y + 2;
-        if ((u32)y >= (u32)ny) image = rows[y];
-        return Row{read(own, all + (size_t)(image >> 2) * g.pitch, x), (image & 3) - 1};
+        const int image = image_of(y);
+        return Row{own.read(all + (size_t)(image >> 2) * g.pitch), (image & 3) - 1};
     };
     Vec line[STEPS][R];
 #pragma unroll
@@ -101,20 +138,18 @@ template <bool MASKED, bool INTEGRATES> __device__ __forceinline__ void walk(con
 #pragma unroll
             for (int c = 0; c < COLUMNS; c++) line[s][r].v[c] = 0;
     // Rows of both levels are under way while others are worked on; where each is kept is known, so that none moves.
-    Row fresh[AHEAD], before[AHEAD];
+    Row fresh[UNDER_WAY], before[UNDER_WAY];
 #pragma unroll
-    for (int n = 0; n < AHEAD; n++) fresh[n] = level(p.step.now, y0 - HALO + n), before[n] = level(p.step.old, y0 - HALO - H + n);
-    // Sums of the rows between the first and the last step, each lane's own
-    __shared__ Vec sums[INTEGRATES ? WARPS : 1][INTEGRATES ? RING : 1][INTEGRATES ? 32 : 1];
+    for (int n = 0; n < UNDER_WAY; n++) fresh[n] = level(p.step.now, y0 - HALO + n), before[n] = level(p.step.old, y0 - HALO - H + n);
     int place_in_ring = 0;
     for (int top = y0 - HALO; top < y1 + HALO; top += R) {
 #pragma unroll
         for (int f = 0; f < R; f++) {
             const int y = top + f;
-            const int next_one = f % AHEAD;
+            const int next_one = f % UNDER_WAY;
             line[0][slot(f)] = odd ? signed_row(own, fresh[next_one]) : fresh[next_one].v;
             const Vec oldest = odd ? signed_row(own, before[next_one]) : before[next_one].v;
-            fresh[next_one] = level(p.step.now, y + AHEAD), before[next_one] = level(p.step.old, y + AHEAD - H);
+            fresh[next_one] = level(p.step.now, y + UNDER_WAY), before[next_one] = level(p.step.old, y + UNDER_WAY - H);
             const int row = y - HALO;
             bool mine = writes && row >= y0 && row < y1;
             if (masked && mine) mine = !taken[p.block_rows[row]];
@@ -130,7 +165,7 @@ template <bool MASKED, bool INTEGRATES> __device__ __forceinline__ void walk(con
                 Vec squares;
 #pragma unroll
                 for (int c = 0; c < COLUMNS; c++) squares.v[c] = m.square;
-                if (m.squares) squares = read(own, m.squares + (size_t)(rows[y - s * H] >> 2) * g.pitch, x);
+                if (SPEEDS) squares = own.read(m.squares + (size_t)(image_of(y - s * H) >> 2) * g.pitch);
                 // H columns at either side
                 real window[COLUMNS + 2 * H];
 #pragma unroll
@@ -157,12 +192,12 @@ template <bool MASKED, bool INTEGRATES> __device__ __forceinline__ void walk(con
                 for (int c = 0; c < COLUMNS; c++) next.v[c] = plus(here.v[c], fused(squares.v[c], sum.v[c], minus(here.v[c], then.v[c])));
                 if (INTEGRATES) {
                     const int at = place_in_ring - (s - 1) * H, slot = at < 0 ? at + RING : at;
-                    Vec &kept = sums[threadIdx.x >> 5][slot][lane];
+                    Vec &sum_here = kept[threadIdx.x >> 5][slot][lane];
                     Vec total;
 #pragma unroll
-                    for (int c = 0; c < COLUMNS; c++) total.v[c] = kept_on(p.peaks, s == 1 ? sum_of_row.v[c] : kept.v[c], p.time_step, next.v[c]);
+                    for (int c = 0; c < COLUMNS; c++) total.v[c] = kept_on(p.peaks, s == 1 ? sum_of_row.v[c] : sum_here.v[c], p.time_step, next.v[c]);
                     if (s < STEPS)
-                        kept = total;
+                        sum_here = total;
                     else if (mine)
                         store(p.kept + (size_t)row * g.pitch + x, total);
                 }
@@ -180,15 +215,30 @@ template <bool MASKED, bool INTEGRATES> __device__ __forceinline__ void walk(con
     }
 }
 
-// All tiles whole; those beside what is stepped in blocks; the same, and the integral of the pressure or its largest size
+template <bool MASKED, bool INTEGRATES> __device__ __forceinline__ void tile(const Tiles &p, u32 entry, Kept *kept) {
+    const int *size = p.step.grid.size, number = MASKED ? entry & ~BESIDE_BLOCKS : entry;
+    const int x0 = number % p.across * OWN - HALO, y0 = number / p.across * p.chunk, y1 = min(y0 + p.chunk, size[1]);
+    // The first rows of the last steps are computed for nothing, with speeds from further below; rows go up by R together, and are read AHEAD of that.
+    const bool inner = x0 >= 0 && x0 + 32 * COLUMNS <= size[0] && y0 >= HALO + (SPEEDS ? HALO : H) && y1 + HALO + R + AHEAD <= size[1];
+    // Each body is compiled where it is worth the driver's time: the host takes `tiles` only where no image needs ANY.
+    if (inner)
+        walk<MASKED, INTEGRATES, PLAIN>(p, entry, kept);
+    else if (!INTEGRATES && (!MASKED || !p.by_columns))
+        walk<MASKED, INTEGRATES, WHOLE>(p, entry, kept);
+    else if (MASKED)
+        walk<MASKED, INTEGRATES, ANY>(p, entry, kept);
+}
+
 #define ENTRY(NAME, MASKED, INTEGRATES)                                                                  \
     extern "C" __global__ void __launch_bounds__(32 * WARPS, BLOCKS) NAME(const __grid_constant__ Tiles p) { \
+        __shared__ Kept kept[INTEGRATES ? WARPS : 1];                                                    \
         const int n = blockIdx.x * WARPS + (threadIdx.x >> 5);                                           \
         if (!MASKED || !p.follows_blocks) wait_for_launch_before();                                      \
         let_next_launch_start();                                                                         \
-        if (n < p.count) walk<MASKED, INTEGRATES>(p, p.list[n]);                                         \
+        if (n < p.count) tile<MASKED, INTEGRATES>(p, p.list[n], kept);                                   \
         if (MASKED) wait_for_launch_before();  /* whoever waits for this launch waits for the blocks */  \
     }
+// All tiles whole; those beside what is stepped in blocks; the same, and the integral of the pressure or its largest size
 ENTRY(tiles, false, false)
 ENTRY(tiles_beside, true, false)
 ENTRY(tiles_integrating, true, true)

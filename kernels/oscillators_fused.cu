@@ -147,7 +147,7 @@ struct Strip {
         for (int c = 0; c < C; c += 2) turn(RAGGED ? b.at(c) : f.springs.same[0][0], a.q[c], a.p[c], a.q[c + 1], a.p[c + 1]);
     }
 
-    template <bool RAGGED> __device__ __forceinline__ void odd_x(Row &a, const Bonds &b) const {
+    template <bool RAGGED, bool ENDS> __device__ __forceinline__ void odd_x(Row &a, const Bonds &b) const {
         const unsigned all = 0xffffffffu;
         real lq = __shfl_up_sync(all, a.q[C - 1], 1), lp = __shfl_up_sync(all, a.p[C - 1], 1);
         real rq = __shfl_down_sync(all, a.q[0], 1), rp = __shfl_down_sync(all, a.p[0], 1);
@@ -161,7 +161,7 @@ struct Strip {
         real q0 = a.q[0], p0 = a.p[0], q1 = a.q[C - 1], p1 = a.p[C - 1];
         turn(left, lq, lp, a.q[0], a.p[0]);
         turn(right, a.q[C - 1], a.p[C - 1], rq, rp);
-        if (!RAGGED && lane.ends) {
+        if (!RAGGED && ENDS) {
             swing(f.springs.ends[0][0], q0, p0), swing(f.springs.ends[0][1], q1, p1);
             if (lane.low) a.q[0] = q0, a.p[0] = p0;
             if (lane.high) a.q[C - 1] = q1, a.p[C - 1] = p1;
@@ -169,19 +169,19 @@ struct Strip {
     }
 
     // The first sweeps of a sub-step along x, and the last
-    template <bool RAGGED> __device__ __forceinline__ void enter(Row &a, int y) const {
+    template <bool RAGGED, bool ENDS> __device__ __forceinline__ void enter(Row &a, int y) const {
         Bonds b;
         if (RAGGED) b = bonds_x(y);
-        even_x<RAGGED>(a, b), odd_x<RAGGED>(a, b);
+        even_x<RAGGED>(a, b), odd_x<RAGGED, ENDS>(a, b);
         if (RAGGED && !MEDIUM && !f.plane.periodic[0])
             // Phantoms that a spring has kicked must not drift along y.
 #pragma unroll
             for (int c = 0; c < C; c++) a.p[c] = (u32)(lane.x + c) < (u32)f.plane.nx ? a.p[c] : real(0);
     }
-    template <bool RAGGED> __device__ __forceinline__ void leave(Row &a, int y) const {
+    template <bool RAGGED, bool ENDS> __device__ __forceinline__ void leave(Row &a, int y) const {
         Bonds b;
         if (RAGGED) b = bonds_x(y);
-        odd_x<RAGGED>(a, b), even_x<RAGGED>(a, b);
+        odd_x<RAGGED, ENDS>(a, b), even_x<RAGGED>(a, b);
     }
 
     // The bond from row y (a) to the next (b)
@@ -200,8 +200,8 @@ struct Strip {
         for (int c = 0; c < C; c++) swing(MEDIUM ? Lone{w.k[c], high ? w.a[c] : w.c[c]} : f.springs.ends[1][high], a.q[c], a.p[c]);
     }
 
-    __device__ __forceinline__ void even_y(Row &a, Row &b, int y) const {
-        if (f.plane.periodic[1] || y + 1 < f.plane.ny)
+    template <bool STEADY> __device__ __forceinline__ void even_y(Row &a, Row &b, int y) const {
+        if (STEADY || f.plane.periodic[1] || y + 1 < f.plane.ny)
             between<false>(a, b, y);
         else
             rim(a, 1);
@@ -241,6 +241,52 @@ __device__ __forceinline__ void visit_row(const Strip &s, const Visits &v, Row &
     }
 }
 
+// Pairs of rows: those that a warp writes, those that it steps, and whether these begin and end at ends of the grid
+struct Span {
+    int first, last, from, to;
+    bool bottom, top;
+};
+
+// Tick t: stage n takes pair t - n, and hands the pair before to the next stage. STEADY: each of them has one, and none is at an end along y; ENDS: the grid may end beside
+// a lane. Nothing is decided then between the stages, so that the compiler puts the instructions of all of them in one order, and their latencies behind each other.
+template <bool RAGGED, bool SUMS, bool VISITS, bool STEADY, bool ENDS>
+__device__ __forceinline__ void tick(const Strip &s, const Span &span, Row &a, Row &b, Row (&u)[N], Row (&v)[N], int t, int x0, bool writes, const Cells *cells, const Visits *visits) {
+    const Plane &g = s.f.plane;
+#pragma unroll
+    for (int n = 0; n < N; n++) {
+        const int y = 2 * (t - n);  // of the pair that enters
+        if (STEADY || (y >= 2 * span.from && y <= 2 * span.to)) {
+            Row du = u[n], dv = v[n];
+            if (STEADY || y < 2 * span.to) {
+                s.enter<RAGGED, ENDS>(a, y), s.enter<RAGGED, ENDS>(b, y + 1);
+                s.even_y<STEADY>(a, b, y);
+                if (STEADY || y > 2 * span.from)
+                    s.between<true>(dv, a, y - 1);
+                else if (span.bottom)
+                    s.rim(a, 0);
+            } else if (span.top && y == g.ny) {
+                s.rim(dv, 1);
+            }
+            u[n] = a, v[n] = b;
+            if (STEADY || y > 2 * span.from) {
+                s.even_y<STEADY>(du, dv, y - 2);
+                s.leave<RAGGED, ENDS>(du, y - 2), s.leave<RAGGED, ENDS>(dv, y - 1);
+                const int pair = t - n - 1;
+                const bool own = pair >= span.first && pair < span.last && writes;
+                // The end of a step, and the beginning of the next
+                const int damps = n + 1 < N && !VISITS ? 2 : 1;
+                if (DAMPED && (s.f.ends >> n & 1)) s.damp<RAGGED>(du, y - 2, damps), s.damp<RAGGED>(dv, y - 1, damps);
+                if (VISITS && (s.f.ends >> n & 1)) {
+                    visit_row(s, *visits, du, y - 2, n, own), visit_row(s, *visits, dv, y - 1, n, own);
+                    if (DAMPED && n + 1 < N) s.damp<RAGGED>(du, y - 2, 1), s.damp<RAGGED>(dv, y - 1, 1);
+                }
+                if (SUMS && (cells->ends >> n & 1) && own) put_cells(*cells, n, du.q, dv.q, pair, x0);
+            }
+            a = du, b = dv;
+        }
+    }
+}
+
 // With SUMS, pressures of `cells` are put there after steps. With VISITS, a warp has a piece of the list, and what happens at its sites between steps is done.
 template <bool RAGGED, bool SUMS, bool VISITS = false> __device__ __forceinline__ void run(const Fused &f, const Cells *cells, const Visits *visits = nullptr) {
     const Plane &g = f.plane;
@@ -260,7 +306,7 @@ template <bool RAGGED, bool SUMS, bool VISITS = false> __device__ __forceinline_
     const int first = VISITS ? visits->pieces[2 * number + 1] : blockIdx.y * f.chunk, last = min(first + f.chunk, pairs);
     const bool ring = g.periodic[1];
     const int from = ring ? first - N : max(first - N, 0), to = ring ? last + N : min(last + N, pairs);
-    const bool bottom = !ring && from == 0, top = !ring && to == pairs;
+    const Span span = {first, last, from, to, !ring && from == 0, !ring && to == pairs};
     const bool writes = lane * C >= HALO && lane * C < HALO + CORE && x0 < g.nx;
     Row u[N], v[N];
 #pragma unroll
@@ -269,44 +315,18 @@ template <bool RAGGED, bool SUMS, bool VISITS = false> __device__ __forceinline_
         for (int c = 0; c < C; c++) u[n].q[c] = u[n].p[c] = v[n].q[c] = v[n].p[c] = 0;
     Row na, nb;
     s.load<RAGGED>(na, 2 * from), s.load<RAGGED>(nb, 2 * from + 1);
-    // Tick t: stage n takes pair t - n, and hands the pair before to the next stage.
 #pragma unroll 1
     for (int t = from; t < to + N; t++) {
         Row a = na, b = nb;
         if (t + 1 < to) s.load<RAGGED>(na, 2 * t + 2), s.load<RAGGED>(nb, 2 * t + 3);
         if (DAMPED && t < to && f.begins) s.damp<RAGGED>(a, 2 * t, 1), s.damp<RAGGED>(b, 2 * t + 1, 1);
-#pragma unroll
-        for (int n = 0; n < N; n++) {
-            const int y = 2 * (t - n);  // of the pair that enters
-            if (y >= 2 * from && y <= 2 * to) {
-                Row du = u[n], dv = v[n];
-                if (y < 2 * to) {
-                    s.enter<RAGGED>(a, y), s.enter<RAGGED>(b, y + 1);
-                    s.even_y(a, b, y);
-                    if (y > 2 * from)
-                        s.between<true>(dv, a, y - 1);
-                    else if (bottom)
-                        s.rim(a, 0);
-                } else if (top && y == g.ny) {
-                    s.rim(dv, 1);
-                }
-                u[n] = a, v[n] = b;
-                if (y > 2 * from) {
-                    s.even_y(du, dv, y - 2);
-                    s.leave<RAGGED>(du, y - 2), s.leave<RAGGED>(dv, y - 1);
-                    const int pair = t - n - 1;
-                    const bool own = pair >= first && pair < last && writes;
-                    // The end of a step, and the beginning of the next
-                    const int damps = n + 1 < N && !VISITS ? 2 : 1;
-                    if (DAMPED && (f.ends >> n & 1)) s.damp<RAGGED>(du, y - 2, damps), s.damp<RAGGED>(dv, y - 1, damps);
-                    if (VISITS && (f.ends >> n & 1)) {
-                        visit_row(s, *visits, du, y - 2, n, own), visit_row(s, *visits, dv, y - 1, n, own);
-                        if (DAMPED && n + 1 < N) s.damp<RAGGED>(du, y - 2, 1), s.damp<RAGGED>(dv, y - 1, 1);
-                    }
-                    if (SUMS && (cells->ends >> n & 1) && own) put_cells(*cells, n, du.q, dv.q, pair, x0);
-                }
-                a = du, b = dv;
-            }
+        if (!RAGGED && !VISITS && t - N + 1 > from && t < to && (ring || 2 * t + 1 < g.ny)) {
+            if (s.lane.ends)
+                tick<RAGGED, SUMS, VISITS, true, true>(s, span, a, b, u, v, t, x0, writes, cells, visits);
+            else
+                tick<RAGGED, SUMS, VISITS, true, false>(s, span, a, b, u, v, t, x0, writes, cells, visits);
+        } else {
+            tick<RAGGED, SUMS, VISITS, false, true>(s, span, a, b, u, v, t, x0, writes, cells, visits);
         }
         const int done = t - N;
         if (done >= first && done < last && writes) {

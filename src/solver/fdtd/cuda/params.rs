@@ -74,6 +74,7 @@ parameters! {
         pub margin: i32,
         pub follows_blocks: i32,
         pub peaks: i32,
+        pub by_columns: i32,
         pub time_step: T,
     }
 

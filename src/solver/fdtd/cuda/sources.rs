@@ -22,6 +22,8 @@ pub(super) struct Strips {
     pub steps: usize,
     /// Columns of a lane.
     pub columns: usize,
+    /// Whether each site has a speed of its own.
+    pub speeds: bool,
     pub source: Source,
     /// Rows of a region of the blocks beside them, and their module.
     pub rows: usize,
@@ -45,6 +47,7 @@ pub(super) static TILES: LazyLock<Vec<Strips>> = LazyLock::new(|| {
             half: module.number("HALF") as usize,
             steps: module.number("STEPS") as usize,
             columns: module.number("COLUMNS") as usize,
+            speeds: module.has("SPEEDS"),
             source: Source::embedded(&module.name),
             rows: blocks.number("ROWS") as usize,
             blocks: Source::embedded(&blocks.name),

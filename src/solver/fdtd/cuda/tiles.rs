@@ -10,6 +10,7 @@ use super::params::{self, unsigned, whole};
 use super::sources::{self, Strips};
 use super::{Cuda, LEAST_TILED};
 use crate::backend::cuda::{Buffer, CudaError, Kernel, Stream};
+use crate::grid::Edge;
 use crate::solver::device::OnCuda;
 use crate::solver::device::rows::{grow, list};
 use crate::solver::fdtd::lattice::{Ghost, Lattice, ghost};
@@ -72,6 +73,13 @@ impl Cut {
         let (x, y) = (tile % self.tiles[0] * self.own, tile / self.tiles[0] * self.chunk);
         [x..(x + self.own).min(nx), y..(y + self.chunk).min(ny)]
     }
+
+    /// Whether a tile reads images of sites.
+    fn reaches_edges(&self, own: &[Range<usize>; 2], size: [usize; 2]) -> bool {
+        own.iter()
+            .zip(size)
+            .any(|(own, n)| own.start < self.halo || own.end + self.halo > n)
+    }
 }
 
 /// What stands for the sites of an axis, from `margin` below to `margin` above: 4 site + sign + 1.
@@ -94,6 +102,8 @@ struct Pass<T: OnCuda> {
     strips: &'static Strips,
     cut: Cut,
     margin: usize,
+    /// Whether images have signs, or those of a lane's columns do not all stand side by side.
+    by_columns: bool,
     whole: Kernel,
     beside: Kernel,
     integrating: Kernel,
@@ -134,6 +144,7 @@ impl<T: OnCuda> Pass<T> {
         let what = "tiles";
         Ok(Self {
             margin,
+            by_columns: nx % strips.columns != 0 || lattice.edges[..2].contains(&Edge::Soft),
             whole,
             beside: stream.kernel(strips.source, "tiles_beside", 0)?,
             integrating: stream.kernel(strips.source, "tiles_integrating", 0)?,
@@ -155,18 +166,22 @@ impl<T: OnCuda> Pass<T> {
         done: &Operations,
     ) -> Result<(), CudaError> {
         self.blocks.mark(stream, pitch, done)?;
-        let mut all = Vec::with_capacity(self.cut.count());
+        // Those that take longest, at edges and beside blocks, come first: else all would wait for the last of them.
+        let (mut all, mut others) = (Vec::with_capacity(self.cut.count()), Vec::new());
         self.all_whole = true;
         for (tile, number) in (0..self.cut.count()).zip(0_u32..) {
-            match self.blocks.covers(&self.cut.own(tile, size)) {
+            let own = self.cut.own(tile, size);
+            match self.blocks.covers(&own) {
                 (_, true) => {}
                 (true, false) => {
                     all.push(number | BESIDE_BLOCKS);
                     self.all_whole = false;
                 }
-                (false, false) => all.push(number),
+                (false, false) if self.cut.reaches_edges(&own, size) => all.push(number),
+                (false, false) => others.push(number),
             }
         }
+        all.append(&mut others);
         grow(stream, "tiles", &mut self.list, all.len())?;
         stream.upload("tiles", &all, &self.list)?;
         self.count = all.len();
@@ -267,6 +282,7 @@ pub(super) fn fitting<T: OnCuda>(run: &Cuda<T>) -> Result<Tiles<T>, String> {
     let mut all: Vec<&'static Strips> = sources::TILES
         .iter()
         .filter(|strips| strips.precision == T::PRECISION && strips.half == lattice.half)
+        .filter(|strips| strips.speeds == run.medium.has_speeds())
         .collect();
     all.sort_by_key(|strips| std::cmp::Reverse(strips.steps));
     let least = all.last().ok_or("there are no tiles of this order")?.steps;
@@ -324,7 +340,7 @@ impl<T: OnCuda> Cuda<T> {
         if count > 0 {
             let kernel = match self.kept_beside() {
                 Some(_) => &pass.integrating,
-                None if pass.all_whole => &pass.whole,
+                None if pass.all_whole && !pass.by_columns => &pass.whole,
                 None => &pass.beside,
             };
             let [taken, block_columns, block_rows] = pass.blocks.flags();
@@ -344,6 +360,7 @@ impl<T: OnCuda> Cuda<T> {
                 margin: whole(pass.margin),
                 follows_blocks: i32::from(follows_blocks),
                 peaks: i32::from(self.peak.is_some()),
+                by_columns: i32::from(pass.by_columns),
                 time_step: T::of(self.host.time_step),
             };
             let blocks = unsigned(count.div_ceil(WARPS));

@@ -4,8 +4,8 @@
 //! stepped, recorded, summed and drawn. States are those of the processor: checkpoints go from one to the other.
 //!
 //! - `naive`: one kernel a sweep (`kernels/oscillators_sweeps.cu`).
-//! - `fused`: up to 4 equal sub-steps a launch in registers (2 in double precision, `kernels/oscillators_fused.cu`), along a line up to 16 (8, `kernels/oscillators_line.cu`).
-//!   The same bits. Equal sub-steps in a row are all of order 2, and four of five of order 4.
+//! - `fused`: two equal sub-steps a launch in registers (`kernels/oscillators_fused.cu`; up to 4 in a medium, single precision, if the scene asks for them), along a line up to 16 (8 in double
+//!   precision, `kernels/oscillators_line.cu`). The same bits. Equal sub-steps in a row are all of order 2, and four of five of order 4.
 //!
 //! Sources, and detectors that read single sites, are one list of operations on sites; transducers are another. In a plane, launches step the pieces around them a second time and do the
 //! operations there ([`visits`]), and sum means and peaks of the pressure ([`summing`]). Along a line, and while the largest pressures or a velocity are kept, launches end with each step,
