@@ -12,6 +12,7 @@ use crate::export::npy;
 use crate::physics::Autocorrelation;
 use crate::physics::eigen::{EigenError, Levels};
 use crate::scene::Scenario;
+use crate::units;
 use anyhow::bail;
 use clap::{Args, ValueEnum};
 use indicatif::{ProgressBar, ProgressStyle};
@@ -165,6 +166,7 @@ fn of_autocorrelation(args: &EigenArgs, scenario: Arc<Scenario>) -> anyhow::Resu
         let message = "the scene has no end; say how long to record: --set time.end=T";
         return Err(InputError(message.to_owned()).into());
     };
+    let notes = eigen::no_levels(&scenario);
     let interrupt = Interrupt::listen()?;
     let bar = spinner();
     let found = eigen::autocorrelation(scenario, end, &mut |step, steps| {
@@ -178,6 +180,13 @@ fn of_autocorrelation(args: &EigenArgs, scenario: Arc<Scenario>) -> anyhow::Resu
         error => error.into(),
     })?;
     say!("{}", summary(&found));
+    for note in notes {
+        tell!("note: {note}");
+    }
+    if found.left_out > 0 {
+        let parts = units::counted(found.left_out as u64, "part");
+        tell!("note: {parts} of peaks wider than 2π/T, which the fit took for lines, left out");
+    }
     note_range(&found);
     let most = args.levels as usize;
     let highest = (found.lines.iter().take(most)).fold(0.0f64, |most, line| most.max(line.energy.abs()));

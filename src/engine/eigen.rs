@@ -2,8 +2,9 @@
 
 use super::dispersion::potential;
 use super::{Engine, EngineError};
-use crate::physics::Autocorrelation;
+use crate::grid::Edge;
 use crate::physics::eigen::{self, EigenError, Hamiltonian, Levels, Round};
+use crate::physics::{Autocorrelation, Sets};
 use crate::scene::Scenario;
 use crate::solver;
 use std::f64::consts::{PI, TAU};
@@ -102,7 +103,40 @@ pub(super) fn with_step(engine: &Engine, step: f64) -> Result<Engine, EngineErro
     Engine::new(Arc::new(finer.titled(scenario.title().to_owned())))
 }
 
-/// Runs a scene to `end`, recording its overlap with the initial state after every step; `watch` is told of the steps done and may cancel it.
+/// Whether states of a scene decay.
+fn decays(scenario: &Scenario) -> bool {
+    let grid = scenario.grid();
+    grid.edges()[..grid.rank()].contains(&Edge::Absorb) || scenario.medium().has(Sets::Absorption)
+}
+
+/// Why lines of a scene's [`autocorrelation`] are not its levels, in words; nothing where they are.
+pub fn no_levels(scenario: &Scenario) -> Vec<&'static str> {
+    let medium = scenario.medium();
+    let interacts = scenario
+        .model()
+        .quantum()
+        .is_some_and(|quantum| quantum.interaction != 0.0 || medium.sets_interaction());
+    [
+        (
+            decays(scenario),
+            "the scene absorbs, and its states decay: a line is the energy of one that outlives the record, or nearly so, and its weight is less than that of the state where it decays;              faster ones have wider peaks, which are not listed",
+        ),
+        (
+            interacts,
+            "an interaction makes the equation nonlinear: lines are frequencies of ψ, and no levels",
+        ),
+        (
+            !medium.drives().is_empty(),
+            "a driven layer changes the Hamiltonian in time: lines are frequencies of ψ, and no levels",
+        ),
+    ]
+    .into_iter()
+    .filter_map(|(is_so, words)| is_so.then_some(words))
+    .collect()
+}
+
+/// Runs a scene to `end`, recording its overlap with the initial state after every step. Of a scene that absorbs only lines are told that
+/// are no parts of wider peaks. `watch` is told of the steps done and may cancel it.
 ///
 /// # Errors
 /// If the run fails; [`EngineError::Cancelled`] if it was cancelled.
@@ -129,7 +163,10 @@ pub fn autocorrelation(
             return Err(EngineError::Cancelled("the autocorrelation"));
         }
     }
-    let found = Autocorrelation::of(overlap, engine.clock().time_step);
+    let mut found = Autocorrelation::of(overlap, engine.clock().time_step);
+    if decays(engine.scenario()) {
+        found = found.distinct();
+    }
     let Some(range) = range else { return Ok(found) };
     let found = found.within(range);
     let implicit = engine.report().method == solver::crank_nicolson::METHOD.id;

@@ -4,6 +4,8 @@
 //! Σ |c_k|² W(E − E_k), where W, the window's transform, is known: W = [½D(θ) + ¼D(θ − π/N) + ¼D(θ + π/N)]/N, θ = EΔt, D = sin Nθ cot θ/2. Lines are taken away one after the other, the
 //! strongest first, and after each all are fitted again to what the others leave, so that neither the window's side lobes (3 % of a line next to it) are taken for lines nor neighbours shift each other.
 //!
+//! States that decay have peaks as wide as they decay fast, which are no lines ([`Autocorrelation::distinct`]).
+//!
 //! Limits: energies nearer than 2π/T, the width of W at half its height, are not resolved; what lies next to a line nearer than a few of those is told if its weight is above 1 % of it over the square of
 //! their distance in widths, and if it is twice what all lines together leave of the spectrum: rounding, or a continuum. A record tells energies apart modulo 2π/Δt: those of a known
 //! [range](Autocorrelation::within) that is no wider stand where they are, of others those beyond ±π/Δt at others.
@@ -53,6 +55,8 @@ pub struct Autocorrelation {
     pub lines: Vec<SpectralLine>,
     /// The energies that H can have, if they are known: [`Autocorrelation::within`].
     pub range: Option<[f64; 2]>,
+    /// Lines that were left out as parts of wider peaks: [`Autocorrelation::distinct`].
+    pub left_out: usize,
 }
 
 /// D, and its limit at 0.
@@ -80,6 +84,7 @@ impl Autocorrelation {
             time_step,
             lines: Vec::new(),
             range: None,
+            left_out: 0,
         };
         if found.steps() >= 4 {
             found.lines = found.find();
@@ -124,6 +129,24 @@ impl Autocorrelation {
     pub fn outside(&self) -> impl Iterator<Item = &SpectralLine> {
         let high = self.range.map_or(f64::INFINITY, |[_, high]| high + self.resolution());
         self.lines.iter().filter(move |line| line.energy > high)
+    }
+
+    /// The same for states that may decay: only lines from which S falls by more than half within one width on both sides. A state that decays faster than about 1/T has a wider peak, which the fit
+    /// takes for a row of lines. Of [`Autocorrelation::of`], before lines are placed elsewhere.
+    #[must_use]
+    pub fn distinct(mut self) -> Self {
+        let width = self.resolution();
+        let falls = |line: &SpectralLine| {
+            let least = 0.5 * self.spectrum(line.energy);
+            [-width, width]
+                .iter()
+                .all(|aside| self.spectrum(line.energy + aside) < least)
+        };
+        let all = self.lines.len();
+        let lines: Vec<SpectralLine> = self.lines.iter().filter(|line| falls(line)).copied().collect();
+        self.left_out = all - lines.len();
+        self.lines = lines;
+        self
     }
 
     /// The same if H only has energies within `range`: lines are placed at the energies in it.
@@ -441,6 +464,40 @@ mod tests {
             panic!("{:?}", outside.lines)
         };
         assert!((line.energy - 5.7).abs() < 1e-3, "{line:?}");
+    }
+
+    /// A state that decays within a thirtieth of the record is a row of lines, one width apart, of which none is one; a level beside it stays, and so does a state that decays no faster than 1/T.
+    #[test]
+    fn what_decays_is_no_row_of_lines() {
+        let decaying = |rates: [f64; 2]| {
+            let record = (0..=2000).map(|n| {
+                let t = 0.1 * f64::from(n);
+                let level = Complex64::cis(-0.9 * t) * 0.2;
+                let others = [(2.0, rates[0]), (4.0, rates[1])]
+                    .map(|(e, rate)| Complex64::cis(-e * t) * (0.4 * (-rate * t).exp()));
+                level + others[0] + others[1]
+            });
+            Autocorrelation::of(record.collect(), 0.1)
+        };
+        let fast = decaying([0.15, 0.2]);
+        assert!(fast.lines.len() > 10, "{}", fast.lines.len());
+        let all = fast.lines.len();
+        let distinct = fast.distinct();
+        assert_eq!(
+            (distinct.lines.len(), distinct.left_out),
+            (1, all - 1),
+            "{:?}",
+            distinct.lines
+        );
+        assert!((distinct.lines[0].energy - 0.9).abs() < 1e-2, "{:?}", distinct.lines);
+        let slow = decaying([0.15, 0.005]).distinct();
+        let energies: Vec<f64> = slow.lines.iter().map(|line| line.energy).collect();
+        assert_eq!(energies.len(), 2, "{energies:?}");
+        assert!((energies[1] - 4.0).abs() < 1e-2, "{energies:?}");
+        // What does not decay loses no line.
+        let still = decaying([0.0; 2]);
+        assert_eq!(still.lines.len(), 3);
+        assert_eq!(still.distinct().left_out, 0);
     }
 
     /// Rounding of single precision makes no lines; nor does a wave of one energy have side lobes.

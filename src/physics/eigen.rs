@@ -5,12 +5,14 @@
 //! Method: subspace iteration with a Chebyshev filter. A block of vectors, more than levels are wanted, is multiplied by a polynomial of H that is small on the part of the
 //! spectrum above them and grows fast below it; then it is made orthonormal twice over and turned to the Ritz vectors of H. The degree follows from the distance of the highest
 //! wanted level to the filter's edge. The block has a random part in every eigenvector, so that no level is left out, and degenerate ones appear as often as they are.
-//! Error: the residual r = ‖Hφ − Eφ‖ bounds that of the energy, |E − E_exact| ≤ r; where the next level is δ away it is r²/δ.
+//! Error: the residual r = ‖Hφ − Eφ‖ bounds that of the energy, |E − E_exact| ≤ r; where the next level is δ away it is r²/δ. Levels no further apart than these errors and rounding count as one
+//! that is degenerate.
 //! Cost: a few hundred to some ten thousand applications of H a vector, more where levels lie close in a wide spectrum. Memory: four blocks of (levels + a half more, at least 6) vectors, 16 bytes per site.
 //!
 //! References: Y. Zhou, Y. Saad, M. L. Tiago, J. R. Chelikowsky 2006, Self-consistent-field calculations using Chebyshev-filtered subspace iteration, doi:10.1016/j.jcp.2006.03.017; Y. Saad 2011, Numerical
 //! Methods for Large Eigenvalue Problems, chapter 5.
 
+mod degeneracy;
 mod dense;
 mod hamiltonian;
 mod subspace;
@@ -22,9 +24,6 @@ use std::ops::ControlFlow;
 
 /// Residuals that count as converged, over the width of the spectrum.
 pub const TOLERANCE: f64 = 1e-11;
-
-/// Energies closer than this share of the spectrum's width are one level.
-const SAME: f64 = 1e-9;
 
 /// Most rounds of filtering.
 const MOST_ROUNDS: usize = 300;
@@ -110,7 +109,7 @@ pub struct Round {
 pub struct Levels {
     /// In rising order.
     pub list: Vec<Level>,
-    /// Whether all residuals are below the tolerance.
+    /// Whether all residuals are below the tolerance, and tell neighbouring levels apart.
     pub converged: bool,
     /// The last round.
     pub round: Round,
@@ -136,7 +135,6 @@ pub fn lowest(
     let (low, high) = hamiltonian.bounds();
     let width = (high - low).max(f64::MIN_POSITIVE);
     let mut space = subspace::Subspace::new(hamiltonian, wanted)?;
-    let goal = TOLERANCE * width;
     let mut round = Round {
         number: 0,
         converged: 0,
@@ -146,8 +144,10 @@ pub fn lowest(
     while round.number < MOST_ROUNDS {
         round.number += 1;
         space.filter(high, round.number);
-        let residuals = space.turn();
-        round.converged = residuals[..wanted].iter().filter(|residual| **residual <= goal).count();
+        space.turn();
+        let (energies, residuals) = space.found();
+        let all = degeneracy::Energies::new(hamiltonian, wanted, energies, residuals);
+        round.converged = all.converged(wanted, TOLERANCE * width);
         round.residual = residuals[..wanted].iter().copied().fold(0.0, f64::max);
         round.applications = space.applications();
         if watch(round).is_break() {
@@ -158,26 +158,26 @@ pub fn lowest(
         }
     }
     let (energies, residuals, states) = space.into_parts(wanted);
-    let last = energies[wanted - 1];
-    let same = |a: f64, b: f64| (a - b).abs() <= SAME * width;
     // What the search carried along beyond the wanted levels. Ritz values lie above the energies they stand for, so that as many levels are as low as the last, if they are.
     let known = energies.len().min(most);
-    let of_last = (wanted..known).take_while(|n| same(energies[*n], last)).count();
-    let open = match energies[..known].get(wanted + of_last) {
-        Some(next) => next - residuals[wanted + of_last] <= last + SAME * width,
-        None => known < most,
+    let (last, all) = (
+        wanted - 1,
+        degeneracy::Energies::new(hamiltonian, wanted, &energies[..known], &residuals[..known]),
+    );
+    let of_last = (wanted..known).take_while(|n| all.same(*n, last)).count();
+    let beyond = wanted + of_last;
+    let open = if beyond < known {
+        energies[beyond] - residuals[beyond] <= energies[last] + all.tolerance(last, last)
+    } else {
+        known < most
     };
     let list = states.into_iter().enumerate().map(|(n, state)| {
-        let with_last = same(energies[n], last);
+        let with_last = all.same(n, last);
         let beyond = if with_last { of_last } else { 0 };
         Level {
             energy: energies[n],
             residual: residuals[n],
-            degeneracy: energies[..wanted]
-                .iter()
-                .filter(|other| same(**other, energies[n]))
-                .count()
-                + beyond,
+            degeneracy: (0..wanted).filter(|other| all.same(*other, n)).count() + beyond,
             open: with_last && open,
             state,
         }

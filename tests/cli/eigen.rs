@@ -217,6 +217,52 @@ fn what_has_no_levels_is_said() {
     }
 }
 
+/// What decays within a small part of the record is a wide peak, of which there is no line and a note; slow decay leaves lines. Lines of a nonlinear or driven scene are noted as what they are.
+#[test]
+fn what_decays_is_no_comb_of_lines() {
+    let place = Place::new();
+    let text = "format = 1\n[grid]\nsize = [24]\nspacing = 0.5\n[quantum]\nmass = 1.0\n[time]\nstep = 0.04\nend = 200.0\n[[packet]]\ncenter = [4.0]\nwidth = 1.0\nmomentum = [0.5]\n";
+    let layer = |value: &str| format!("{text}[[layer]]\nsets = \"absorption\"\nvalue = {value}\n");
+    for (name, scene) in [
+        ("fast.toml", layer("0.2")),
+        (
+            "open.toml",
+            text.replace("0.5\n[quantum]", "0.5\nedges = \"absorb\"\nabsorb_width = 8\n[quantum]"),
+        ),
+        ("slow.toml", layer("0.001")),
+        ("closed.toml", text.to_owned()),
+    ] {
+        fs::write(place.path(name), scene).unwrap();
+    }
+    for name in ["fast.toml", "open.toml"] {
+        let run = place.ripplon(&format!("eigen {name} --from autocorrelation --csv a.csv"));
+        let told = run.expect(0, &["0 lines", "states decay", "left out"]);
+        assert!(told.out().lines().all(|line| !line.contains("E = ")), "{}", told.out());
+        assert_eq!(place.text("a.csv").lines().count(), 1);
+    }
+    let energies = |name: &str| {
+        let run = place.ripplon(&format!("eigen {name} --from autocorrelation --csv a.csv"));
+        let noted = run.expect(0, &[]).err().contains("states decay");
+        assert_eq!(noted, name == "slow.toml", "{}", run.err());
+        let text = place.text("a.csv");
+        let strong = column(&text, 0).into_iter().zip(column(&text, 1));
+        strong
+            .filter(|(_, weight)| *weight > 0.02)
+            .map(|(energy, _)| energy)
+            .collect::<Vec<_>>()
+    };
+    let (slow, closed) = (energies("slow.toml"), energies("closed.toml"));
+    assert!(closed.len() > 3 && slow.len() == closed.len(), "{slow:?} {closed:?}");
+    for (slow, closed) in slow.iter().zip(&closed) {
+        assert!((slow - closed).abs() < 3e-3, "{slow} {closed}");
+    }
+    let driven = "layer=[{sets=\"potential\",value=\"x\",drive=\"cos(t)\"}]";
+    for (setting, words) in [("quantum.interaction=0.1", "nonlinear"), (driven, "driven layer")] {
+        let line = format!("eigen closed.toml --from autocorrelation --set time.end=2 --set {setting}");
+        place.ripplon(&line).expect(0, &[words, "no levels"]);
+    }
+}
+
 /// Crank–Nicolson compresses energies on a line, in a known way: the lines of a record stand at those of the lattice, not 1 % and more beside them. The constant of −300 is exact anyway.
 #[test]
 fn energies_from_implicit_steps_are_those_of_the_lattice() {

@@ -151,11 +151,16 @@ impl Hamiltonian {
         let (low, high) = free.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), site| {
             (low.min(self.diagonal[site]), high.max(self.diagonal[site]))
         });
-        #[expect(clippy::cast_precision_loss, reason = "1 to 3")]
-        let reach =
-            2.0 * self.grid.rank() as f64 * self.hopping.abs() * self.bonds.as_ref().map_or(1.0, Bonds::largest);
+        let reach = self.reach();
         let lift = self.lifted.map_or(0.0, |[_, height]| height);
         (low - reach, high + reach + lift)
+    }
+
+    /// The most that the bonds of a site add to an energy or take from it, 2J per axis and more where layers raise it.
+    pub fn reach(&self) -> f64 {
+        #[expect(clippy::cast_precision_loss, reason = "1 to 3")]
+        let bonds = 2.0 * self.grid.rank() as f64;
+        bonds * self.hopping.abs() * self.bonds.as_ref().map_or(1.0, Bonds::largest)
     }
 
     /// `out` ← α(H − c)v + βw, with w what stands in `out`. Vectors are 0 on walls, and stay so.

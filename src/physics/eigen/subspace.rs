@@ -124,8 +124,13 @@ impl<'a> Subspace<'a> {
         self.applications += u64::from(degree) * self.vectors.len() as u64;
     }
 
-    /// Makes the block orthonormal and turns it to the Ritz vectors; the residual of each.
-    pub(super) fn turn(&mut self) -> &[f64] {
+    /// The Ritz values in rising order, and the residual of each.
+    pub(super) fn found(&self) -> (&[f64], &[f64]) {
+        (&self.energies, &self.residuals)
+    }
+
+    /// Makes the block orthonormal and turns it to the Ritz vectors.
+    pub(super) fn turn(&mut self) {
         self.orthonormalise();
         self.orthonormalise();
         let hamiltonian = self.hamiltonian;
@@ -168,7 +173,6 @@ impl<'a> Subspace<'a> {
             })
             .collect();
         self.energies = energies;
-        &self.residuals
     }
 
     /// Gram–Schmidt, vector by vector: those before it are subtracted as they are. A vector that vanishes is replaced by a new random one.

@@ -242,6 +242,70 @@ fn degeneracies_do_not_depend_on_how_many_levels_are_wanted() {
     }
 }
 
+/// A box beside a potential far above its levels, one cut in two by a tall site, and one beside a deep site: levels of a line, none of which occurs twice, however wide the spectrum.
+#[test]
+fn a_tall_potential_makes_no_degeneracies() {
+    let grid = Grid::new(&[60], 1.0);
+    for (formula, wanted) in [
+        ("1e7*(x>39)", 6),
+        ("1e8*(x>39)", 4),
+        ("1e6*(x==20)", 6),
+        ("-1e6*(x==20)", 4),
+    ] {
+        let value = Value::Expression(Expression::parse(formula, SPACE).unwrap());
+        let medium = Medium::new(grid.clone(), vec![layer(Sets::Potential, Shape::Everywhere, value)]);
+        let hamiltonian = Hamiltonian::new(&grid, &quantum(0.0, 1.0), &medium).unwrap();
+        let levels = found(&hamiltonian, wanted);
+        for level in &levels.list {
+            assert_eq!(
+                level.times(),
+                None,
+                "{formula}: {} {:.1e}",
+                level.energy,
+                level.residual
+            );
+        }
+        if formula.ends_with("(x>39)") {
+            // A closed box of 40 sites up to the share 1/U that leaks.
+            for (n, level) in (1..).zip(&levels.list) {
+                let exact = 2.0 * (1.0 - (PI * f64::from(n) / 41.0).cos());
+                assert!(
+                    (level.energy - exact).abs() < 1e-6,
+                    "{formula}: {} {exact}",
+                    level.energy
+                );
+            }
+        }
+    }
+}
+
+/// Two boxes alike behind a wall have each level twice, beside a tall potential too.
+#[test]
+fn a_tall_potential_hides_no_degeneracies() {
+    let grid = Grid::new(&[60], 1.0);
+    let value = Value::Expression(Expression::parse("1e6*(x>40)", SPACE).unwrap());
+    let wall = Shape::Box {
+        min: [20.0, 0.0, 0.0],
+        max: [20.0, 0.0, 0.0],
+    };
+    let layers = vec![
+        layer(Sets::Potential, Shape::Everywhere, value),
+        layer(Sets::Wall, wall, Value::Number(1.0)),
+        layer(
+            Sets::Wall,
+            Shape::Box {
+                min: [41.0, 0.0, 0.0],
+                max: [41.0, 0.0, 0.0],
+            },
+            Value::Number(1.0),
+        ),
+    ];
+    let hamiltonian = Hamiltonian::new(&grid, &quantum(0.0, 1.0), &Medium::new(grid.clone(), layers)).unwrap();
+    for level in &found(&hamiltonian, 6).list {
+        assert_eq!(level.times().as_deref(), Some("2-fold"), "{}", level.energy);
+    }
+}
+
 /// Twenty sites without bonds have one energy and ten another: more than a search for two levels looks at, which says so. (It does not converge: no vector that it looks at has a higher energy.)
 #[test]
 fn a_degeneracy_that_is_cut_off_says_so() {
