@@ -1,7 +1,8 @@
 //! Maps of means over time, p² for rms and level, p·v for intensity, and of the velocity of the medium.
 //!
 //! Means are taken after every step, outside of the kernels, by one more pass over the grid; such runs go step by step. They start with the run, or when they are first asked for, and cover all of that time or have
-//! the time constant `view.over`. v = −∇Φ/ρ by central differences of Φ = ∫p dt ([`super::potential`]); beside a wall or a rigid edge the mirror stands for the site beyond.
+//! the time constant `view.over`. v of a site is the mean of those through its two faces, v = −(Φ₊ − Φ) 2/(ρ + ρ₊)/a with Φ = ∫p dt ([`super::potential`]) and the density of a bond of the scheme: where ρ jumps v along
+//! the jump's normal does not, and so neither does ⟨p v⟩ of a tone. In one density that is the central difference of Φ. Through a wall or a rigid edge nothing flows.
 //! Layout: as [`Lattice::packed`], x fastest; of a flow one axis after the other.
 
 use super::lattice::{Ghost, Lattice};
@@ -64,34 +65,41 @@ impl<T: Real> Motion<'_, T> {
             _ => Some(lattice.neighbour_row(row % ny, row / ny, axis, offset)),
         };
         let (below, above) = (beside(-1), beside(1));
-        let value = |x: usize, offset: isize, other: &Option<Ghost>| -> f64 {
-            let own = phi(sites.start + x);
+        // Φ beyond a face, and the place of the density there; a site's own where its mirror stands beyond.
+        let beyond = |x: usize, offset: isize, other: &Option<Ghost>| -> (f64, usize) {
+            let own = sites.start + x;
             let (sign, row, x) = match other {
                 Some(Ghost::Same(other)) => (1.0, *other, x),
                 Some(Ghost::Negative(other)) => (-1.0, *other, x),
-                Some(Ghost::Zero) => return 0.0,
+                Some(Ghost::Zero) => return (0.0, own),
                 None => match super::lattice::ghost(lattice.edges[0], nx, x.cast_signed() + offset) {
                     Ghost::Same(at) => (1.0, row, at),
                     Ghost::Negative(at) => (-1.0, row, at),
-                    Ghost::Zero => return 0.0,
+                    Ghost::Zero => return (0.0, own),
                 },
             };
             if wall(row, x) {
-                own
+                (phi(own), own)
             } else {
-                sign * phi(lattice.sites(row).start + x)
+                let place = lattice.sites(row).start + x;
+                (sign * phi(place), place)
             }
         };
+        let material = &self.sweep.material;
         for (x, out) in out.iter_mut().enumerate() {
             if wall(row, x) {
                 *out = 0.0;
                 continue;
             }
-            let density = &self.sweep.material.density;
-            let rho = density
-                .get(sites.start + x)
-                .map_or(self.sweep.material.uniform_density, |rho| rho.wide());
-            *out = -(value(x, 1, &above) - value(x, -1, &below)) / (2.0 * self.spacing * rho);
+            let [(low, before), (high, behind)] = [beyond(x, -1, &below), beyond(x, 1, &above)];
+            *out = if material.density.is_empty() {
+                -(high - low) / (2.0 * self.spacing * material.uniform_density)
+            } else {
+                let place = sites.start + x;
+                let own = phi(place);
+                let [lower, upper] = [before, behind].map(|other| self.sweep.bond(place, other));
+                -(lower * (own - low) + upper * (high - own)) / (2.0 * self.spacing)
+            };
         }
     }
 }
