@@ -8,10 +8,10 @@ use super::units::Units;
 use super::widgets::{figure, grouped, hint, section, warning};
 use crate::app::icon::Icon;
 use crate::engine::expectations::judged_at;
-use crate::engine::resolution::{idle_layers, too_coarse};
+use crate::engine::resolution::{idle_layers, in_motion, too_coarse};
 use crate::engine::{Frame, Phase, Verdict};
 use crate::field::Precision;
-use crate::physics::{Initial, Model, absorber};
+use crate::physics::{Model, absorber};
 use crate::scene::Scenario;
 use crate::scene::scenario::{Expectation, Subject};
 use crate::solver::StepAdvice;
@@ -299,8 +299,7 @@ fn of_scene(ui: &Ui, scenario: &Arc<Scenario>, time_step: f64) -> Arc<Vec<String
 /// What a critical eye would object to in the run, each with what to change.
 fn warnings(scenario: &Scenario, frame: &Frame, checks: &Checks, advice: Option<StepAdvice>) -> Vec<String> {
     let mut out = Vec::new();
-    if let Initial::Packets(packets) = scenario.initial()
-        && let Some(share) = absorber::returned(scenario.grid(), packets)
+    if let Some(share) = absorber::returned(scenario.grid(), &in_motion(scenario))
         && share > MOST_RETURNED
     {
         out.push(format!(

@@ -5,6 +5,7 @@ use super::layers_panel::{PLACE, point};
 use super::number::{ANY, POSITIVE, number, number_row};
 use super::widgets::{Explained, button, fields, figure, hint, row};
 use crate::app::icon::Icon;
+use crate::physics::Sets;
 use crate::scene::SceneFile;
 use crate::scene::file::PacketFile;
 use egui::{DragValue, Ui};
@@ -31,11 +32,16 @@ pub fn show(ui: &mut Ui, file: &mut SceneFile) {
     let extent: Vec<f64> = file.grid.size.iter().map(|&n| n as f64 * file.grid.spacing).collect();
     let speed = extent.iter().copied().fold(0.0, f64::max) / 400.0;
     let a = file.grid.spacing;
-    let hopping = file.quantum.as_ref().map_or(1.0, |quantum| {
+    let quantum = file.quantum.as_ref();
+    let hopping = quantum.map_or(1.0, |quantum| {
         quantum
             .hopping
             .unwrap_or_else(|| 1.0 / (2.0 * quantum.mass.unwrap_or(1.0) * a * a))
     });
+    // With a flux or a rotation the energy is not one of k alone.
+    let bends = quantum.is_some_and(|quantum| quantum.flux != 0.0 || quantum.rotation != 0.0)
+        || file.layers.iter().any(|layer| layer.sets == Sets::Flux);
+    let hopping = (!bends).then_some(hopping);
     let several = file.packets.len() > 1;
     LIST.show(
         ui,
@@ -140,22 +146,22 @@ fn rows(ui: &mut Ui, packet: &mut PacketFile, rank: usize, speed: f64, several: 
     }
 }
 
-/// Wavelength and energy of a packet on its lattice.
-fn speaking(packet: &PacketFile, a: f64, hopping: f64) -> String {
+/// Wavelength of a packet on its lattice and, if J is given, energy.
+fn speaking(packet: &PacketFile, a: f64, hopping: Option<f64>) -> String {
     let k = packet.momentum.iter().map(|k| k * k).sum::<f64>().sqrt();
     // E = Σ 2J (1 − cos k a), the lattice's dispersion.
-    let energy: f64 = packet
-        .momentum
-        .iter()
-        .map(|k| 2.0 * hopping * (1.0 - (k * a).cos()))
-        .sum();
+    let energy = hopping.map(|hopping| {
+        let along = packet.momentum.iter().map(|k| 2.0 * hopping * (1.0 - (k * a).cos()));
+        along.sum::<f64>()
+    });
     if k == 0.0 {
-        return "At rest".to_owned();
+        let words = if hopping.is_some() { "At rest" } else { "k = 0" };
+        return words.to_owned();
     }
     format!(
-        "λ = {} ({} sites), E = {}",
+        "λ = {} ({} sites){}",
         figure(std::f64::consts::TAU / k, 3),
         figure(std::f64::consts::TAU / (k * a), 3),
-        figure(energy, 3)
+        energy.map_or(String::new(), |energy| format!(", E = {}", figure(energy, 3)))
     )
 }

@@ -3,11 +3,11 @@
 use super::run::short;
 use super::terminal::say;
 use super::{SceneArgs, scene};
-use crate::engine::resolution::{idle_layers, strongest_loss, too_coarse};
+use crate::engine::resolution::{idle_layers, in_motion, strongest_loss, too_coarse};
 use crate::engine::{Engine, Estimate};
 use crate::physics::attenuation::plane_wave;
 use crate::physics::room::{diffuse_absorption, impedance_at, normal_absorption, reflection};
-use crate::physics::{Initial, Layer, Model, Sets, Value, absorber, drives};
+use crate::physics::{Layer, Model, Sets, Value, absorber, drives};
 use crate::scene::Scenario;
 use crate::solver::acoustic::guides::Surroundings;
 use crate::solver::fdtd::reflection::reflected;
@@ -27,10 +27,8 @@ pub struct CheckArgs {
 
 /// How much of a scene's packets the absorbing edges reflect, and for which waves that is little.
 pub(super) fn edges_send_back(scenario: &Scenario) -> Option<String> {
-    let (grid, Initial::Packets(packets)) = (scenario.grid(), scenario.initial()) else {
-        return None;
-    };
-    let share = absorber::returned(grid, packets)?;
+    let grid = scenario.grid();
+    let share = absorber::returned(grid, &in_motion(scenario))?;
     #[expect(clippy::cast_precision_loss, reason = "widths are far below 2^52")]
     let longest = absorber::LONGEST_WAVE * grid.absorb_width() as f64 * grid.spacing();
     Some(format!(

@@ -11,7 +11,7 @@ use crate::engine::eigen;
 use crate::engine::log::Row;
 use crate::export::csv::CsvWriter;
 use crate::export::npy;
-use crate::physics::{Equation, Observables, Refocus, Spectrum, StateMeasures};
+use crate::physics::{Equation, Observables, Refocus, Spectrum, StateMeasures, axes_in_space};
 use crate::scene::Scenario;
 use crate::solver::Taps;
 use std::path::PathBuf;
@@ -125,8 +125,8 @@ impl Outputs {
                 return Err(InputError(message.to_owned()).into());
             }
             Some(path) => {
-                let rank = scenario.grid().rank();
-                let own = scenario.trajectories().iter().flat_map(|one| one.coordinates(rank));
+                let space = axes_in_space(scenario.grid());
+                let own = scenario.trajectories().iter().flat_map(|one| one.coordinates(space));
                 let columns: Vec<String> = std::iter::once("t".to_owned()).chain(own).collect();
                 let columns: Vec<&str> = columns.iter().map(String::as_str).collect();
                 Some(CsvWriter::create(path, &columns)?)
@@ -199,9 +199,9 @@ impl Outputs {
         let Some(csv) = &mut self.trajectories else {
             return Ok(());
         };
-        let (rank, paths) = (engine.scenario().grid().rank(), engine.paths());
+        let (space, paths) = (axes_in_space(engine.scenario().grid()), engine.paths());
         for n in self.followed.min(paths.times().len())..paths.times().len() {
-            let places = paths.row(n).iter().flat_map(|at| at.iter().take(rank));
+            let places = paths.row(n).iter().flat_map(|at| at.iter().take(space));
             let cells = places.map(|value| if value.is_nan() { Taps::ABSENT } else { *value });
             csv.row(&std::iter::once(paths.times()[n]).chain(cells).collect::<Vec<_>>())?;
         }
@@ -301,8 +301,12 @@ fn cells(row: &Row, scenario: &Scenario, with_state: bool) -> Vec<f64> {
     let rank = scenario.grid().rank();
     let known = |value: f64| if value.is_nan() { Taps::ABSENT } else { value };
     let mut values = vec![row.step as f64, row.time];
-    // The place of nothing, like the fidelity to nothing, is an empty cell.
+    // The place and the momentum of nothing, like the fidelity to nothing, are empty cells; so is ⟨H⟩/⟨ψ|ψ⟩.
     values.extend(row.observables.values(rank).into_iter().map(known));
+    let is_empty = row.observables.norm == 0.0;
+    if is_empty && scenario.model().quantum().is_some() {
+        values[3] = Taps::ABSENT;
+    }
     // Rows of a checkpoint do not have them.
     if scenario.mirror().is_some() {
         let of = |refocus: Refocus| refocus.values().map(known);
@@ -310,7 +314,12 @@ fn cells(row: &Row, scenario: &Scenario, with_state: bool) -> Vec<f64> {
     }
     if with_state {
         let absent = || vec![Taps::ABSENT; StateMeasures::columns(rank).len()];
-        values.extend(row.state.map_or_else(absent, |state| state.values(rank)));
+        let state = row.state.map_or_else(absent, |state| state.values(rank));
+        values.extend(
+            state
+                .into_iter()
+                .map(|value| if is_empty { known(value) } else { value }),
+        );
     }
     values
 }

@@ -6,9 +6,11 @@ mod idle;
 mod losses;
 mod quantum;
 mod rounded;
+mod uneven;
 
 pub use idle::layers as idle_layers;
 pub use losses::strongest as strongest_loss;
+pub use quantum::in_motion;
 
 use super::dispersion;
 use crate::physics::dispersion::{Law, Steps};
@@ -74,6 +76,7 @@ pub fn not_covered(scenario: &Scenario, time_step: f64, end: Option<f64>) -> Vec
         .chain(quantum::exchanged(scenario))
         .chain(hidden::told(scenario))
         .chain(absorbed::told(scenario, time_step))
+        .chain(uneven::told(scenario))
         .chain(rounded::told(scenario, time_step, end))
         .collect()
 }
@@ -360,6 +363,18 @@ mod tests {
         };
         assert_eq!(by_modes("mass = 1.0"), "");
         assert!(by_modes("hopping = 0.5").starts_with("Only 3.9 sites per wavelength"));
+        // With a flux the wavelength is that of the motion: at row 16 rest is k = π, and k = 0 the top of the band.
+        let bent = |momentum: f64, own: &str| {
+            said(&format!(
+                "format = 1\n[grid]\nsize = [64, 32]\nspacing = 1.0\n[quantum]\nmass = 0.5\n{own}\n[[packet]]\ncenter = [32.0, 16.0]\nwidth = [6.0, 2.0]\n\
+                 momentum = [{momentum}, 0.0]\n"
+            ))
+        };
+        let flux = "flux = 0.03125";
+        assert!(bent(0.0, flux).starts_with("Only 2.0 sites per wavelength"));
+        assert_eq!(bent(3.1, flux), "");
+        assert_eq!(bent(0.0, ""), "");
+        assert!(bent(3.1, "").starts_with("Only 2.0 sites per wavelength"));
         let pulse = |width: f64| {
             said(&format!(
                 "format = 1\n[grid]\nsize = [64]\nspacing = 1.0\n[acoustic]\n[[pulse]]\ncenter = [30.0]\nwidth = {width}\n"

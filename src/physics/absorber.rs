@@ -51,7 +51,7 @@ pub fn reflection(width: usize, k: f64) -> f64 {
     (outgoing.norm() / incoming.norm()).powi(2)
 }
 
-/// The share of a packet that the absorbing edges reflect: the mean of [`reflection`] over its momenta along an axis, the largest of all
+/// The share of packets, whose momentum is that of their motion ([`in_motion`](super::bonds::in_motion)), that the absorbing edges reflect: the mean of [`reflection`] over its momenta along an axis, the largest of all
 /// axes and packets. Only axes count along which a packet moves faster than it spreads; `None` if there is none.
 pub fn returned(grid: &Grid, packets: &[Packet]) -> Option<f64> {
     let a = grid.spacing();
@@ -73,11 +73,11 @@ fn mean_reflection(width: usize, k: f64, deviation: f64) -> f64 {
     for n in -HALF..=HALF {
         let z = 4.0 * f64::from(n) / f64::from(HALF);
         let density = (-z * z / 2.0).exp();
-        let k = (k + z * deviation).abs();
+        // Momenta are the same modulo 2π, and −k is as fast as k.
+        let turns = (k + z * deviation) / (2.0 * PI);
+        let k = 2.0 * PI * (turns - turns.round()).abs();
         weight += density;
-        if k < PI {
-            sum += density * reflection(width, k.max(1e-6));
-        }
+        sum += density * reflection(width, k.max(1e-6));
     }
     sum / weight
 }
@@ -105,6 +105,15 @@ mod tests {
             assert!(r < 2e-3, "{found:?}");
         }
         assert!(found[2] / found[0] < 2.0, "{found:?}");
+    }
+
+    /// Waves at the top of the band are as slow as those at its bottom: a packet there comes back, and none of it is left out of the mean.
+    #[test]
+    fn the_top_of_the_band_comes_back() {
+        let mean = mean_reflection(6, PI, 0.08);
+        assert!(mean > 0.5, "{mean}");
+        let [below, above] = [-0.3, 0.3].map(|aside| mean_reflection(16, PI + aside, 0.01));
+        assert!((below / above - 1.0).abs() < 1e-9, "{below} {above}");
     }
 
     /// Without a layer all comes back.

@@ -6,7 +6,7 @@
 //! (R. Peierls, Z. Phys. 80 (1933) 763; D. R. Hofstadter, Phys. Rev. B 14 (1976) 2239, doi 10.1103/PhysRevB.14.2239). A frame that rotates adds the phases of
 //! [`rotating_frame`].
 
-use super::{Medium, Quantum, Sets, rotating_frame};
+use super::{Medium, Packet, Quantum, Sets, rotating_frame};
 use crate::grid::Grid;
 use num_complex::Complex64;
 use std::f64::consts::TAU;
@@ -158,6 +158,48 @@ impl Bonds {
     }
 }
 
+/// ϕ of the bond from a site to the next along an axis: of the flux and of a frame that rotates, as in [`Bonds`].
+pub fn phase(quantum: &Quantum, medium: &Medium, axis: usize, site: [usize; 3]) -> f64 {
+    let [i, j, k] = site;
+    let mut turns = 0.0;
+    if axis == 0 && medium.grid().rank() > 1 {
+        #[expect(clippy::cast_precision_loss, reason = "site numbers are far below 2^52")]
+        let uniform = quantum.flux * j as f64;
+        turns = uniform;
+        if medium.has(Sets::Flux) {
+            let mut own = [0.0];
+            for below in 0..j {
+                medium.flux_row(below, k, i..i + 1, &mut own);
+                turns += own[0];
+            }
+        }
+    }
+    let rotated = match medium.rotation() {
+        0.0 => 0.0,
+        rotation => rotating_frame::phase(medium.grid(), rotation / (2.0 * quantum.hopping), axis, site),
+    };
+    rotated - TAU * turns
+}
+
+/// Packets with the momentum by which they move at the site next to their centre, k − ϕ/a within ±π/a, in place of the canonical k: the energy of a wave is −2J cos(ka − ϕ) per axis.
+#[must_use]
+pub fn in_motion(quantum: &Quantum, medium: &Medium, packets: &[Packet]) -> Vec<Packet> {
+    let grid = medium.grid();
+    if quantum.flux == 0.0 && !medium.has(Sets::Flux) && medium.rotation() == 0.0 {
+        return packets.to_vec();
+    }
+    let moving = |packet: &Packet| {
+        let site = grid.nearest(packet.center);
+        let mut found = *packet;
+        for (axis, k) in found.momentum.iter_mut().enumerate().take(grid.rank()) {
+            let angle = *k * grid.spacing() - phase(quantum, medium, axis, site);
+            *k = (angle - TAU * (angle / TAU).round()) / grid.spacing();
+        }
+        found
+    };
+    packets.iter().map(moving).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -261,5 +303,49 @@ mod tests {
             assert_eq!(bonds.at(0, site), Complex64::ONE);
             assert_eq!(bonds.at(1, site).re, if site == 4 { 0.25 } else { 1.0 });
         }
+    }
+    /// The phase of a single bond is that of the table, with fluxes of the scene and of layers, and in a frame that rotates.
+    #[test]
+    fn a_phase_is_that_of_its_bond() {
+        let grid = Grid::new(&[5, 6, 2], 0.5);
+        let flux = layer(Sets::Flux, None, 0.3, [0.5, 1.0, 0.0], [1.0, 1.5, 0.5]);
+        let constants = Quantum {
+            flux: 0.07,
+            ..quantum()
+        };
+        for medium in [
+            Medium::new(grid.clone(), vec![flux.clone()]),
+            Medium::new(grid.clone(), vec![flux])
+                .rotating(0.2, 1.0)
+                .with_flux_turned(),
+        ] {
+            let bonds = Bonds::of(&constants, &medium).unwrap();
+            for site in 0..grid.sites() {
+                for axis in 0..3 {
+                    let own = Complex64::cis(phase(&constants, &medium, axis, grid.site(site)));
+                    let known = bonds.at(axis, site);
+                    assert!((own - known).norm() < 1e-12, "{site} {axis}: {own} {known}");
+                }
+            }
+        }
+    }
+
+    /// At row 16 a flux of 1/32 turns a bond by −π: what is at rest there has k = ±π, and k = 0 is at the top of the band.
+    #[test]
+    fn packets_move_by_their_kinetic_momentum() {
+        let constants = Quantum {
+            flux: 0.03125,
+            ..quantum()
+        };
+        let medium = Medium::new(Grid::new(&[64, 32], 1.0), Vec::new());
+        let packet = |row: f64, k: [f64; 3]| Packet::new([32.0, row, 0.0], [6.0, 2.0, 1.0], k);
+        let moving = |row: f64, k: [f64; 3]| in_motion(&constants, &medium, &[packet(row, k)])[0].momentum;
+        let near = |a: [f64; 3], b: [f64; 3]| a.iter().zip(b).all(|(a, b)| (a - b).abs() < 1e-12);
+        assert!((moving(16.0, [0.0; 3])[0].abs() - TAU / 2.0).abs() < 1e-12);
+        assert!(near(moving(16.0, [3.1, 0.4, 0.0]), [3.1 - TAU / 2.0, 0.4, 0.0]));
+        assert!(near(moving(8.0, [0.1, 0.0, 0.0]), [0.1 + TAU / 4.0, 0.0, 0.0]));
+        let plain = Quantum { flux: 0.0, ..constants };
+        let same = in_motion(&plain, &medium, &[packet(16.0, [4.0, 0.0, 0.0])]);
+        assert!(near(same[0].momentum, [4.0, 0.0, 0.0]));
     }
 }

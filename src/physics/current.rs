@@ -3,6 +3,10 @@
 //! With H = −J Σ_b (c_b |upper⟩⟨lower| + h.c.) + diagonal, d|ψ|²/dt at a site is what its bonds bring: through the bond from `lower` to `upper` there flows
 //! j = 2Ja Im[(c ψ_lower)* ψ_upper], in units of density times velocity; for c = 1 and J = 1/(2ma²) it is the lattice's (1/m) Im ψ*∂ψ. A magnetic field and a frame that rotates
 //! are in the phases of c ([`Bonds`]), so that j does not depend on the gauge.
+//!
+//! Where the last axis has two sites between walls they are the components of one particle ([`axes_in_space`]): its density in space is ρ₁ + ρ₂ and its current j₁ + j₂, that of Pauli's equation without the term
+//! of the spin, whose divergence is 0 (D. Bohm, R. Schiller, J. Tiomno, Suppl. Nuovo Cimento 1 (1955) 48; D. Bohm, B. J. Hiley, The Undivided Universe, 1993, chapter 10). What the coupling
+//! takes from one component it gives to the other, so that d(ρ₁ + ρ₂)/dt = −div (j₁ + j₂).
 
 use super::{Bonds, Medium, Quantum, Sets};
 use crate::field::FieldData;
@@ -38,6 +42,13 @@ impl Psi for PsiInBox<'_> {
         debug_assert!(inside.is_some(), "site {site:?} of {:?}", self.sites);
         inside.map_or(Complex64::ZERO, |at| self.values.at(at))
     }
+}
+
+/// The axes of a grid along which a particle moves, the first ones: all of them, but a last axis of two sites between walls, which are the two components of ψ.
+pub fn axes_in_space(grid: &Grid) -> usize {
+    let last = grid.rank() - 1;
+    let components = last > 0 && grid.size()[last] == 2 && !grid.is_periodic(last);
+    grid.rank() - usize::from(components)
 }
 
 /// The bonds of a scene, from which currents are computed.
@@ -142,21 +153,40 @@ impl Currents {
     }
 
     /// |ψ|² and j at a position in sites, linear between sites and between the middles of bonds; site n is at n. Places
-    /// beyond the ends count as the ends, those of a ring as what they are.
+    /// beyond the ends count as the ends, those of a ring as what they are. Both of two components together, wherever the position is along their axis, along which nothing moves.
     pub fn between(&self, psi: &impl Psi, at: [f64; 3]) -> (f64, [f64; 3]) {
-        let rank = self.grid.rank();
-        let density = self.linear(at, [0.0; 3], |site| psi.value(&self.grid, site).norm_sqr());
+        let space = axes_in_space(&self.grid);
+        let mut at = at;
+        if let Some(component) = at.get_mut(space).filter(|_| space < self.grid.rank()) {
+            *component = 0.0;
+        }
+        let density = self.linear(at, [0.0; 3], |site| {
+            self.of_components(site, |site| psi.value(&self.grid, site).norm_sqr())
+        });
         let mut current = [0.0; 3];
-        for (axis, current) in current.iter_mut().enumerate().take(rank) {
+        for (axis, current) in current.iter_mut().enumerate().take(space) {
             let mut shift = [0.0; 3];
             shift[axis] = 0.5;
-            *current = self.linear(at, shift, |site| self.through(psi, site, axis));
+            *current = self.linear(at, shift, |site| {
+                self.of_components(site, |site| self.through(psi, site, axis))
+            });
             // Half a site outside the first site nothing flows, as behind the last, whose bond leads nowhere.
             if !self.grid.is_periodic(axis) {
                 *current *= (at[axis] + 0.5).clamp(0.0, 1.0);
             }
         }
         (density, current)
+    }
+
+    /// The sum of a value over the components at a site of the first of them; the value itself where there is one.
+    fn of_components(&self, site: [usize; 3], value: impl Fn([usize; 3]) -> f64) -> f64 {
+        let space = axes_in_space(&self.grid);
+        if space == self.grid.rank() {
+            return value(site);
+        }
+        let mut other = site;
+        other[space] = 1;
+        value(site) + value(other)
     }
 
     /// A value of sites that are shifted by `shift` from their indices, linear in between.

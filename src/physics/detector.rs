@@ -90,24 +90,35 @@ impl Reading {
         }
     }
 
-    /// The reading after a `value` that was measured `passed` seconds after the reading `before`, `since` seconds after
-    /// the first: the mean over the whole time, or with the time constant `over` a mean in which the past fades as
+    /// The reading after a `value` that was measured `passed` seconds after the reading `before`, whose value was `last`,
+    /// and `since` seconds after the first: the mean over the whole time, in which what is averaged goes straight from
+    /// value to value (the trapezoidal rule; the first reading is that of its value), or with the time constant `over` a mean in which the past fades as
     /// e^(−t/over) (the time weighting of sound level meters, IEC 61672-1, there 0.125 s and 1 s). Such a mean begins
     /// with silence, (1/over) ∫ value e^(−(t − t′)/over) dt′ since the first, as a picture's does: its first reading is
     /// that of 0.
     #[must_use]
-    pub fn after(self, before: Option<f64>, value: f64, [passed, since]: [f64; 2], over: Option<f64>) -> f64 {
+    pub fn after(
+        self,
+        before: Option<f64>,
+        [last, value]: [f64; 2],
+        [passed, since]: [f64; 2],
+        over: Option<f64>,
+    ) -> f64 {
         if self == Self::Itself {
             return value;
         }
-        let (before, share) = match (before, over) {
+        let value = self.averaged(value);
+        let (before, share, value) = match (before, over) {
             // What has just begun has not lasted yet.
-            (None, Some(_)) => (0.0, 0.0),
-            (Some(before), Some(over)) => (self.average_of(before), -(-passed / over).exp_m1()),
-            (Some(before), None) if since > 0.0 => (self.average_of(before), (passed / since).min(1.0)),
-            (_, None) => (0.0, 1.0),
+            (None, Some(_)) => (0.0, 0.0, value),
+            (Some(before), Some(over)) => (self.average_of(before), -(-passed / over).exp_m1(), value),
+            (Some(before), None) if since > 0.0 => {
+                let between = f64::midpoint(self.averaged(last), value);
+                (self.average_of(before), (passed / since).min(1.0), between)
+            }
+            (_, None) => (0.0, 1.0, value),
         };
-        self.of_average(before + share * (self.averaged(value) - before))
+        self.of_average(before + share * (value - before))
     }
 }
 
@@ -213,9 +224,10 @@ mod tests {
     fn means_are_those_of_all_of_the_time() {
         let steps = 64 * 20;
         let read = |reading: Reading, over: Option<f64>| {
+            let value = |n: i32| 2.0 * (TAU * f64::from(n) / 64.0).sin();
             (0..=steps).fold(None, |before, n| {
-                let t = f64::from(n) / 64.0;
-                Some(reading.after(before, 2.0 * (TAU * t).sin(), [1.0 / 64.0, t], over))
+                let ends = [value((n - 1).max(0)), value(n)];
+                Some(reading.after(before, ends, [1.0 / 64.0, f64::from(n) / 64.0], over))
             })
         };
         assert!((read(Reading::Rms, None).unwrap_or(0.0) - 2f64.sqrt()).abs() < 1e-12);
@@ -228,13 +240,34 @@ mod tests {
             (fading / 2.0 - 1.0).abs() < 1.0 / (8.0 * PI) + (-10.0f64).exp() + 0.01,
             "{fading}"
         );
-        assert!(Reading::Level.after(None, 0.0, [0.0, 0.0], None) <= SILENCE);
+        assert!(Reading::Level.after(None, [0.0; 2], [0.0, 0.0], None) <= SILENCE);
         assert!(
             (read(Reading::Level, Some(2.0)).unwrap_or(0.0) - 10.0 * (fading / REFERENCE_PRESSURE.powi(2)).log10())
                 .abs()
                 < 1e-9
         );
-        assert!((Reading::Itself.after(Some(3.0), -7.0, [1.0, 1.0], None) + 7.0).abs() < 1e-15);
+        assert!((Reading::Itself.after(Some(3.0), [2.0, -7.0], [1.0, 1.0], None) + 7.0).abs() < 1e-15);
+    }
+
+    /// What begins at t = 0 counts as what comes later: the mean of a ramp is half of its end, at even times and at uneven ones,
+    /// and of 1, 0, 0 at even times it is ¼, half of the first step.
+    #[test]
+    fn means_count_their_first_record() {
+        let read = |reading: Reading, records: &[[f64; 2]]| {
+            let mut before = None;
+            for (n, [t, value]) in records.iter().enumerate() {
+                let [then, last] = records[n.saturating_sub(1)];
+                before = Some(reading.after(before, [last, *value], [t - then, t - records[0][0]], None));
+            }
+            before.unwrap_or(f64::NAN)
+        };
+        let click = [[0.0, 1.0], [0.5, 0.0], [1.0, 0.0]];
+        assert!((read(Reading::Mean, &click[..1]) - 1.0).abs() < 1e-15);
+        assert!((read(Reading::Mean, &click[..2]) - 0.5).abs() < 1e-15);
+        assert!((read(Reading::Mean, &click) - 0.25).abs() < 1e-15);
+        assert!((read(Reading::Rms, &click) - 0.5).abs() < 1e-15);
+        let ramp = [0.0, 0.1, 0.4, 0.5, 0.9].map(|t| [1.0 + t, 3.0 * t]);
+        assert!((read(Reading::Mean, &ramp) - 1.35).abs() < 1e-14);
     }
 
     /// A constant pressure p that begins with the run makes p²(1 − e^(−t/T)), whether it is recorded at every step or at
@@ -245,7 +278,7 @@ mod tests {
             let (step, mut last, mut before) = (1e-3, 0.0, None);
             for n in (0..=500u32).step_by(every) {
                 let t = step * f64::from(n);
-                before = Some(reading.after(before, pressure(n), [t - last, t], Some(0.125)));
+                before = Some(reading.after(before, [0.0, pressure(n)], [t - last, t], Some(0.125)));
                 last = t;
             }
             before.unwrap_or(f64::NAN)

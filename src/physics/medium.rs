@@ -225,7 +225,7 @@ impl Medium {
     }
 
     /// Sites `x` of row (j, k) of the absorption W ≥ 0 (quantum: E − iW), absorbing edges included, whose
-    /// [`strength`] `scale` multiplies. Where two of them meet, both absorb.
+    /// [`strength`] `scale` multiplies, and the factor that layers give the hopping of the bond inwards. Where two of them meet, both absorb.
     pub fn absorption_row(&self, scale: f64, j: usize, k: usize, x: Range<usize>, out: &mut [f64]) {
         self.fill(Sets::Absorption, None, j, k, x.clone(), out);
         let width = self.whole.absorb_width();
@@ -242,11 +242,39 @@ impl Medium {
             }
             strength(width - from_edge, width)
         };
-        let (j, k) = (self.grid.global(1, j), self.grid.global(2, k));
-        let across = ramp(1, j) + ramp(2, k);
-        for (value, i) in out.iter_mut().zip(x) {
-            *value += scale * (across + ramp(0, self.grid.global(0, i)));
+        let across = [ramp(1, self.grid.global(1, j)), ramp(2, self.grid.global(2, k))];
+        let along = |i: usize| ramp(0, self.grid.global(0, i));
+        if self.has(Sets::Hopping) {
+            for (axis, ramp) in (1..3).zip(across).filter(|(_, ramp)| *ramp != 0.0) {
+                let inwards = self.hopping_inwards(axis, j, k, x.clone());
+                let all = out.iter_mut().zip(inwards);
+                all.for_each(|(value, factor)| *value += scale * ramp * factor);
+            }
+            let inwards = self.hopping_inwards(0, j, k, x.clone());
+            let all = out.iter_mut().zip(inwards).zip(x);
+            all.for_each(|((value, factor), i)| *value += scale * along(i) * factor);
+            return;
         }
+        let across = across[0] + across[1];
+        for (value, i) in out.iter_mut().zip(x) {
+            *value += scale * (across + along(i));
+        }
+    }
+
+    /// Sites `x` of row (j, k): the magnitude of what multiplies the hopping of the bond along `axis` towards the middle of the grid. (The bond of the last site leaves the grid.)
+    fn hopping_inwards(&self, axis: usize, j: usize, k: usize, x: Range<usize>) -> Vec<f64> {
+        let is_upper = |site: usize| 2 * self.grid.global(axis, site) >= self.whole.size()[axis];
+        let below = |site: usize| if is_upper(site) { site.saturating_sub(1) } else { site };
+        if axis == 0 {
+            let first = x.start.saturating_sub(1);
+            let mut row = vec![1.0; x.end - first];
+            self.hopping_row(0, j, k, first..x.end, &mut row);
+            return x.map(|i| row[below(i) - first].abs()).collect();
+        }
+        let [j, k] = if axis == 1 { [below(j), k] } else { [j, below(k)] };
+        let mut row = vec![1.0; x.len()];
+        self.hopping_row(axis, j, k, x, &mut row);
+        row.into_iter().map(f64::abs).collect()
     }
 
     /// Sites `x` of row (j, k): whether a wall stands there.

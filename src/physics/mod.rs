@@ -34,7 +34,7 @@ pub mod trajectory;
 pub use attenuation::Attenuation;
 pub use autocorrelation::{Autocorrelation, SpectralLine};
 pub use bonds::Bonds;
-pub use current::Currents;
+pub use current::{Currents, axes_in_space};
 pub use detector::{Detector, Measure, REFERENCE_PRESSURE, Reading, Region, axis_across};
 pub use eigenstates::Eigenstates;
 pub use exchange::Exchange;

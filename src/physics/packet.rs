@@ -61,6 +61,8 @@ pub enum Initial {
 pub struct InitialRows<'a> {
     initial: &'a Initial,
     grid: &'a Grid,
+    /// The grid that it is a window of, or the same: arrays have its sites.
+    whole: Grid,
     /// The factor along x of each packet, from the grid's first column on.
     along: Vec<Vec<Complex64>>,
 }
@@ -82,8 +84,14 @@ impl InitialRows<'_> {
     /// One row of the state before normalisation, in a window the same as in the whole grid: sites (i, j, k) for i from
     /// 0, `out.len()` of them, at most the grid's columns.
     pub fn fill(&self, j: usize, k: usize, out: &mut [Complex64]) {
-        let Self { initial, grid, along } = self;
+        let Self {
+            initial,
+            grid,
+            whole,
+            along,
+        } = self;
         let rank = grid.rank();
+        let [row, plane] = [grid.global(1, j), grid.global(2, k)];
         let (y, z) = (coordinate(grid, 1, j), coordinate(grid, 2, k));
         out.fill(Complex64::ZERO);
         match initial {
@@ -116,14 +124,14 @@ impl InitialRows<'_> {
                 // Where they could not be found the field stays empty; `prepare` says why.
                 if let Ok(state) = states.state() {
                     for (before, x) in grid.stretches(0..out.len()) {
-                        let start = grid.index([x.start, j, k]);
+                        let start = whole.index([x.start, row, plane]);
                         out[before..before + x.len()].copy_from_slice(&state[start..start + x.len()]);
                     }
                 }
             }
             Initial::Array(data) => {
                 for (i, value) in out.iter_mut().enumerate() {
-                    *value = data.at(grid.index([grid.global(0, i), j, k]));
+                    *value = data.at(whole.index([grid.global(0, i), row, plane]));
                 }
             }
         }
@@ -148,6 +156,7 @@ impl Initial {
         InitialRows {
             initial: self,
             grid,
+            whole: grid.whole(),
             along,
         }
     }

@@ -34,7 +34,7 @@ pub enum Place {
     Points(Vec<Element>),
     /// A line of this amplitude per metre: the sound does not depend on the spacing, and a line across a 2D grid emits
     /// the plane wave of a point in 1D. Each site counts with the length of the line in its cell; an end at the
-    /// outermost sites reaches to the walls, half a spacing beyond.
+    /// outermost sites of the longest axis, or of another that is as long, reaches to the walls, half a spacing beyond.
     Line {
         /// One end, m.
         from: [f64; 3],

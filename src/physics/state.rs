@@ -123,7 +123,7 @@ impl StateMeasures {
         sums.overlap()
     }
 
-    /// The measures of a field of the grid's size against `start`, the field at t = 0; 0 if the field is empty. `spread`: Δx of each axis; `squares`: Σ|⟨a|b⟩|² over all pairs of
+    /// The measures of a field of the grid's size against `start`, the field at t = 0. Of an empty field participation and overlap are 0, the others NaN. `spread`: Δx of each axis; `squares`: Σ|⟨a|b⟩|² over all pairs of
     /// lines.
     #[must_use]
     pub fn of(
@@ -148,6 +148,17 @@ impl StateMeasures {
         }
         if grid.rank() > 1 && sums.norm != 0.0 {
             found.purity = sums.squares / (sums.norm * sums.norm);
+        }
+        if sums.norm == 0.0 {
+            // Nothing has no momentum. (What covers no site, and has nothing in common with the start, is 0.)
+            let axes = grid.rank();
+            for all in [&mut found.momentum, &mut found.momentum_spread, &mut found.uncertainty] {
+                all[..axes].fill(f64::NAN);
+            }
+            if axes > 1 {
+                (found.angular_momentum, found.purity) = (f64::NAN, f64::NAN);
+            }
+            return found;
         }
         for (axis, sums) in sums.along.iter().enumerate().take(grid.rank()) {
             let by = if sums.norm == 0.0 { 1.0 } else { sums.norm };
@@ -469,6 +480,17 @@ mod tests {
         assert_eq!(found.by_name("participation"), Some(found.participation));
         // Nothing anywhere.
         let empty = measured(&grid, vec![Complex64::ZERO; 32], &psi, [0.0; 3]);
-        assert_eq!(empty, StateMeasures::default());
+        for name in ["px", "spread_px", "uncertainty_x"] {
+            assert!(empty.by_name(name).is_some_and(f64::is_nan), "{name}");
+        }
+        for name in ["participation", "survival", "lz", "py"] {
+            assert_eq!(empty.by_name(name), Some(0.0), "{name}");
+        }
+        let plane = Grid::new(&[8, 4], 0.5);
+        let empty = measured(&plane, vec![Complex64::ZERO; 32], &psi, [0.0; 3]);
+        for name in ["py", "spread_py", "lz", "purity"] {
+            assert!(empty.by_name(name).is_some_and(f64::is_nan), "{name}");
+        }
+        assert_eq!(empty.participation, 0.0);
     }
 }

@@ -3,6 +3,7 @@
 //! Each step takes them from one field to the next by the classical Runge–Kutta scheme of order 4, with |ψ|² and j linear in between ([`Currents::between`] in space, their mean in time):
 //! of order 2 in Δt and in the spacing, as the fields themselves. Where there is nothing (|ψ|² aᵈ below a least value) a trajectory rests; at an edge that is no ring it stays on the grid.
 //! Beside a zero of ψ the velocity grows without bound: a step goes no further than [`reach`], so that the field is needed in a [box](around) only.
+//! Of two components it is one path in space, dx/dt = (j₁ + j₂)/(ρ₁ + ρ₂) ([`super::current`]); along their axis it stays where it began.
 //! D. Bohm, Phys. Rev. 85 (1952) 166, doi 10.1103/PhysRev.85.166; C. Philippidis, C. Dewdney, B. J. Hiley, Nuovo Cimento B 52 (1979) 15, doi 10.1007/BF02743566.
 
 use super::Currents;
@@ -29,9 +30,9 @@ pub struct Trajectory {
 }
 
 impl Trajectory {
-    /// The names of its coordinates, as predictions write them.
-    pub fn coordinates(&self, rank: usize) -> Vec<String> {
-        let axes = ["x", "y", "z"].into_iter().take(rank);
+    /// The names of its coordinates along so many axes ([`axes_in_space`](super::current::axes_in_space)), as predictions write them.
+    pub fn coordinates(&self, space: usize) -> Vec<String> {
+        let axes = ["x", "y", "z"].into_iter().take(space);
         axes.map(|axis| format!("{}.{axis}", self.name)).collect()
     }
 }

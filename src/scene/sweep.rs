@@ -1,7 +1,7 @@
 //! Sweeps: which values of a scene vary, what is measured of each run, and the theory.
 
 use super::scenario::{Scenario, Subject};
-use crate::physics::{Equation, Expression, Observables, Refocus, StateMeasures};
+use crate::physics::{Equation, Expression, Observables, Refocus, StateMeasures, axes_in_space};
 
 /// Names that a formula of theory may use: the values of the first and the second varying key.
 pub const VARIED: &[&str] = &["x", "y"];
@@ -301,8 +301,9 @@ pub(super) fn observables(equation: Option<Equation>, rank: usize, mirror: bool)
 fn own_observables(scenario: &Scenario) -> impl Iterator<Item = String> {
     let (equation, rank) = (Some(scenario.model().equation()), scenario.grid().rank());
     let known = observables(equation, rank, scenario.mirror().is_some());
+    let space = axes_in_space(scenario.grid());
     let trajectories = scenario.trajectories().iter();
-    let coordinates = trajectories.flat_map(move |one| one.coordinates(rank));
+    let coordinates = trajectories.flat_map(move |one| one.coordinates(space));
     known.into_iter().map(str::to_owned).chain(coordinates)
 }
 

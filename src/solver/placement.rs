@@ -7,7 +7,7 @@
 use super::{METHODS, Method, free_memory};
 use crate::grid::{Edge, Grid};
 use crate::physics::mirror::Drive;
-use crate::physics::{Mirror, MirrorMethod, Placement, Sets};
+use crate::physics::{Exchange, Mirror, MirrorMethod, Placement, Sets};
 use crate::scene::{Objection, Scenario};
 use num_complex::Complex64;
 use std::collections::{HashSet, VecDeque};
@@ -147,6 +147,13 @@ pub(super) fn objections(scenario: &Scenario, method: &Method, time_step: f64) -
             "let the ring, line or edges enclose the wave at t = 0, away from walls",
         );
     }
+    if let Some(message) = told_apart(scenario, mirror, &sites) {
+        return object(
+            "mirror.transducers",
+            message,
+            "let them be the same with x and y exchanged: a ring around a point of the line x = y with a count (and `playing`) that 4 divides, a line from [a, b] to [b, a], edges, or points in such pairs; or remove quantum.exchange",
+        );
+    }
     #[expect(clippy::cast_precision_loss, reason = "sizes are far below 2^52")]
     let (steps, total) = (mirror.at / time_step, scenario.grid().sites() as f64);
     #[expect(clippy::cast_precision_loss, reason = "sizes are far below 2^52")]
@@ -183,6 +190,31 @@ pub(super) fn objections(scenario: &Scenario, method: &Method, time_step: f64) -
         }
     }
     Vec::new()
+}
+
+/// What is wrong with transducers that do not keep the symmetry of two particles: one plays at a site and none at that with x and y exchanged, or, of a state that is 0 for equal x and y, one plays the phase of
+/// what it heard there, which is that of rounding.
+fn told_apart(scenario: &Scenario, mirror: &Mirror, sites: &MirrorSites) -> Option<String> {
+    let exchange = scenario.file().quantum.as_ref()?.exchange?;
+    let grid = scenario.grid();
+    let playing: Vec<usize> = sites.playing(mirror).iter().map(|n| sites.all[*n]).collect();
+    let mut places = playing.iter().map(|site| grid.site(*site));
+    let alone = places.clone().find_map(|[i, j, k]| {
+        let exchanged = grid.index([j, i, k]);
+        playing.binary_search(&exchanged).is_err().then_some([i, j])
+    });
+    if let Some([i, j]) = alone {
+        return Some(format!(
+            "a transducer plays at site [{i}, {j}] and none at [{j}, {i}], so that the two particles are told apart"
+        ));
+    }
+    if exchange != Exchange::Antisymmetric || mirror.method != MirrorMethod::OneBit {
+        return None;
+    }
+    let [i, j, _] = places.find(|[i, j, _]| i == j)?;
+    Some(format!(
+        "an antisymmetric wave is 0 at site [{i}, {j}], and a transducer there would play the phase of rounding"
+    ))
 }
 
 /// Which sites are walls.

@@ -1,5 +1,6 @@
 //! Taps: detectors and transducers, which read regions or single sites, or drive sites, in every step.
 
+mod averaged;
 mod tap;
 mod velocity;
 
@@ -14,6 +15,7 @@ use crate::field::FieldData;
 use crate::grid::Grid;
 use crate::physics::{Detector, Measure, Model, Observables, Reading, Region, Sets};
 use crate::scene::Scenario;
+use averaged::Averaged;
 use std::borrow::Cow;
 use velocity::Velocity;
 
@@ -35,8 +37,8 @@ pub struct Taps {
     readings: Vec<(Reading, Option<f64>)>,
     /// Those that record velocities, with their numbers.
     velocities: Vec<(usize, Velocity)>,
-    /// The first record of each; empty before the first one.
-    since: Vec<f64>,
+    /// What each needs to go on with a mean; empty before the first record of one.
+    averaged: Vec<Averaged>,
     times: Vec<f64>,
     /// `values[detector][record]`; [`Taps::ABSENT`] where it did not record and another did.
     values: Vec<Vec<f64>>,
@@ -114,7 +116,7 @@ impl Taps {
             every: detectors.iter().map(|detector| detector.every).collect(),
             readings: detectors.iter().map(|own| (own.reading, own.over)).collect(),
             velocities: Vec::new(),
-            since: Vec::new(),
+            averaged: Vec::new(),
             taps,
             times: Vec::new(),
             transducers: None,
@@ -343,14 +345,20 @@ impl Taps {
             return value;
         }
         let last = (self.values[detector].iter()).rposition(|value| !Self::is_absent(*value));
+        if last.is_none() {
+            self.averaged.resize(self.taps.len(), Averaged::default());
+            self.averaged[detector].since = time;
+        }
+        let Averaged { since, last: measured } = self.averaged.get(detector).copied().unwrap_or_default();
+        if let Some(own) = self.averaged.get_mut(detector) {
+            own.last = Some(value);
+        }
         let Some(last) = last else {
-            self.since.resize(self.taps.len(), time);
-            self.since[detector] = time;
-            return reading.after(None, value, [0.0; 2], over);
+            return reading.after(None, [value; 2], [0.0; 2], over);
         };
-        let since = self.since.get(detector).copied().unwrap_or(0.0);
         let passed = [self.times[last], since].map(|then| (time - then).abs());
-        reading.after(Some(self.values[detector][last]), value, passed, over)
+        let ends = [measured.unwrap_or(value), value];
+        reading.after(Some(self.values[detector][last]), ends, passed, over)
     }
 
     /// The last value that a detector recorded.
@@ -384,13 +392,16 @@ impl Taps {
         &self.values[detector]
     }
 
-    /// Takes over records that were made before, e.g. from a checkpoint; those that do not fit the detectors are ignored.
+    /// Takes over records that were made before, e.g. from a checkpoint, without what [`Taps::take`] reads; those that do not fit the detectors are ignored.
     pub fn restore(&mut self, times: Vec<f64>, values: Vec<Vec<f64>>) {
         if values.len() == self.taps.len() && values.iter().all(|records| records.len() == times.len()) {
             let first = |values: &Vec<f64>| values.iter().position(|value| !Self::is_absent(*value));
-            let of = |values| first(values).map_or(0.0, |first: usize| times[first]);
+            let of = |values| Averaged {
+                since: first(values).map_or(0.0, |first: usize| times[first]),
+                last: None,
+            };
             let itself = (self.readings.iter()).all(|(reading, _)| *reading == Reading::Itself);
-            self.since = if itself {
+            self.averaged = if itself {
                 Vec::new()
             } else {
                 values.iter().map(of).collect()
@@ -400,8 +411,9 @@ impl Taps {
         }
     }
 
-    /// The state of velocities, by name, for a checkpoint.
+    /// The state of means and velocities, by name, for a checkpoint.
     pub(crate) fn store(&self, arrays: &mut Vec<(String, FieldData)>) {
+        averaged::store(&self.averaged, arrays);
         if !self.velocities.is_empty() {
             let all = self.velocities.iter().flat_map(|(_, velocity)| velocity.numbers());
             arrays.push((VELOCITIES.to_owned(), FieldData::Float64(all.collect())));
@@ -410,6 +422,7 @@ impl Taps {
 
     /// Reads that state from a checkpoint; what does not fit is ignored.
     pub(crate) fn take(&mut self, arrays: &mut Vec<(String, FieldData)>) {
+        averaged::take(&mut self.averaged, arrays);
         let Some(place) = arrays.iter().position(|(name, _)| name == VELOCITIES) else {
             return;
         };

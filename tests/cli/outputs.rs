@@ -291,6 +291,21 @@ momentum = [1.0]
     assert!(field("resumed.npy") == field("whole.npy"));
 }
 
+/// Where absorption leaves nothing of ψ, place, momentum and energy are empty cells; what covers no sites and has nothing in common with the start is 0.
+#[test]
+fn what_is_gone_has_neither_place_nor_momentum() {
+    let place = Place::new();
+    let text = "format = 1\n[grid]\nsize = [16]\nspacing = 1.0\n[quantum]\n[time]\nstep = 0.1\n[[packet]]\ncenter = [8.0]\nwidth = 2.0\n\
+                [[layer]]\nsets = \"absorption\"\nvalue = 2000.0\n";
+    fs::write(place.path("gone.toml"), text).unwrap();
+    place
+        .ripplon("run gone.toml --until 1 --observables o.csv --state")
+        .expect(0, &["absorbed 100.00 %"]);
+    let table = place.text("o.csv");
+    let last = table.lines().last().unwrap();
+    assert_eq!(last, "10,1,0,,,,0,,,,0,0,0,0", "{}", table.lines().next().unwrap());
+}
+
 /// A table of trajectories: empty cells before they begin, a row a step, the same in one run and in two.
 #[test]
 fn trajectories_are_written_and_go_on() {

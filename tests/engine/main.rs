@@ -6,6 +6,7 @@ mod accepted;
 mod carried;
 mod checkpoints;
 mod edits;
+mod means;
 mod sweeps;
 mod without_thread;
 mod worker;

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
 
 mod implicit;
+mod initial;
 #[path = "../common/lines.rs"]
 mod lines;
 mod mirrors;

@@ -1,6 +1,6 @@
 //! Sound of a grid in parts: in a room, among walls, leaving it, in oscillators and in space.
 
-use super::{Case, ENERGY, FDTD, ROOM, SOUND_STEP, check, follow, text};
+use super::{Case, ENERGY, FDTD, ROOM, SOUND_STEP, build, check, follow, text};
 
 const ENERGY_OF_ALL: &str = "[[detector]]\nname = \"energy of all\"\nmeasure = \"energy\"\n";
 
@@ -146,4 +146,34 @@ fn sound_in_space() {
         ..ROOM
     };
     check(&case, SOUND_STEP);
+}
+
+/// A disk and a dipole that move past walls, through other densities, and over edges and cuts.
+#[test]
+fn sources_that_move_among_walls() {
+    let scene = "[acoustic]\nspeed = 1.0\ndensity = 1.0\n\
+                 [[layer]]\nsets = \"wall\"\nshape = \"disk\"\ncenter = [3.0, 6.0, 13.0]\nradius = 2.5\n\
+                 [[layer]]\nsets = \"density\"\nshape = \"disk\"\ncenter = [4.0, 5.0, 8.0]\nradius = 4.0\nvalue = \"2 + 0.1*x\"\n\
+                 [[source]]\ncenter = [4.0, 3.0, 10.0]\nradius = 1.2\nnormal = \"y\"\nsignal = \"sine\"\nfrequency = 0.1\nvelocity = [-0.9, 1.3, 3.7]\n\
+                 [[source]]\nat = [6.0, 3.0, 2.0]\npattern = \"dipole\"\ndirection = [0.0, 0.0, 1.0]\nsignal = \"sine\"\nfrequency = 0.1\nvelocity = [-0.3, 0.7, -1.2]\n";
+    const EDGES: [&[&str]; 2] = [&["soft", "wall", "soft"], &["periodic", "soft", "periodic"]];
+    for edges in EDGES {
+        let case = Case {
+            size: &[9, 10, 27],
+            edges,
+            scene,
+            name: "moving disk",
+            ..ROOM
+        };
+        let field = |parts: usize| {
+            let (mut run, mut taps, _) = build(&text(&case, FDTD[0], SOUND_STEP, parts));
+            run.advance(12, &mut taps).unwrap();
+            run.field().unwrap()
+        };
+        let one = field(1);
+        assert!(one.bytes().iter().any(|byte| *byte != 0));
+        for parts in [2, 3] {
+            assert!(field(parts).bytes() == one.bytes(), "{edges:?} in {parts} parts");
+        }
+    }
 }

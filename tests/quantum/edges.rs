@@ -1,6 +1,7 @@
 //! Absorbing edges: what comes back of packets, beside the reflection of the lattice (`physics::absorber`).
 
 use crate::common;
+use ripplon::engine::resolution::in_motion;
 use ripplon::physics::reference::transfer::packet_average;
 use ripplon::physics::{Initial, absorber};
 use ripplon::solver::Taps;
@@ -84,6 +85,43 @@ fn a_finer_grid_sends_back_no_more() {
             "a = {spacing}: {found:.1e}, said {said:.1e}"
         );
     }
+}
+
+/// Where a layer sets the hopping of the whole line, H is a multiple of the plain one, W included: as much comes back, and not a thousand times as much at a tenth or at tenfold.
+#[test]
+fn another_hopping_sends_back_no_more() {
+    let k = 0.5;
+    let model = packet_average(k, 16.0, |k| absorber::reflection(32, k));
+    for factor in [0.1, 10.0] {
+        let step = 0.1 / factor;
+        let text = scene("trotter", 2, 32, k, 16.0).replace("[time]\n", &format!("[time]\nstep = {step:?}\n"));
+        let layer = format!("[[layer]]\nsets = \"hopping\"\nvalue = {factor:?}\n");
+        let scenario = common::read(&(text + &layer)).unwrap();
+        let mut solver = common::build(&scenario);
+        let steps = (480.0 / (2.0 * k.sin()) / 0.1).ceil();
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "thousands")]
+        solver.advance(steps as u64, &mut Taps::default()).unwrap();
+        let found = solver.observables().unwrap().norm;
+        assert!(
+            (found / model - 1.0).abs() < 0.2,
+            "{factor}: {found:.2e}, the lattice {model:.2e}"
+        );
+    }
+}
+
+/// With a flux what counts is the momentum of the motion: at row 16 of 1/32 a packet of k = 0 has that of the band's top, which comes back, and one of k = 3.1 hardly moves.
+#[test]
+fn what_is_said_of_edges_follows_the_flux() {
+    let said = |momentum: f64| {
+        let text = format!(
+            "format = 1\n[grid]\nsize = [64, 32]\nspacing = 1.0\nedges = \"absorb\"\nabsorb_width = 6\n[quantum]\nmass = 0.5\nflux = 0.03125\n\
+             [[packet]]\ncenter = [32.0, 16.0]\nwidth = [6.0, 2.0]\nmomentum = [{momentum:?}, 0.0]\n"
+        );
+        let scenario = common::read(&text).unwrap();
+        absorber::returned(scenario.grid(), &in_motion(&scenario))
+    };
+    assert!(said(0.0).is_some_and(|share| share > 0.5), "{:?}", said(0.0));
+    assert_eq!(said(3.1), None);
 }
 
 /// Order 4 with absorbers: the norm only falls, and ψ is that of order 2 to order 2's error.

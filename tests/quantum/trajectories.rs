@@ -2,6 +2,7 @@
 
 use crate::common;
 use ripplon::engine::Engine;
+use ripplon::field::FieldData;
 use ripplon::grid::SiteBox;
 use ripplon::physics::{Currents, trajectory};
 use ripplon::solver::{Taps, read_scene_text};
@@ -190,6 +191,86 @@ fn nothing_crosses_an_axis_of_symmetry() {
         let row = engine.paths().row(n);
         let ys: Vec<f64> = row[1..].iter().map(|at| at[1]).collect();
         assert!(ys[0] > 30.0 && ys.windows(2).all(|pair| pair[0] < pair[1]), "{ys:?}");
+    }
+}
+
+/// Two components on a line of 201 sites, which `layers` tell apart, with a packet whose shares of them `component` and `width` give.
+fn two(component: f64, width: f64, layers: &str) -> String {
+    format!(
+        "format = 1\ntitle = \"t\"\n[grid]\nsize = [201, 2]\nspacing = 0.1\n[quantum]\nmass = 1.0\n[time]\nstep = 0.002\nend = 1.0\n[solver]\nmethod = \"trotter\"\nbackend = \"cpu\"\n\
+         precision = \"double\"\n[[packet]]\ncenter = [10.0, {component}]\nwidth = [0.8, {width}]\nmomentum = [1.0, 0.0]\n{layers}\
+         [[trajectory]]\nname = \"p\"\nfrom = [8.5, 0.0]\nto = [11.5, 0.1]\ncount = 3\n"
+    )
+}
+
+/// Two components that are the same are one, whatever couples them: the path is that of a line, wherever it begins along their axis, along which it has no coordinate. Rounding of 500 steps.
+#[test]
+fn equal_components_are_followed_as_one() {
+    let mut line = engine(
+        "format = 1\ntitle = \"t\"\n[grid]\nsize = [201]\nspacing = 0.1\n[quantum]\nmass = 1.0\n[time]\nstep = 0.002\nend = 1.0\n[solver]\nmethod = \"trotter\"\nbackend = \"cpu\"\n\
+         precision = \"double\"\n[[packet]]\ncenter = 10.0\nwidth = 0.8\nmomentum = 1.0\n[[trajectory]]\nname = \"p\"\nfrom = 8.5\nto = 11.5\ncount = 3\n",
+    );
+    line.advance(500).unwrap();
+    for coupling in [0.0, 0.3] {
+        let hopping = format!("[[layer]]\nsets = \"hopping\"\naxis = \"y\"\nvalue = {coupling}\n");
+        let mut both = engine(&two(0.05, 1e3, &hopping));
+        both.advance(500).unwrap();
+        for (own, found) in line.paths().now().iter().zip(both.paths().now()) {
+            assert!((own[0] - found[0]).abs() < 1e-9, "{found:?} is not {own:?}");
+            assert!((own[0] - 8.5).abs() > 0.2, "it moves");
+        }
+        let along: Vec<f64> = both.paths().now().iter().map(|at| at[1]).collect();
+        assert_eq!(along, [0.0, 0.05, 0.1]);
+    }
+    let asked = two(
+        0.05,
+        1e3,
+        "[[expect]]\nobservable = \"p 1.y\"\nat = 1.0\nvalue = 0.0\ntolerance = 0.1\n",
+    );
+    let said = read_scene_text(&asked, None, &[]).map(|_| ()).unwrap_err().to_string();
+    assert!(said.contains("no observable"), "{said}");
+}
+
+/// Components in unequal shares, pushed apart and coupled: dx/dt = (j₁ + j₂)/(ρ₁ + ρ₂), here by Heun's scheme from the fields of the steps, of second order as well: some (vΔt/σ)² of a way of 2.
+#[test]
+#[allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "places on the grid"
+)]
+fn unequal_components_are_followed_by_their_sums() {
+    let layers = "[[layer]]\nsets = \"hopping\"\naxis = \"y\"\nvalue = 0.01\n[[layer]]\nsets = \"potential\"\nvalue = \"1.5*(x - 10)*(20*y - 1)\"\n";
+    let mut engine = engine(&two(0.0, 0.1, layers));
+    let mut places = [8.5, 10.0, 11.5];
+    // 2Ja = 1/ma.
+    let velocity = |psi: &FieldData, x: f64| {
+        let linear = |at: f64, value: &dyn Fn(usize) -> f64| {
+            let low = at.floor();
+            let n = low as usize;
+            value(n) + (at - low) * (value(n + 1) - value(n))
+        };
+        let all = |value: &dyn Fn(usize) -> f64, at: f64| linear(at, &|n| value(n) + value(201 + n));
+        let density = all(&|n| psi.at(n).norm_sqr(), x / 0.1);
+        let current = all(&|n| 10.0 * (psi.at(n).conj() * psi.at(n + 1)).im, x / 0.1 - 0.5);
+        current / density
+    };
+    let mut before = engine.field().unwrap();
+    for _ in 0..500 {
+        engine.advance(1).unwrap();
+        let after = engine.field().unwrap();
+        for x in &mut places {
+            let first = velocity(&before, *x);
+            *x += 0.001 * (first + velocity(&after, *x + 0.002 * first));
+        }
+        before = after;
+    }
+    let shares = [0, 201].map(|from| (from..from + 201).map(|n| before.at(n).norm_sqr()).sum::<f64>() * 0.01);
+    assert!(
+        (shares[0] + shares[1] - 1.0).abs() < 1e-9 && shares[1] > 0.1 && shares[0] > 1.3 * shares[1],
+        "{shares:?}"
+    );
+    for (own, found) in places.iter().zip(engine.paths().now()) {
+        assert!((own - found[0]).abs() < 1e-4, "{} is not {own}", found[0]);
     }
 }
 

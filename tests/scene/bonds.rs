@@ -169,8 +169,21 @@ fn a_frame_rotates_in_a_plane_with_a_middle() {
     );
     refused(
         &format!("{}\n[[layer]]\nsets = \"hopping\"\nvalue = 0.5\n", turning("0.25")),
-        &["one mass everywhere"],
+        &["one mass in the plane", "axis = \"z\""],
     );
+    // Along z, about which it rotates, bonds may differ: of two components that do not turn into each other.
+    let components = |layer: &str| {
+        format!(
+            "format = 1\n[grid]\nsize = [8, 8, 2]\nspacing = 1.0\n[quantum]\nmass = 1.0\nrotation = 0.2\ncross_interaction = 0.8\n\
+             [[packet]]\ncenter = [3.0, 3.0, 0.0]\nwidth = [1.0, 1.0, 0.2]\n[[layer]]\nsets = \"hopping\"\n{layer}value = 0.0\n"
+        )
+    };
+    let (_, scenario) = read(&components("axis = \"z\"\n")).unwrap();
+    assert!((scenario.medium().rotation() - 0.2).abs() < 1e-15 && scenario.medium().has(Sets::Hopping));
+    for axis in ["axis = \"x\"\n", ""] {
+        let faults = read(&components(axis)).unwrap_err().render(false);
+        assert!(faults.contains("one mass in the plane"), "{faults}");
+    }
     // mΩra of half of 63 sites with a = 0.5: 0.25 · 31.5 · Ω.
     read(&turning("0.39")).unwrap();
     refused(&turning("0.41"), &["3.229 radians a site", "smaller spacing"]);
@@ -290,7 +303,7 @@ fn an_exchange_needs_a_scene_that_is_the_same_for_both() {
     for (layer, what) in [
         ("sets = \"absorption\"\nvalue = \"0.1*(x > 6)\"", "absorption"),
         ("sets = \"interaction\"\nvalue = \"y\"", "interaction"),
-        ("sets = \"hopping\"\naxis = \"x\"\nvalue = 0.5", "hopping"),
+        ("sets = \"hopping\"\naxis = \"x\"\nvalue = 0.5", "hopping along x"),
         ("sets = \"flux\"\nvalue = 0.05", "flux"),
     ] {
         fault(
@@ -306,10 +319,84 @@ fn an_exchange_needs_a_scene_that_is_the_same_for_both() {
         "7:12",
         &["the potential at site", "told apart"],
     );
+    fault(
+        &format!("{PAIR}[[layer]]\nsets = \"hopping\"\naxis = \"x\"\nvalue = 0.5\n"),
+        "7:12",
+        &["the hopping along x at site [0, 0] is another one than along y at [0, 0]"],
+    );
     for layer in [
         "sets = \"absorption\"\nvalue = \"0.1*abs(x - y)\"",
         "sets = \"hopping\"\nvalue = \"1 + 0.1*cos(x + y)\"",
     ] {
         read(&format!("{PAIR}[[layer]]\n{layer}\n")).unwrap();
+    }
+}
+
+/// What a mirror plays at [i, j] it plays at [j, i], or the way back would be that of two different particles.
+#[test]
+fn mirrors_keep_the_symmetry_of_two_particles() {
+    let mirror = |word: &str, method: &str, rest: &str| {
+        let own = with(PAIR, "antisymmetric", word);
+        format!("{own}[mirror]\nmethod = \"{method}\"\nat = 1.0\n{rest}\n")
+    };
+    let beside = "transducers = { shape = \"line\", from = [2.0, 1.0], to = [2.0, 8.0], count = 4 }";
+    let ring = |center: [f64; 2], count: usize| {
+        format!("transducers = {{ shape = \"ring\", center = {center:?}, radius = 4.9, count = {count} }}")
+    };
+    let points = "transducers = { shape = \"points\", points = [[2.0, 7.0], [4.0, 4.0], [7.0, 2.0]] }";
+    for (word, method, rest, said) in [
+        ("symmetric", "reversal", beside, "a transducer plays at site [4, "),
+        (
+            "symmetric",
+            "reversal",
+            &ring([5.5, 6.0], 16),
+            "so that the two particles are told apart",
+        ),
+        (
+            "symmetric",
+            "one-bit",
+            &ring([5.5, 5.5], 6),
+            "so that the two particles are told apart",
+        ),
+        (
+            "symmetric",
+            "inverse-filter",
+            &ring([5.5, 6.0], 16),
+            "so that the two particles are told apart",
+        ),
+        (
+            "symmetric",
+            "reversal",
+            &format!("playing = 2\n{points}"),
+            "so that the two particles are told apart",
+        ),
+        ("antisymmetric", "one-bit", points, "would play the phase of rounding"),
+    ] {
+        let line = if rest.starts_with("playing") { 18 } else { 17 };
+        fault(
+            &mirror(word, method, rest),
+            &format!("{line}:15"),
+            &[said, "remove quantum.exchange"],
+        );
+    }
+    fault(
+        &mirror("symmetric", "echo", "noise = 0.1"),
+        "17:9",
+        &["noise is not the same"],
+    );
+    for (word, method, rest) in [
+        ("symmetric", "echo", ""),
+        ("symmetric", "one-bit", points),
+        ("antisymmetric", "reversal", points),
+        ("antisymmetric", "reversal", &ring([5.5, 5.5], 16)),
+        ("symmetric", "inverse-filter", &ring([5.5, 5.5], 6)),
+        (
+            "symmetric",
+            "reversal",
+            "transducers = { shape = \"line\", from = [2.0, 8.0], to = [8.0, 2.0], count = 5 }",
+        ),
+        ("antisymmetric", "reversal", "transducers = { shape = \"edges\" }"),
+    ] {
+        read(&mirror(word, method, rest)).unwrap_or_else(|fault| panic!("{word}, {method}, {rest}: {fault}"));
     }
 }

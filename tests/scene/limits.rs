@@ -1,6 +1,8 @@
 //! Limits that hold at every site and on every way, and faults that do not hide each other.
 
 use super::{FREE, SOUND, fault, read, rendered, with};
+use ripplon::physics::Initial;
+use ripplon::physics::reference::{distance, initial_state};
 use ripplon::solver;
 use std::fs;
 
@@ -171,4 +173,44 @@ fn faults_show_numbers_as_people_write_them() {
         shown.contains("only an impedance") && !shown.contains("corner: is missing"),
         "{shown}"
     );
+}
+
+/// Weights are relative, whatever their size: a state of one packet or eigenstate is that of weight 1, and two that are as heavy are halves, up to rounding.
+#[test]
+fn weights_are_relative() {
+    let second = "[[packet]]\ncenter = [20.0, 8.0]\nwidth = [2.0, 1.0]\n";
+    let state = |precision: &str, weights: &[f64]| {
+        let mut text = with(FREE, "[solver]\n", &format!("[solver]\nprecision = \"{precision}\"\n"));
+        text = with(
+            &text,
+            "width = [2.0, 2.0]\n",
+            &format!("width = [2.0, 2.0]\nweight = {:e}\n", weights[0]),
+        );
+        for weight in &weights[1..] {
+            text += &format!("\n{second}weight = {weight:e}\n");
+        }
+        let (_, scenario) = read(&text).unwrap_or_else(|faults| panic!("{precision}, {weights:?}: {faults}"));
+        initial_state(scenario.grid(), scenario.initial())
+    };
+    for (precision, sizes) in [("single", [1e-20, 1e-30, 1e29]), ("double", [1e-80, 1e-150, 1e149])] {
+        for weights in [&[1.0][..], &[-1.0], &[1.0, 1.0], &[1.0, -3.0]] {
+            let wanted = state(precision, weights);
+            for size in sizes {
+                let scaled: Vec<f64> = weights.iter().map(|weight| weight * size).collect();
+                let far = distance(&state(precision, &scaled), &wanted);
+                assert!(far < 1e-14, "{precision}, {scaled:?}: {far}");
+            }
+        }
+    }
+    let levels = |weight: &str| {
+        let packet = &FREE[FREE.find("[[packet]]").unwrap()..FREE.find("[[layer]]").unwrap()];
+        let states =
+            format!("[[eigenstate]]\nlevel = 0\nweight = {weight}\n[[eigenstate]]\nlevel = 1\nweight = {weight}\n\n");
+        read(&with(FREE, packet, &states)).map(|(_, scenario)| match scenario.initial() {
+            Initial::Eigenstates(own) => own.terms().to_vec(),
+            other => panic!("{other:?}"),
+        })
+    };
+    assert_eq!(levels("1e-20").unwrap()[0].1, levels("1e-20").unwrap()[1].1);
+    assert!(levels("0").unwrap_err().to_string().contains("norm 0"));
 }

@@ -56,6 +56,11 @@ impl Engine {
             for (name, data) in &turned.state.arrays {
                 array(format!("{TURNED}own.{name}"), data.clone());
             }
+            let mut means = Vec::new();
+            turned.taps.store(&mut means);
+            for (name, data) in means {
+                array(format!("{TURNED}{name}"), data);
+            }
             let heard = turned.taps.transducers().map(|own| own.heard().to_vec());
             array(
                 format!("{TURNED}heard"),
@@ -104,6 +109,9 @@ impl Engine {
                 self.taps.times()[..records].to_vec(),
                 detectors.map(|n| self.taps.values(n)[..records].to_vec()).collect(),
             );
+            let there =
+                |(name, data): &(String, FieldData)| Some((name.strip_prefix(TURNED)?.to_owned(), data.clone()));
+            taps.take(&mut own.arrays.iter().filter_map(there).collect());
             if !all.is_empty() {
                 let heard = complex("mirror.turned.heard");
                 *taps.transducers_mut() = Some(Transducers::listening(Arc::clone(&all), heard));

@@ -1,16 +1,22 @@
 //! What a lattice does not carry of ψ: packets, clouds that interact, the symmetry of two particles.
 
 use super::{SITES_PER_PULSE, SITES_PER_WAVELENGTH, figure, sites};
-use crate::physics::Initial;
+use crate::physics::{Initial, Packet, bonds};
 use crate::scene::Scenario;
 use crate::solver::{interaction_energy, soliton};
 use std::f64::consts::TAU;
 
+/// The packets of a quantum scene with the momentum by which they move where they start, in place of the canonical one; none of other scenes.
+pub fn in_motion(scenario: &Scenario) -> Vec<Packet> {
+    match (scenario.initial(), scenario.model().quantum()) {
+        (Initial::Packets(packets), Some(quantum)) => bonds::in_motion(&quantum, scenario.medium(), packets),
+        _ => Vec::new(),
+    }
+}
+
 /// Packets with few sites per wavelength.
 pub(super) fn packets(scenario: &Scenario, spacing: f64) -> Vec<String> {
-    let Initial::Packets(packets) = scenario.initial() else {
-        return Vec::new();
-    };
+    let packets = in_motion(scenario);
     let lengths = packets.iter().map(|packet| {
         let k = packet.momentum.iter().map(|k| k * k).sum::<f64>().sqrt();
         TAU / (k * spacing)

@@ -234,3 +234,56 @@ fn walls_follow_the_last_layer() {
     medium.wall_row(1, 0, 0..8, &mut row);
     assert_eq!(row, [false, false, true, true, false, true, false, false]);
 }
+
+/// W of absorbing edges follows the hopping of the bonds inwards, on both sides alike and each axis by itself: H of a uniform factor is that factor times H, and reflects as much.
+#[test]
+fn absorbing_edges_follow_the_hopping() {
+    let grid = Grid::new(&[12, 10], 1.0).with_edges([Edge::Absorb, Edge::Absorb, Edge::Wall], 3);
+    let hopping = |axis: Option<usize>, shape: Shape, value: f64| Layer {
+        axis,
+        ..Layer::new(Sets::Hopping, shape, Value::Number(value))
+    };
+    let absorption = |layers: Vec<Layer>| {
+        let medium = Medium::new(grid.clone(), layers);
+        let mut all = vec![0.0; grid.sites()];
+        for (j, row) in all.chunks_mut(12).enumerate() {
+            // In two pieces, so that offsets are seen.
+            let (left, right) = row.split_at_mut(10);
+            medium.absorption_row(0.7, j, 0, 0..10, left);
+            medium.absorption_row(0.7, j, 0, 10..12, right);
+        }
+        all
+    };
+    let plain = absorption(Vec::new());
+    assert!(plain[0] > 0.0 && plain[grid.index([6, 5, 0])] == 0.0);
+    let close = |a: f64, b: f64| (a - b).abs() <= 1e-14 * plain[0];
+    for factor in [0.03, 1.0, -10.0] {
+        let all = absorption(vec![hopping(None, Shape::Everywhere, factor)]);
+        let same = all.iter().zip(&plain);
+        assert!(
+            same.into_iter().all(|(own, plain)| close(*own, factor.abs() * plain)),
+            "{factor}"
+        );
+    }
+    // Bonds along x alone, of the left half: what y absorbs, and the right edge, stay.
+    let half = Shape::Box {
+        min: [0.0; 3],
+        max: [5.0, 9.0, 0.0],
+    };
+    let all = absorption(vec![hopping(Some(0), half, 2.0)]);
+    let at = |all: &[f64], i: usize, j: usize| all[grid.index([i, j, 0])];
+    assert!(close(at(&all, 1, 5), 2.0 * at(&plain, 1, 5)));
+    for [i, j] in [[10, 5], [11, 0], [6, 1]] {
+        assert!(close(at(&all, i, j), at(&plain, i, j)), "{i} {j}");
+    }
+    assert!(close(at(&all, 0, 0), at(&plain, 0, 0) + at(&plain, 0, 5)));
+    // The bond from the last site but one, over which waves come, and not the one that leaves the grid.
+    let last = |from: f64, to: f64| Shape::Box {
+        min: [from, 0.0, 0.0],
+        max: [to, 9.0, 0.0],
+    };
+    let inwards = absorption(vec![hopping(Some(0), last(10.0, 10.0), 3.0)]);
+    assert!(close(at(&inwards, 11, 5), 3.0 * at(&plain, 11, 5)));
+    let outwards = absorption(vec![hopping(Some(0), last(11.0, 11.0), 3.0)]);
+    assert!(close(at(&outwards, 11, 5), at(&plain, 11, 5)));
+}

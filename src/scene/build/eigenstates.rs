@@ -1,7 +1,7 @@
 //! Sums of eigenstates as initial states.
 
 use super::Builder;
-use super::state::LEAST_NORM;
+use super::state::{LEAST_NORM, scale_of};
 use crate::grid::Grid;
 use crate::physics::{Eigenstates, Medium};
 use crate::units;
@@ -14,6 +14,7 @@ impl Builder<'_> {
         let before = self.found.faults.len();
         let most = HIGHEST.min(grid.sites() - 1);
         let mut terms: Vec<(usize, Complex64)> = Vec::new();
+        let scale = scale_of(self.file.eigenstates.iter().map(|state| state.weight));
         for (index, state) in self.file.eigenstates.iter().enumerate() {
             let key = |name: &str| format!("eigenstate.{index}.{name}");
             if state.level > most && self.grid_is_own {
@@ -28,7 +29,7 @@ impl Builder<'_> {
                 self.found
                     .value(key("level"), message, "give each level one weight and one phase");
             }
-            terms.push((state.level, Complex64::from_polar(state.weight, state.phase)));
+            terms.push((state.level, Complex64::from_polar(state.weight / scale, state.phase)));
         }
         if terms.iter().all(|(_, weight)| weight.norm_sqr() < LEAST_NORM) {
             let remedy = "give at least one [[eigenstate]] a weight";

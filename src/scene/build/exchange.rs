@@ -47,6 +47,21 @@ impl Builder<'_> {
         }
     }
 
+    /// Notes a fault if the mirror adds noise, which is another one at [i, j] than at [j, i].
+    pub(super) fn exchange_of_noise(&mut self) {
+        let exchange = self.file.quantum.as_ref().and_then(|quantum| quantum.exchange);
+        if let (Some(exchange), Some(mirror)) = (exchange, self.file.mirror.as_ref())
+            && mirror.noise > 0.0
+        {
+            let message = format!(
+                "noise is not the same where x and y are exchanged, and quantum.exchange = \"{}\" says that the state is",
+                exchange.as_str()
+            );
+            self.found
+                .value("mirror.noise", message, "write 0, or remove quantum.exchange");
+        }
+    }
+
     /// Notes a fault if the medium distinguishes the particles.
     pub(super) fn exchange_of_medium(&mut self, medium: &Medium) {
         let exchange = self.file.quantum.as_ref().and_then(|quantum| quantum.exchange);
@@ -56,8 +71,14 @@ impl Builder<'_> {
         let sites = medium.grid().size()[0];
         let mut differs = |what: &str, at: Option<(usize, usize)>| {
             if let Some((i, j)) = at {
+                // A bond along x becomes one along y.
+                let [own, other] = if what == "hopping" {
+                    [" along x", " along y"]
+                } else {
+                    [""; 2]
+                };
                 let message = format!(
-                    "the {what} at site [{i}, {j}] is another one than at [{j}, {i}], so that the particles are told apart"
+                    "the {what}{own} at site [{i}, {j}] is another one than{other} at [{j}, {i}], so that the particles are told apart"
                 );
                 let remedy = "write layers that are the same with x and y exchanged, e.g. of abs(x - y), or remove it";
                 self.found.value("quantum.exchange", message, remedy);

@@ -112,6 +112,7 @@ impl<'a> Builder<'a> {
             cross_interaction: self.cross_interaction(grid.as_ref()),
         };
         let mirror = self.mirror(equation, grid.as_ref(), &layers, &whole);
+        self.exchange_of_noise();
         let view = self.view(equation, grid.as_ref());
         let cameras = self.cameras();
         let notes = self.notes(grid.as_ref());

@@ -5,7 +5,7 @@ use super::super::scenario::{Expectation, Subject};
 use super::{Builder, OfAllLayers, article, possible};
 use crate::grid::Grid;
 use crate::physics::{
-    Detector, Equation, Layer, Measure, Mirror, MirrorMethod, Placement, Reading, Region, axis_across,
+    Detector, Equation, Layer, Measure, Mirror, MirrorMethod, Placement, Reading, Region, axes_in_space, axis_across,
 };
 use std::sync::Arc;
 
@@ -271,7 +271,7 @@ impl Builder<'_> {
                 (None, Some(name)) => {
                     let rank = grid.map_or(3, Grid::rank);
                     let columns = super::super::sweep::observables(equation, rank, self.file.mirror.is_some());
-                    let coordinates = self.coordinates(rank);
+                    let coordinates = self.coordinates(grid.map_or(3, axes_in_space));
                     let columns = columns.iter().copied().chain(coordinates.iter().map(String::as_str));
                     if columns.clone().any(|column| column == name) {
                         Some(Subject::Observable(name.clone()))

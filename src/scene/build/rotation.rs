@@ -3,7 +3,13 @@
 use super::Builder;
 use crate::grid::Grid;
 use crate::physics::{Model, Sets, rotating_frame};
+use crate::scene::file::LayerFile;
 use std::f64::consts::PI;
+
+/// Whether a layer sets the hopping along x or y. Along z, about which the frame rotates, bonds have no phase of it, be they those of another mass or of two components.
+fn changes_the_mass(layer: &LayerFile) -> bool {
+    layer.sets == Sets::Hopping && layer.axis != Some(2)
+}
 
 impl Builder<'_> {
     /// Ω and the mass that it acts on; 0 if the frame is at rest or the scene cannot have a rotating one.
@@ -25,9 +31,12 @@ impl Builder<'_> {
         } else if grid.is_periodic(0) || grid.is_periodic(1) {
             let message = "the frame rotates about z, and a periodic x or y axis has no middle".to_owned();
             Some((message, "let x and y end at walls or absorb"))
-        } else if self.file.layers.iter().any(|layer| layer.sets == Sets::Hopping) {
-            let message = "the frame rotates with one mass everywhere, and a layer sets the hopping".to_owned();
-            Some((message, "remove the layer, or the rotation"))
+        } else if self.file.layers.iter().any(changes_the_mass) {
+            let message = "the frame rotates with one mass in the plane, and a layer sets the hopping there".to_owned();
+            Some((
+                message,
+                "let the layer set it along z alone (axis = \"z\"), or remove it or the rotation",
+            ))
         } else if most > PI {
             let message = format!(
                 "at the edge the frame moves by mΩra = {most:.3} radians a site, and a lattice has momenta up to π"

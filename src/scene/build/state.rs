@@ -14,6 +14,13 @@ use std::sync::Arc;
 /// Squared norms below this are zero in single precision.
 pub(super) const LEAST_NORM: f64 = 1e-30;
 
+/// The power of two at or below the largest weight: divided by it a state that is normalised has the same bits, and squares of its weights are in range.
+pub(super) fn scale_of(weights: impl Iterator<Item = f64>) -> f64 {
+    let most = weights.map(f64::abs).fold(0.0, f64::max);
+    let scale = most.log2().floor().exp2();
+    if scale.is_normal() { scale } else { 1.0 }
+}
+
 impl Builder<'_> {
     pub(super) fn initial(&mut self, equation: Option<Equation>, grid: Option<&Grid>) -> Option<Initial> {
         let file = self.file;
@@ -186,6 +193,10 @@ impl Builder<'_> {
         }
         if !self.grid_is_own {
             return None;
+        }
+        let scale = scale_of(packets.iter().map(|packet| packet.weight));
+        for packet in &mut packets {
+            packet.weight /= scale;
         }
         if let Some(exchange) = self.exchange(grid) {
             packets = exchange.of(&packets);

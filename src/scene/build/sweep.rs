@@ -3,7 +3,7 @@
 use super::super::sweep::{Axis, Quantity, Sweep, SweepFault, Theory};
 use super::Builder;
 use crate::grid::Grid;
-use crate::physics::Equation;
+use crate::physics::{Equation, axes_in_space};
 
 impl Builder<'_> {
     pub(super) fn sweep(&mut self, equation: Option<Equation>, grid: Option<&Grid>) -> Option<Sweep> {
@@ -25,7 +25,7 @@ impl Builder<'_> {
         let measures: Vec<Quantity> = given.measure.iter().map(|text| Quantity::parse(text)).collect();
         let rank = grid.map_or(3, Grid::rank);
         let known = super::super::sweep::observables(equation, rank, self.file.mirror.is_some());
-        let coordinates = self.coordinates(rank);
+        let coordinates = self.coordinates(grid.map_or(3, axes_in_space));
         for (index, quantity) in measures.iter().enumerate() {
             let key = format!("sweep.measure.{index}");
             let detectors = self.file.detectors.iter().map(|detector| detector.name.as_str());

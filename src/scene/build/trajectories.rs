@@ -78,7 +78,7 @@ impl Builder<'_> {
     }
 
     /// What predictions and sweeps may measure of the trajectories: their coordinates, `NAME.x`.
-    pub(super) fn coordinates(&self, rank: usize) -> Vec<String> {
+    pub(super) fn coordinates(&self, space: usize) -> Vec<String> {
         let few = self.file.trajectories.iter().filter(|one| one.number() <= MOST);
         let names = few.flat_map(TrajectoryFile::names);
         let named = names.map(|name| Trajectory {
@@ -87,6 +87,6 @@ impl Builder<'_> {
             at: 0.0,
             group: 0,
         });
-        named.flat_map(|one| one.coordinates(rank)).collect()
+        named.flat_map(|one| one.coordinates(space)).collect()
     }
 }

@@ -105,7 +105,8 @@ section! {
         /// `mean`, `rms` and `level` the last one recorded. `peak` is the largest value of the recorded steps
         every: Option<usize> = maybe "1";
         /// `itself`, or a mean over time: `mean`, `rms` (root mean square), or for a pressure `level` (dB re 20 µPa);
-        /// the mean of a flux is the mean intensity
+        /// the mean of a flux is the mean intensity. Without `over` it is that of the time since the first record, by the
+        /// trapezoidal rule over the records
         reading as "as": Reading = or [Reading::Itself];
         /// for `mean`, `rms` and `level`: the time constant in s with which the past fades, e^(−t/over), as in sound
         /// level meters (0.125 and 1 s, IEC 61672-1); it begins with silence

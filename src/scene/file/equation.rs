@@ -98,7 +98,7 @@ section! {
         /// e^(−2πiφj)). It is qB = 2πφ/a² along +z: φ > 0 turns packets clockwise, from +x towards −y
         flux: f64 = or [0.0], "two axes or more; on a periodic y axis flux × sites along y is whole", "flux quanta";
         /// Ω: the frame rotates about z through the middle of the grid, counterclockwise for Ω > 0
-        rotation: f64 = or [0.0], "two axes or more, x and y not periodic, no layers of hopping; m|Ω|ra ≤ π at the edges",
+        rotation: f64 = or [0.0], "two axes or more, x and y not periodic, no layers of hopping but along z; m|Ω|ra ≤ π at the edges",
             "radians per unit of time";
         /// two particles on a line with the positions x and y: the symmetry of the state when they are exchanged, see below
         exchange: Option<Exchange> = maybe "none", "two axes of as many sites and the same edges";

@@ -5,13 +5,16 @@
 //! monopole K(x)/K(x₀) δ: where the medium changes beside a place each of its sites has its own K, or what a force pushes to one side would not be what is missing on the other. The monopole of a one-way source is c²D of the plane wave s(t − n·r/c) at its place. The wave
 //! backwards is then due to the scheme's dispersion over a site: (1 − c/c′)/2 of the wave, c′ the lattice's phase velocity, 0.5 % at 10 sites a wavelength at order 2 and 0.1 % at 20.
 
+mod walls;
+
 use super::material::Material;
-use super::outward::Domain;
 use super::point::{Shares, clamped, shares_beside, within};
 use crate::grid::Grid;
+use crate::physics::Source;
+use crate::physics::sinc::RADIUS;
 use crate::physics::source::{Pattern, Place};
-use crate::physics::{Medium, Sets, Source};
 use crate::scene::Scenario;
+use walls::Walls;
 
 /// The sources of a scene at their sites.
 pub struct Emitters {
@@ -19,8 +22,8 @@ pub struct Emitters {
     window: Grid,
     /// The grid of the scene.
     grid: Grid,
-    /// The medium of the whole scene where a window is stepped.
-    beside: Option<(Medium, Domain)>,
+    /// The walls of the whole scene where a window is stepped.
+    beside: Option<Walls>,
     /// What sources push.
     material: Material,
     list: Vec<Emitter>,
@@ -57,10 +60,8 @@ impl Emitters {
     pub fn of(scenario: &Scenario, walls: &[bool], half: usize) -> Self {
         let (window, medium) = (scenario.grid(), scenario.medium());
         let material = Material::of(scenario);
-        let beside = (window.is_window() && medium.has(Sets::Wall)).then(|| {
-            let grid = window.whole();
-            (medium.over(grid.clone()), Domain::new(&grid))
-        });
+        let around = window.is_window() && !scenario.sources().is_empty();
+        let beside = if around { Walls::around(window, medium) } else { None };
         Self::placed(window, scenario.sources(), (walls, half), beside, material)
     }
 
@@ -73,7 +74,7 @@ impl Emitters {
         window: &Grid,
         sources: &[Source],
         (walls, half): (&[bool], usize),
-        beside: Option<(Medium, Domain)>,
+        beside: Option<Walls>,
         material: Material,
     ) -> Self {
         let mut new = Self {
@@ -133,21 +134,16 @@ impl Emitters {
     /// The sites of a point beside a place, which edges and walls mirror, with their K over that of these c and ρ.
     fn spread(&self, walls: &[bool], at: [f64; 3], beside: [f64; 3], own: [f64; 2]) -> Shares {
         let mut all = shares_beside(&self.grid, &at, beside, |site| self.is_wall(walls, site));
-        for (site, share) in &mut all {
-            *share *= self.material.stiffness_over(*site, own);
-        }
+        self.material.weigh(&mut all, own);
         all
     }
 
     /// Whether a wall stands at a site of the scene's grid.
-    fn is_wall(&self, walls: &[bool], [i, j, k]: [usize; 3]) -> bool {
-        let Some((medium, domain)) = &self.beside else {
-            return !walls.is_empty() && walls[self.grid.index([i, j, k])];
-        };
-        let ([j, k], i) = (domain.row(j, k), domain.at(0, i));
-        let mut wall = [false];
-        medium.wall_row(j, k, i..i + 1, &mut wall);
-        wall[0]
+    fn is_wall(&self, walls: &[bool], site: [usize; 3]) -> bool {
+        match &self.beside {
+            Some(all) => all.at(site),
+            None => !walls.is_empty() && walls[self.grid.index(site)],
+        }
     }
 
     /// The sites of sources that do not move, each with the number of its channel and its share of the channel's strength; `None` where a source moves. A channel is a run of points with the same signal.
@@ -168,6 +164,30 @@ impl Emitters {
     fn here(&self, [i, j, k]: [usize; 3]) -> impl Iterator<Item = [usize; 3]> {
         let window = &self.window;
         (window.locals(1, j)).flat_map(move |j| window.locals(2, k).map(move |k| [i, j, k]))
+    }
+
+    /// Whether sites of a point beside a place may lie in the window: mirrors bring none further from it.
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "places on a grid; a place beyond all numbers is outside"
+    )]
+    fn comes_near(&self, at: [f64; 3], beside: [f64; 3]) -> bool {
+        let (grid, a) = (&self.grid, self.grid.spacing());
+        let touches = |axis: usize| {
+            let sites = grid.size()[axis].cast_signed();
+            let center = (at[axis] / a).round() as isize;
+            let reach = RADIUS + 2 + (beside[axis].abs() / a).ceil() as isize;
+            let mut near = (center.saturating_sub(reach)..=center.saturating_add(reach)).filter_map(|place| {
+                let place = if grid.is_periodic(axis) {
+                    place.rem_euclid(sites)
+                } else {
+                    place
+                };
+                (0..sites).contains(&place).then_some(place.cast_unsigned())
+            });
+            near.any(|place| self.window.locals(axis, place).next().is_some())
+        };
+        !self.window.is_window() || (touches(1) && touches(2))
     }
 
     /// How many sites play, about: those of sources that move count once for each point.
@@ -212,6 +232,9 @@ impl Emitters {
                 last = Some((delay, signal));
                 let strength = source.amplitude * signal * point.weight / cell;
                 if strength == 0.0 {
+                    continue;
+                }
+                if source.velocity != [0.0; 3] && !self.comes_near(now, point.beside) {
                     continue;
                 }
                 let moved;
@@ -423,8 +446,11 @@ fn points(grid: &Grid, place: &Place) -> Vec<([f64; 3], f64, f64)> {
     }
 }
 
+/// What differs by less than this share is the same up to rounding: of a spacing, as for sites of shapes, or of a line's extent.
+const ROUNDING: f64 = 1e-9;
+
 /// The sites of a line, one in every plane across its longest axis, with the length of its part in the site's cell, those of the same length one after the other. An end at the outermost
-/// sites reaches to the walls, half a spacing beyond: a line across all of a grid plays a plane wave.
+/// sites of that axis, or of another along which the line is as long, reaches to the walls, half a spacing beyond: a line across all of a grid plays a plane wave.
 fn line(grid: &Grid, from: [f64; 3], to: [f64; 3]) -> Vec<([f64; 3], f64, f64)> {
     let a = grid.spacing();
     let [from, to] = [from, to].map(|end| clamped(grid, end));
@@ -434,14 +460,19 @@ fn line(grid: &Grid, from: [f64; 3], to: [f64; 3]) -> Vec<([f64; 3], f64, f64)> 
         return Vec::new();
     }
     #[expect(clippy::cast_precision_loss, reason = "sites along an axis")]
-    let last = (grid.size()[along] - 1) as f64;
-    let [one, other] = [from, to].map(|end| end[along] / a);
-    let low = if one.min(other) <= 0.0 { -0.5 } else { one.min(other) };
-    let high = if one.max(other) >= last {
-        last + 0.5
-    } else {
-        one.max(other)
+    let last = |axis: usize| (grid.size()[axis] - 1) as f64;
+    let on_edge = |end: &[f64; 3]| {
+        let mut longest = (0..grid.rank()).filter(|&axis| extent(axis) >= extent(along) * (1.0 - ROUNDING));
+        longest.any(|axis| end[axis] / a <= ROUNDING || end[axis] / a >= last(axis) - ROUNDING)
     };
+    let [lower, upper] = if from[along] < to[along] {
+        [&from, &to]
+    } else {
+        [&to, &from]
+    };
+    let beyond = |end: &[f64; 3]| if on_edge(end) { 0.5 } else { 0.0 };
+    let (low, high) = (lower[along] / a - beyond(lower), upper[along] / a + beyond(upper));
+    let last = last(along);
     let slope = [0, 1, 2].map(|axis| (to[axis] - from[axis]) / (to[along] - from[along]));
     let length = a * slope.iter().map(|s| s * s).sum::<f64>().sqrt();
     let mut all = Vec::new();
@@ -449,11 +480,11 @@ fn line(grid: &Grid, from: [f64; 3], to: [f64; 3]) -> Vec<([f64; 3], f64, f64)> 
     while n <= last && n - 0.5 < high {
         let share = (n + 0.5).min(high) - (n - 0.5).max(low);
         // Cells that an end only touches, up to rounding, have no part.
-        if share > 1e-9 {
+        if share > ROUNDING {
             let mut at = [0, 1, 2].map(|axis| from[axis] + slope[axis] * (a * n - from[along]));
             at[along] = a * n;
             // What is a whole cell up to rounding plays with all others.
-            let share = if share > 1.0 - 1e-9 { 1.0 } else { share };
+            let share = if share > 1.0 - ROUNDING { 1.0 } else { share };
             all.push((clamped(grid, at), 0.0, length * share));
         }
         n += 1.0;

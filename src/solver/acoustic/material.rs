@@ -6,6 +6,9 @@ use crate::grid::Grid;
 use crate::physics::{Medium, Sets};
 use crate::scene::Scenario;
 
+/// Sites of a row that are further apart than this are read apart.
+const GAP: usize = 16;
+
 /// c in m/s and ρ in kg/m³ at the sites of the scene's grid.
 pub struct Material {
     /// c and ρ where no layer sets them.
@@ -86,14 +89,34 @@ impl Material {
         [c, (side(-1.0) + 2.0 * here + side(1.0)) / 4.0]
     }
 
-    /// K = ρc² at a site over that of this c and ρ.
-    #[must_use]
-    pub fn stiffness_over(&self, site: [usize; 3], [c, density]: [f64; 2]) -> f64 {
-        if self.is_uniform() {
-            return 1.0;
+    /// Multiplies the shares of sites, in the order of memory, by their K = ρc² over that of this c and ρ.
+    pub fn weigh(&self, shares: &mut [([usize; 3], f64)], [c, density]: [f64; 2]) {
+        let Some((medium, domain)) = &self.layers else {
+            return;
+        };
+        let (mut own, mut heavy) = (Vec::new(), Vec::new());
+        // Moving sources ask at every step: rows at once, those that go round a ring in two pieces.
+        for part in shares.chunk_by_mut(|(one, _), (next, _)| one[1..] == next[1..] && next[0] <= one[0] + GAP) {
+            let ([first, j, k], last) = (part[0].0, part[part.len() - 1].0[0]);
+            let (x, [j, k]) = (first..last + 1, domain.row(j, k));
+            own.clear();
+            own.resize(x.len(), self.background[0]);
+            heavy.clear();
+            heavy.resize(x.len(), self.background[1]);
+            if medium.has(Sets::Speed) {
+                domain.read_row(x.clone(), &mut own, |x, out| {
+                    medium.speed_row(self.background[0], j, k, x, out);
+                });
+            }
+            if medium.has(Sets::Density) {
+                domain.read_row(x, &mut heavy, |x, out| {
+                    medium.density_row(self.background[1], j, k, x, out);
+                });
+            }
+            for ([i, ..], share) in part {
+                *share *= (own[*i - first] / c).powi(2) * (heavy[*i - first] / density);
+            }
         }
-        let [own, heavy] = self.at(site);
-        (own / c).powi(2) * (heavy / density)
     }
 }
 

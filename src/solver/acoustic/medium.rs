@@ -3,7 +3,7 @@
 use super::outward::Domain;
 use crate::backend::simd::Aligned;
 use crate::field::Real;
-use crate::physics::{Acoustic, Model, Sets};
+use crate::physics::{Acoustic, Medium, Model, Sets};
 use crate::scene::Scenario;
 use crate::solver::SolverError;
 use rayon::prelude::*;
@@ -40,12 +40,19 @@ pub fn allocate_aligned<T: Real>(len: usize, lines: usize, what: &str) -> Result
 /// Walls of a scene, one value a site, x fastest, continued into absorbing layers ([`crate::solver::acoustic::outward`]); empty where no layer sets one.
 pub fn read_walls(scenario: &Scenario) -> Vec<bool> {
     let medium = scenario.medium();
-    if !medium.has(Sets::Wall) {
-        return Vec::new();
+    if medium.has(Sets::Wall) {
+        marked(medium)
+    } else {
+        Vec::new()
     }
-    let [nx, ny, _] = scenario.grid().size();
-    let domain = Domain::new(scenario.grid());
-    let mut walls = vec![false; scenario.grid().sites()];
+}
+
+/// The same of a medium, for all sites of its grid.
+pub(super) fn marked(medium: &Medium) -> Vec<bool> {
+    let grid = medium.grid();
+    let [nx, ny, _] = grid.size();
+    let domain = Domain::new(grid);
+    let mut walls = vec![false; grid.sites()];
     walls.par_chunks_mut(nx).enumerate().for_each(|(row, out)| {
         let [j, k] = domain.row(row % ny, row / ny);
         medium.wall_row(j, k, 0..nx, out);

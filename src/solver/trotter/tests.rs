@@ -312,6 +312,13 @@ fn rotation() {
         imaginary: true,
         ..case
     });
+    // Bonds along z of their own, as between two components.
+    check_all(&[&[14, 12, 9], &[41, 23, 2], &[40, 22, 2]], &[1, 2, 4], |case| Case {
+        rotation: 0.15,
+        bonds: true,
+        cross: if case.size[2] == 2 { 0.4 } else { 0.0 },
+        ..case
+    });
     check_both(&Case {
         rotation: 0.1,
         interaction: 0.2,

@@ -168,3 +168,34 @@ fn a_line_is_as_long_as_it_is() {
     let grid = Grid::new(&[20, 20], 1.0);
     assert!(line(&grid, [3.0; 3], [3.0; 3]).is_empty());
 }
+
+/// An end on an outermost site reaches to the wall whatever the rounding of its place: 2.9/0.1 is 28.999999999999996. So do both ends of a diagonal, of which one lies on the edge of another axis than that which is looked along.
+#[test]
+fn ends_on_edges_reach_to_the_walls() {
+    let length = |grid: &Grid, from: [f64; 3], to: [f64; 3]| -> f64 {
+        let all = line(grid, from, to);
+        assert!(all.iter().all(|(_, _, part)| *part == all[0].2), "{all:?}");
+        all.iter().map(|(_, _, part)| part).sum()
+    };
+    let grid = Grid::new(&[25, 30], 0.1);
+    for (from, to) in [(0.0, 2.9), (2.9, 0.0)] {
+        let found = length(&grid, [2.0, from, 0.0], [2.0, to, 0.0]);
+        assert!((found - 3.0).abs() < 1e-12, "{found}");
+    }
+    let diagonal = 0.1 * 2f64.sqrt();
+    for (size, from, to, sites) in [
+        (&[20, 18][..], [0.0; 3], [1.7, 1.7, 0.0], 18.0),
+        (&[20, 18], [1.9, 0.0, 0.0], [0.2, 1.7, 0.0], 18.0),
+        (&[18, 20], [1.7, 1.7, 0.0], [0.0; 3], 18.0),
+        (&[18, 20], [0.0, 0.2, 0.0], [1.7, 1.9, 0.0], 18.0),
+    ] {
+        let found = length(&Grid::new(size, 0.1), from, to);
+        assert!((found - sites * diagonal).abs() < 1e-12, "{size:?}: {found}");
+    }
+    // A line that runs along an edge ends where it does.
+    let along: f64 = line(&grid, [0.3, 0.0, 0.0], [0.9, 0.0, 0.0])
+        .iter()
+        .map(|(_, _, part)| part)
+        .sum();
+    assert!((along - 0.6).abs() < 1e-12, "{along}");
+}

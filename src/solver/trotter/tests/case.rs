@@ -24,7 +24,7 @@ pub(super) struct Case {
     pub(super) flux: f64,
     pub(super) interaction: f64,
     pub(super) imaginary: bool,
-    /// Layers of hopping and flux.
+    /// Layers of hopping, in a frame that rotates along z alone, and flux.
     pub(super) bonds: bool,
     /// Ω of the frame.
     pub(super) rotation: f64,
@@ -74,7 +74,9 @@ impl Case {
             layers.push(array(&grid, Sets::Potential, Some("sin(3*t)"), || random.signed()));
         }
         if self.bonds {
-            for axis in 0..grid.rank() {
+            // A frame that rotates has one mass in its plane.
+            let first = if self.rotation == 0.0 { 0 } else { 2 };
+            for axis in first..grid.rank() {
                 layers.push(Layer {
                     axis: Some(axis),
                     ..array(&grid, Sets::Hopping, None, || random.signed())
