@@ -122,7 +122,8 @@ fn a_standing_wave_carries_nothing() {
 }
 
 /// A tone that crosses from ρ = 1.2 to 12 carries 4·10/11² of its power on, and what is left before the jump is the same: at every site, as at every face in the scheme itself, up to the onset
-/// (e^(−5) of the means, 0.7 %) and sin(ka)/ka, 0.4 %.
+/// (e^(−5) of the means, 0.7 %), sin(ka)/ka, 0.4 %, and what a time constant of 40 periods leaves of p·v at twice the frequency: 1/(4π 40) of an amplitude that is (1 + R²)/(1 − R²) = 5 times the
+/// intensity in the standing wave before the jump, R = 9/11, 1 %.
 #[test]
 fn a_jump_of_the_density_does_not_change_the_intensity() {
     let frequency = SPEED / (40.0 * SPACING);
@@ -169,7 +170,7 @@ fn a_jump_of_the_density_does_not_change_the_intensity() {
         };
         for at in 120..200 {
             let off = along(at) / wanted - 1.0;
-            assert!(off.abs() < 0.015, "axis {axis}, site {at}: off by {off}");
+            assert!(off.abs() < 0.021, "axis {axis}, site {at}: off by {off}");
         }
     }
 }
