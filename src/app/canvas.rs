@@ -191,12 +191,14 @@ pub fn show(
         .set(ground, egui::Shape::rect_filled(area, 0.0, theme::canvas()));
     let texture = bar.texture(ui.ctx(), map);
     let units = Units::of(scenario, frame.clock.time_step);
+    let short = view_panel::short_title(scenario.model().equation(), quantity);
     let legend = Legend {
         map,
         texture,
         levels: view.levels,
         gamma: view.gamma(),
         title: view_panel::title(&canvas.document.draft, quantity),
+        short: &short,
         note: if view.range.is_held() {
             "faint: the range ends at 1 % of the largest amplitude so far"
         } else if quantity != asked {

@@ -386,7 +386,7 @@ mod tests {
         let labels = [3.2e-5, 0.424, 0.802].map(|time| time_label(time, 0.802));
         assert_eq!(labels, ["0", "0.424", "0.802"]);
         let short = [3.2e-5, 6.4e-5].map(|time| time_label(time, 6.4e-5));
-        assert_eq!(short, ["3.2e−5", "6.4e−5"]);
+        assert_eq!(short, ["3.2×10⁻⁵", "6.4×10⁻⁵"]);
     }
 
     #[test]

@@ -8,7 +8,7 @@ use super::units::Units;
 use super::widgets::{figure, grouped, hint, section, warning};
 use crate::app::icon::Icon;
 use crate::engine::expectations::judged_at;
-use crate::engine::resolution::{idle_layers, in_motion, too_coarse};
+use crate::engine::resolution::{idle_layers, sent_back, too_coarse};
 use crate::engine::{Frame, Phase, Verdict};
 use crate::field::Precision;
 use crate::physics::{Model, absorber};
@@ -20,8 +20,6 @@ use std::sync::Arc;
 
 /// Tolerances beyond which a value that is still on its way is not compared with them.
 const FAR: f64 = 10.0;
-/// Largest share of a packet that absorbing edges may send back without a word.
-const MOST_RETURNED: f64 = 1e-3;
 
 /// Shows the section.
 pub fn show(ui: &mut Ui, frame: &Frame, questions: &Questions, checks: &Checks) {
@@ -299,8 +297,8 @@ fn of_scene(ui: &Ui, scenario: &Arc<Scenario>, time_step: f64) -> Arc<Vec<String
 /// What a critical eye would object to in the run, each with what to change.
 fn warnings(scenario: &Scenario, frame: &Frame, checks: &Checks, advice: Option<StepAdvice>) -> Vec<String> {
     let mut out = Vec::new();
-    if let Some(share) = absorber::returned(scenario.grid(), &in_motion(scenario))
-        && share > MOST_RETURNED
+    if let Some(share) = sent_back(scenario)
+        && share > absorber::MOST_RETURNED
     {
         out.push(format!(
             "The absorbing edges send back {} % of the packets: their waves are longer than {} of the layer's width. Use a larger grid.absorb_width.",

@@ -6,7 +6,7 @@ use super::layers_panel::{PLACE, point};
 use super::names;
 use super::number::{POSITIVE, tidy};
 use super::sound::SoundWish;
-use super::widgets::{button, choice, figure, hint, row};
+use super::widgets::{button, choice, figure, hint, row, typed};
 use crate::app::icon::Icon;
 use crate::physics::{Measure, Reading};
 use crate::scene::SceneFile;
@@ -63,7 +63,7 @@ fn sound_rows(ui: &mut Ui, detector: &str) -> Option<SoundWish> {
                 .speed(pace)
                 .suffix(" ×")
                 .custom_formatter(|value, _| figure(value, 3))
-                .custom_parser(|text| text.trim().trim_end_matches('×').trim().parse().ok());
+                .custom_parser(|text| typed(text.trim().trim_end_matches('×').trim()).parse().ok());
             ui.name_inputs("Heard at", |ui| ui.add(drag));
         },
     );

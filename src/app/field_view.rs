@@ -12,6 +12,7 @@ use super::pinch;
 use super::strip_chart;
 use super::theme::{self, over_picture};
 use super::theory_view;
+use super::toolbar;
 use super::tools::{Ground, Tool};
 use super::units::{Along, Units};
 use super::view_panel;
@@ -177,6 +178,7 @@ pub fn show(ui: &mut Ui, view: &mut ViewState, sources: &Sources<'_>) -> Respons
         let names = marked.iter().flat_map(|marked| &marked.names);
         theory(&painter, (area, grid_rect, room), view, sources, names);
     }
+    let names = marked.as_ref().map_or(Vec::new(), |marked| marked.names.clone());
     if !sources.bare {
         draw_cut(&painter, view, area, grid_rect);
     }
@@ -206,7 +208,10 @@ pub fn show(ui: &mut Ui, view: &mut ViewState, sources: &Sources<'_>) -> Respons
     name_medium(&painter, room, view, sources);
     if view.show_theory && !sources.is_plain() {
         let notes = (sources.scenario.notes(), clock.time);
-        view.note = theory_view::note(&painter, (room, scale), notes);
+        let legend = overlay::legend_place(&painter, room, &sources.legend);
+        let settings = toolbar::settings_rect(ui.ctx(), view.tools.tool);
+        let taken = legend.into_iter().chain(settings).chain(names);
+        view.note = theory_view::note(&painter, (room, scale), taken, notes);
     }
     if let Some(fields) = read_out(view, room, sources, &response) {
         view.tell(&painter, (room, Align2::RIGHT_BOTTOM), fields, sources.bare);

@@ -6,6 +6,7 @@ use super::number::{POSITIVE, number_row, tidy};
 use super::widgets::{button, choice, figure, hint, row};
 use crate::app::icon::Icon;
 use crate::engine::Frame;
+use crate::engine::build::steps_between;
 use crate::physics::MirrorMethod;
 use crate::physics::mirror::Drive;
 use crate::scene::SceneFile;
@@ -18,7 +19,7 @@ pub fn turned_by_hand(frame: &Frame) -> Option<f64> {
     let status = frame.mirror.as_ref()?.status;
     let at = frame.scenario.as_ref()?.mirror()?.at;
     let step = frame.clock.time_step.abs();
-    let (turn, due) = (status.turn as f64, (at / step).round().max(1.0));
+    let (turn, due) = (status.turn as f64, steps_between(0.0, at, step).max(1) as f64);
     (status.turned && (turn - due).abs() > 0.5).then_some(turn * step)
 }
 

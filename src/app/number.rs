@@ -1,6 +1,6 @@
 //! Fields for numbers of a scene: a number that is not typed anew stays as the file has it, whatever room there is to show it.
 
-use super::widgets::{Explained, row};
+use super::widgets::{Explained, row, typed};
 use egui::{DragValue, Response, Ui};
 use std::ops::RangeInclusive;
 
@@ -101,7 +101,7 @@ fn read(text: &str, now: f64) -> Option<f64> {
     if text == written(now) {
         return Some(now);
     }
-    let number: f64 = text.trim().replace('−', "-").parse().ok()?;
+    let number: f64 = typed(text.trim()).parse().ok()?;
     number.is_finite().then_some(number)
 }
 

@@ -90,7 +90,7 @@ pub fn plate(painter: &Painter, room: Room, align: Align2, text: String, font: F
 pub fn fields(painter: &Painter, (room, corner): (Room, Align2), note: Option<Rect>, fields: &[(String, String)]) {
     let font = FontId::proportional(TEXT);
     let layout = |text: &str, color| painter.layout_no_wrap(text.to_owned(), font.clone(), color);
-    let slot = layout("−0.000e−00 m", over_picture()).size();
+    let slot = layout("−0.00×10⁻⁰⁰ m", over_picture()).size();
     let names: Vec<_> = fields
         .iter()
         .map(|(name, _)| layout(name, over_picture().gamma_multiply(0.7)))

@@ -9,8 +9,8 @@ use super::menu::{self, Can};
 use super::palette::Choice;
 use super::settings::LeftTab;
 use super::tools::{Tool, Work};
-use super::tour::{Seen, Tour};
-use super::widgets::{card_rect, hint};
+use super::tour::Seen;
+use super::widgets::hint;
 use super::window::{App, Wishes};
 use super::{
     checks_panel, dropped, lesson_panel, method_panel, mirror_strip, plots, rest, riddle, scene_panel, status, system,
@@ -410,28 +410,15 @@ impl App {
         if let Some(tour) = self.tour.as_mut().filter(|_| began) {
             tour.begin_anew();
         }
-        // Over the plots where they are open: the wave, its colours and the clock are what the steps are about. Else above the buttons, which they are
-        // about, too.
-        let mut bottom = if self.settings.plots && !self.bare {
-            ctx.content_rect().bottom() - 40.0
-        } else {
-            self.canvas_area.bottom() - 8.0
-        };
-        // A question of the scene is answered first.
-        let question = self.questions.waiting(self.worker.last_frame());
-        let height = Tour::height(ctx);
-        let card = question.and_then(|_| card_rect(ctx, "question"));
-        if let Some(card) = card.filter(|card| bottom - height < card.bottom() + 8.0) {
-            bottom = bottom.min(card.top() - 8.0);
-            if bottom - height < ctx.content_rect().top() {
-                return;
+        // A question of the scene is answered first: both cards listen to Enter. Buttons and plots, which the steps are about as well, stay free.
+        let is_asked = self.questions.waiting(frame).is_some();
+        if let Some(tour) = &mut self.tour {
+            if is_asked {
+                tour.hold(seen);
+            } else if !tour.show(ctx, seen, held, self.canvas_area) {
+                self.tour = None;
+                self.settings.toured = true;
             }
-        }
-        if let Some(tour) = &mut self.tour
-            && !tour.show(ctx, seen, held, bottom)
-        {
-            self.tour = None;
-            self.settings.toured = true;
         }
     }
 

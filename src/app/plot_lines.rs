@@ -14,7 +14,7 @@ use crate::physics::{Equation, Measure};
 use crate::scene::Scenario;
 use crate::scene::scenario::Quantity;
 
-/// Powers below this share of the strongest line are drawn as this.
+/// Powers below this share of the strongest line are not drawn: they are rounding and what the window leaves.
 const LEAST_POWER: f64 = 1e-12;
 
 /// What the plots are drawn from.
@@ -26,11 +26,11 @@ pub(super) struct Sources<'a> {
     pub(super) rank: usize,
 }
 
-/// A plot. An axis has one unit, and of ψ, whose records have none, one measure: detectors with different ones are drawn in several plots.
+/// A plot. An axis has one unit, and of ψ, whose records have none, one measure: detectors with different ones are drawn in several plots, and so are their spectra.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Part {
     pub(super) kind: Kind,
-    /// The unit of the detectors that it shows, or their measure of ψ; empty in other plots.
+    /// What the detectors measure that it shows, with its unit in sound; empty in other plots.
     pub(super) scale: &'static str,
 }
 
@@ -38,7 +38,7 @@ impl Part {
     /// What a kind of plot is drawn in, from left to right.
     pub(super) fn all(kind: Kind, scenario: &Scenario) -> Vec<Self> {
         let mut parts: Vec<Self> = Vec::new();
-        if kind == Kind::Detectors {
+        if of_detectors(kind) {
             for scale in detector_scales(scenario) {
                 let part = Self { kind, scale };
                 if !parts.contains(&part) {
@@ -54,9 +54,14 @@ impl Part {
     /// Whether it shows a line of this number.
     pub(super) fn shows(self, line: usize, sources: &Sources<'_>) -> bool {
         let scenario = sources.frame.scenario.as_deref();
-        let scenario = scenario.filter(|_| self.kind == Kind::Detectors);
+        let scenario = scenario.filter(|_| of_detectors(self.kind));
         scenario.is_none_or(|scenario| detector_scales(scenario).nth(line) == Some(self.scale))
     }
+}
+
+/// Whether the lines of a plot are the scene's detectors.
+fn of_detectors(kind: Kind) -> bool {
+    matches!(kind, Kind::Detectors | Kind::Spectrum)
 }
 
 /// A line with its name.
@@ -254,7 +259,10 @@ pub(super) fn heading(Part { kind, scale }: Part, title: &str, sources: &Sources
                 .map_or(3, |scenario| scenario.grid().rank());
             format!("{title} ({})", Measure::Energy.unit(Equation::Acoustic, rank))
         }
-        Kind::Spectrum => "log₁₀ power".to_owned(),
+        Kind::Spectrum => {
+            let measure = scale.split(" (").next().unwrap_or(scale);
+            format!("log₁₀ power of {measure}")
+        }
         Kind::Cut => {
             let image = &sources.frame.image;
             let unit = image.quantity.zip(sources.frame.scenario.as_deref());
@@ -263,7 +271,6 @@ pub(super) fn heading(Part { kind, scale }: Part, title: &str, sources: &Sources
             });
             with_unit(&format!("{title} of {}", symbol(image)), unit)
         }
-        Kind::Detectors if sound(sources.frame) => with_unit(title, scale),
         Kind::Detectors => format!("{title}: {scale}"),
         Kind::Fidelity if is_contrast(sources.frame) => "Focus over rms".to_owned(),
         Kind::Difference => "log₁₀ difference".to_owned(),
@@ -272,11 +279,23 @@ pub(super) fn heading(Part { kind, scale }: Part, title: &str, sources: &Sources
     format!("{what} over {over}")
 }
 
-/// What the upright axis of each detector of a scene is: the unit of its record, or, as those of ψ have none, what it measures.
+/// What the upright axis of each detector of a scene is: what it measures, with the unit of its record; those of ψ have none.
 fn detector_scales(scenario: &Scenario) -> impl Iterator<Item = &'static str> {
     let (equation, rank) = (scenario.model().equation(), scenario.grid().rank());
     (scenario.detectors().iter()).map(move |detector| match (equation, detector.measure) {
-        (Equation::Acoustic, _) => detector.unit(equation, rank),
+        (Equation::Acoustic, _) => match detector.unit(equation, rank) {
+            "Pa" => "pressure (Pa)",
+            "dB" => "level (dB)",
+            "m/s" => "velocity (m/s)",
+            "J" => "energy (J)",
+            "J/m" => "energy (J/m)",
+            "J/m²" => "energy (J/m²)",
+            "W" => "flux (W)",
+            "W/m" => "flux (W/m)",
+            "W/m²" => "flux (W/m²)",
+            // Sums of p² have no shorter name than their unit.
+            unit => unit,
+        },
         (Equation::Schrodinger, Measure::Value) => "|ψ|",
         (Equation::Schrodinger, Measure::Flux) => "current",
         (Equation::Schrodinger, Measure::Peak) => "largest |ψ|²",
@@ -342,14 +361,13 @@ fn spectra(frame: &Frame, units: &Units, most: usize) -> Vec<Named> {
                 let shown = ((highest / spectrum.step) as usize).min(spectrum.power.len());
                 let together = shown.div_ceil(most).max(1);
                 let largest = spectrum.power.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
-                // Of frequencies that share a pixel the strongest is seen.
+                let least = largest * LEAST_POWER;
+                // Of frequencies that share a pixel the strongest is seen; below the floor there is a gap.
                 let part = |(n, powers): (usize, &[f64])| {
                     let place = (n * together) as f64 + (powers.len() - 1) as f64 / 2.0;
                     let power = powers.iter().copied().fold(0.0, f64::max);
-                    [
-                        place * spectrum.step * per_cycle,
-                        power.max(largest * LEAST_POWER).log10(),
-                    ]
+                    let seen = if power > least { power.log10() } else { f64::NAN };
+                    [place * spectrum.step * per_cycle, seen]
                 };
                 spectrum.power[..shown].chunks(together).enumerate().map(part).collect()
             });
@@ -480,9 +498,10 @@ mod tests {
         let sound = "[acoustic]\n[[pulse]]\ncenter = [2.0, 1.5]\nwidth = 0.3";
         let (pressure, energy) = ("measure = \"pressure\"", "measure = \"energy\"");
         let alike = told(&[pressure, pressure], sound);
-        assert_eq!(alike, of(&["Detectors (Pa): d0, d1"], "Line cut of p (Pa)"));
+        let alone = "Detectors: pressure (Pa): d0, d1";
+        assert_eq!(alike, of(&[alone], "Line cut of p (Pa)"));
         let differ = told(&[pressure, energy, pressure], sound);
-        let parts = ["Detectors (Pa): d0, d2", "Detectors (J/m): d1"];
+        let parts = ["Detectors: pressure (Pa): d0, d2", "Detectors: energy (J/m): d1"];
         assert_eq!(differ, of(&parts, "Line cut of p (Pa)"));
         let quantum = "[quantum]\n[[packet]]\ncenter = [2.0, 1.5]\nwidth = [0.3]";
         let alone = of(&["Detectors: probability: d0"], "Line cut of |ψ|²");
@@ -490,6 +509,51 @@ mod tests {
         let differ = told(&["", "measure = \"peak\"", "as = \"mean\""], quantum);
         let parts = ["Detectors: probability: d0, d2", "Detectors: largest |ψ|²: d1"];
         assert_eq!(differ, of(&parts, "Line cut of |ψ|²"));
+    }
+
+    /// A line that is weaker than the others ends where it meets its floor, which is no value of its own; other measures have another plot.
+    #[test]
+    fn a_spectrum_has_gaps_below_its_floor() {
+        let text = "format = 1\n[grid]\nsize = [40]\nspacing = 1.0\n[quantum]\n[[packet]]\ncenter = [20.0]\nwidth = [3.0]\n\
+                    [[detector]]\nname = \"a\"\nregion = { min = [1.0], max = [4.0] }\n\
+                    [[detector]]\nname = \"b\"\nmeasure = \"peak\"\nregion = { min = [1.0], max = [4.0] }\n";
+        let (_, scenario) = crate::solver::read_scene_text(text, None, &[]).unwrap();
+        let spectrum = |power: &[f64]| {
+            let power = power.to_vec();
+            Some(crate::physics::spectrum::Spectrum { step: 1.0, power })
+        };
+        let frame = Frame {
+            spectra: Arc::from([
+                spectrum(&[0.0, 1.0, 1e-14, 1e-3, 1e-5, 1e-13]),
+                spectrum(&[1e-20, 1e-2, 1e-15, 0.0, 0.0, 0.0]),
+            ]),
+            scenario: Some(Arc::new(scenario)),
+            ..Frame::default()
+        };
+        let scenario = frame.scenario.as_deref().unwrap();
+        let units = Units::of(scenario, 1.0);
+        let drawn: Vec<Vec<bool>> = spectra(&frame, &units, 64)
+            .iter()
+            .map(|(_, points)| points.iter().map(|point| point[1].is_finite()).collect())
+            .collect();
+        assert_eq!(drawn[0], [false, true, false, true, true]);
+        assert_eq!(drawn[1], [false, true, false, false, false]);
+        let (view, history) = (ViewState::default(), History::default());
+        let sources = Sources {
+            view: &view,
+            history: &history,
+            frame: &frame,
+            units,
+            rank: 1,
+        };
+        let headings: Vec<String> = (Part::all(Kind::Spectrum, scenario).into_iter())
+            .map(|part| heading(part, "Spectrum", &sources))
+            .collect();
+        let told = [
+            "log₁₀ power of probability over ω",
+            "log₁₀ power of largest |ψ|² over ω",
+        ];
+        assert_eq!(headings, told);
     }
 
     /// A fast wave that theory predicts is drawn as a band, wherever the points of the line are.

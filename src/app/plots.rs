@@ -368,8 +368,8 @@ fn one(ui: &mut Ui, part: Part, title: &str, (size, cut): (egui::Vec2, Option<&m
     let palette = theme::palette(ui);
     // As many points as pixels say all that can be seen.
     let mut lines = lines(kind, sources, (size.x as usize).max(64));
-    // An empty field has no position: there is nothing to draw, and the outline of a line through it would be a wedge.
-    for (_, points) in &mut lines {
+    // An empty field has no position: there is nothing to draw, and the outline of a line through it would be a wedge. A spectrum has gaps instead.
+    for (_, points) in lines.iter_mut().filter(|_| kind != Kind::Spectrum) {
         points.retain(|point| point.iter().all(|value| value.is_finite()));
     }
     let mut theory = theory(kind, sources, &lines);
@@ -398,7 +398,10 @@ fn one(ui: &mut Ui, part: Part, title: &str, (size, cut): (egui::Vec2, Option<&m
     .set_margin_fraction(vec2(0.0, 0.0))
     .show(ui, |plot| {
         for ((name, points), color) in lines {
-            plot.line(Line::new(name, PlotPoints::from(points)).color(color).width(1.5));
+            for piece in pieces(&points) {
+                let line = Line::new(name.as_str(), PlotPoints::from(piece.to_vec()));
+                plot.line(line.color(color).width(1.5));
+            }
         }
         for (about, (name, points)) in theory {
             let line = Line::new(name, PlotPoints::from(points)).color(colors[about].gamma_multiply(0.8));
@@ -409,6 +412,12 @@ fn one(ui: &mut Ui, part: Part, title: &str, (size, cut): (egui::Vec2, Option<&m
     let name = format!("Plot: {heading}");
     let described = || egui::WidgetInfo::labeled(egui::Role::Image, true, &name);
     shown.response.widget_info(described);
+}
+
+/// A line without the points that have no value: what is left between them.
+fn pieces(points: &[[f64; 2]]) -> impl Iterator<Item = &[[f64; 2]]> {
+    let split = points.split(|point| point.iter().any(|value| !value.is_finite()));
+    split.filter(|piece| !piece.is_empty())
 }
 
 /// The title of a plot and, under it, the names of its lines in their colours (over the plot they would hide what they explain), or which way

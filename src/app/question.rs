@@ -2,7 +2,7 @@
 
 use super::guesses;
 use super::theme;
-use super::widgets::{card, fault, figure};
+use super::widgets::{card, fault, figure, typed};
 use crate::engine::Frame;
 use crate::scene::Scenario;
 use egui::{Align2, Key, Modifiers, Pos2, Rect, pos2, vec2};
@@ -275,7 +275,7 @@ fn standing(room: Rect, picture: Rect) -> (Pos2, f32) {
 
 /// A number as people type it: a decimal comma, a typographic minus.
 fn number(text: &str) -> Option<f64> {
-    let plain = text.trim().replace(',', ".").replace('−', "-");
+    let plain = typed(&text.trim().replace(',', "."));
     plain.parse().ok().filter(|value: &f64| value.is_finite())
 }
 
@@ -320,6 +320,7 @@ mod tests {
             (" 0,5 ", Some(0.5)),
             ("−3", Some(-3.0)),
             ("-2,5e−3", Some(-2.5e-3)),
+            ("−2,5×10⁻³", Some(-2.5e-3)),
         ] {
             assert_eq!(number(text), value, "{text:?}");
         }

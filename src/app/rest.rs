@@ -51,7 +51,7 @@ impl App {
         self.worker.send(Command::Play);
     }
 
-    /// A line over the lower edge of the picture while the run rests.
+    /// A line over the lower edge of the picture while the run rests; none over a low picture.
     pub(super) fn show_rest(&mut self, ctx: &egui::Context) {
         let frame = self.worker.last_frame();
         let covered = self.tour.is_some() || self.demo.is_some() || self.frame_history.at().is_some();
@@ -71,6 +71,8 @@ impl App {
             let graph = beside(self.view.graph, &panels, size.x);
             let upper = at_upper_edge(size, graph, self.canvas_area.right());
             below_note(below_cards(ctx, upper), self.view.note)
+        } else if self.canvas_area.height() < LEAST {
+            return;
         } else {
             let room = beside_tools(self.canvas_area, self.view.area, size.x);
             let area = beside(room, &panels, size.x);
@@ -119,6 +121,9 @@ fn words(frame: &Frame, is_lesson: bool) -> &'static str {
         "The scene ends here."
     }
 }
+
+/// The height of the room, in points, below which the line would hide what the picture ends with: there the buttons of the run are enough.
+const LEAST: f32 = 280.0;
 
 /// The size of the line before it was shown once.
 const USUAL: egui::Vec2 = vec2(352.0, 46.0);

@@ -26,7 +26,7 @@ const RATE: &str = "00.00 Msite-steps/s";
 const FRAME_TIME: &str = "000.0 ms";
 const FRAMES: &str = "000 frames/s";
 const MEMORY: &str = "0000.00 MiB";
-const UNDER_POINTER: &str = "−0.000e−00 m";
+const UNDER_POINTER: &str = "−0.00×10⁻⁰⁰ m";
 
 /// What the drift takes, with its widest name.
 const DRIFT_ROOM: f32 = 152.0;
@@ -227,7 +227,7 @@ fn state(frame: &Frame) -> (&'static str, &'static str) {
 
 fn drift_cell(ui: &mut Ui, frame: &Frame) {
     let (name, value, about) = change(frame);
-    cell(ui, name, &value, "−0.000e−00 %", about);
+    cell(ui, name, &value, "−0.00×10⁻⁰⁰ %", about);
 }
 
 const DRIFT: &str = "Norm (sound: energy) over its value at t = 0, minus 1. Nothing absorbs or drives the wave: what is not 0 is the scheme’s error.";
@@ -392,7 +392,7 @@ mod tests {
         assert_eq!(told("absorb", packet, 1e-8, 0.0), "absorbed 0 %");
         assert_eq!(told("absorb", packet, 6.81e-6, 0.0), "absorbed 0 %");
         assert_eq!(told("absorb", packet, 0.5, 0.0), "injected 50 %");
-        assert_eq!(told("wall", packet, -1e-3, 0.0), "drift −1.0e−03");
+        assert_eq!(told("wall", packet, -1e-3, 0.0), "drift −1.0×10⁻³");
         let pulse = "[acoustic]\n[[pulse]]\ncenter = [30.0]\nwidth = 4.0\n";
         assert_eq!(told("absorb", pulse, -0.999, 0.0), "absorbed 99.9 %");
         assert_eq!(told("absorb", pulse, 6.81e-6, 0.0), "absorbed 0 %");

@@ -133,11 +133,24 @@ fn put(painter: &Painter, rect: Rect, galley: Arc<Galley>) -> Rect {
     rect
 }
 
-/// The note of time t on a plate at the lower edge of a picture with a scale bar; where it stands.
-pub fn note(painter: &Painter, (room, scale): (Room, Rect), notes: (&[Note], f64)) -> Option<Rect> {
+/// The note of time t on a plate at the lower edge of a picture with a scale bar; where it stands. Nothing where a card takes that place and the room
+/// above the card is `taken`, as in small windows: the note comes back with its place.
+pub fn note(
+    painter: &Painter,
+    (room, scale): (Room, Rect),
+    taken: impl IntoIterator<Item = Rect>,
+    notes: (&[Note], f64),
+) -> Option<Rect> {
     let galley = words(painter, (usual_width(room), letters_of(room)[0]), notes)?;
-    let rect = above_scale(room.corner(Align2::CENTER_BOTTOM, galley.size() + AROUND), scale);
-    Some(put(painter, above_cards(painter.ctx(), rect), galley))
+    let usual = above_scale(room.corner(Align2::CENTER_BOTTOM, galley.size() + AROUND), scale);
+    let moved = above_cards(painter.ctx(), usual);
+    stands_clear(usual, moved, room, taken).then(|| put(painter, moved, galley))
+}
+
+/// Whether a note that a card `moved` from its usual place stays in its room and covers neither the clock nor what is `taken`.
+fn stands_clear(usual: Rect, moved: Rect, room: Room, taken: impl IntoIterator<Item = Rect>) -> bool {
+    let mut taken = taken.into_iter().chain([room.clock]);
+    moved == usual || (moved.top() >= room.area.top() && !taken.any(|other| other.intersects(moved)))
 }
 
 /// The place of a note, above the scale bar where it would cover that.
@@ -310,6 +323,24 @@ mod tests {
         assert!(scale.top() - lifted.bottom() < 4.0);
         let narrow = wide.with_min_x(140.0);
         assert_eq!(above_scale(narrow, scale), narrow);
+    }
+
+    /// In a small window a card leaves no room for it below clock, colours and names.
+    #[test]
+    fn a_note_that_a_card_moved_covers_nothing() {
+        let area = Rect::from_min_max(pos2(300.0, 33.0), pos2(700.0, 275.0));
+        let room = Room {
+            clock: Rect::from_min_max(pos2(316.0, 49.0), pos2(448.0, 77.0)),
+            ..Room::free(area)
+        };
+        let usual = Rect::from_min_max(pos2(340.0, 225.0), pos2(660.0, 259.0));
+        let legend = Rect::from_min_max(pos2(420.0, 81.0), pos2(684.0, 105.0));
+        let clear = |up: f32| stands_clear(usual, usual.translate(vec2(0.0, -up)), room, [legend]);
+        assert_eq!([0.0, 100.0, 140.0, 170.0].map(clear), [true, true, false, false]);
+        let free = |up: f32| stands_clear(usual, usual.translate(vec2(0.0, -up)), Room::free(area), []);
+        assert_eq!([170.0, 195.0].map(free), [true, false], "beyond the upper edge");
+        // What does not move is where the scene's author wants it.
+        assert!(stands_clear(usual, usual, room, [usual]));
     }
 
     /// A ring that has left the grid is not drawn beside it.

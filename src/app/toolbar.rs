@@ -50,10 +50,34 @@ pub fn settings(ui: &mut Ui, area: Rect, tools: &mut Tools, file: &SceneFile) {
         });
     };
     match tools.tool {
-        Tool::Mirror => settings("mirror", &mut |ui| mirror_tool::settings(ui, &mut tools.placing)),
-        Tool::Brush => settings("brush", &mut |ui| brush(ui, tools, file)),
+        Tool::Mirror => settings(MIRROR, &mut |ui| mirror_tool::settings(ui, &mut tools.placing)),
+        Tool::Brush => settings(BRUSH, &mut |ui| brush(ui, tools, file)),
         _ => {}
     }
+}
+
+/// The plates of the tools that can be told something, by name.
+const MIRROR: &str = "mirror";
+const BRUSH: &str = "brush";
+
+fn plate_id(name: &str) -> egui::Id {
+    egui::Id::unique(("plate", name))
+}
+
+/// Where the plate of a tool stood in the frame before; nothing of a tool that has none.
+#[must_use]
+pub fn settings_rect(ctx: &egui::Context, tool: Tool) -> Option<Rect> {
+    let name = match tool {
+        Tool::Mirror => MIRROR,
+        Tool::Brush => BRUSH,
+        _ => return None,
+    };
+    let id = plate_id(name);
+    ctx.memory(|memory| {
+        let layer = egui::LayerId::new(egui::Order::Middle, id);
+        let is_seen = memory.areas().visible_last_frame(&layer);
+        memory.area_rect(id).filter(|_| is_seen)
+    })
 }
 
 fn button(ui: &mut Ui, row: &Row, tool: &mut Tool) {
@@ -70,7 +94,7 @@ fn button(ui: &mut Ui, row: &Row, tool: &mut Tool) {
 }
 
 fn plate(ui: &mut Ui, name: &str, pivot: Align2, at: egui::Pos2, contents: impl FnOnce(&mut Ui)) {
-    egui::Area::new(egui::Id::unique(("plate", name)))
+    egui::Area::new(plate_id(name))
         .order(egui::Order::Middle)
         .pivot(pivot)
         .fixed_pos(at)

@@ -2,7 +2,7 @@
 
 use super::theme;
 use super::widgets::card;
-use egui::{Align2, Key, Modifiers, pos2};
+use egui::{Align2, Key, Modifiers, Rect, vec2};
 
 /// What the window tells the tour, to see whether a step was done.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -93,15 +93,13 @@ impl Tour {
         self.done = false;
     }
 
-    /// The height of the card.
-    #[must_use]
-    pub fn height(ctx: &egui::Context) -> f32 {
-        let known = ctx.memory(|memory| memory.area_rect(egui::Id::unique("tour")));
-        known.map_or(220.0, |rect| rect.height())
+    /// Waits, unseen: what is done counts from here.
+    pub fn hold(&mut self, now: Seen) {
+        self.then = Some(now);
     }
 
-    /// Shows the card with its lower edge at `bottom`; false once the tour is over. `held` = something else listens to Enter and Escape.
-    pub fn show(&mut self, ctx: &egui::Context, now: Seen, held: bool, bottom: f32) -> bool {
+    /// Shows the card at the lower edge of the room for the picture; false once the tour is over. `held` = something else listens to Enter and Escape.
+    pub fn show(&mut self, ctx: &egui::Context, now: Seen, held: bool, room: Rect) -> bool {
         let then = *self.then.get_or_insert(now);
         let step = &STEPS[self.place];
         self.done |= (step.done)(&then, &now);
@@ -114,9 +112,10 @@ impl Tour {
         let mut ends = !now.tool && key(Key::Escape);
         let mut next = key(Key::Enter);
         let mut back = false;
-        let area = ctx.content_rect();
-        let at = (Align2::CENTER_BOTTOM, pos2(area.center().x, bottom));
-        card(ctx, "tour", at, 440.0_f32.min(area.width() - 64.0), |ui| {
+        let at = (Align2::CENTER_BOTTOM, room.center_bottom() - vec2(0.0, 8.0));
+        // As wide as the room with the card's margins, and wide enough to be read where panels leave less.
+        let width = 440.0_f32.min((room.width() - 50.0).max(280.0));
+        card(ctx, "tour", at, width.min(ctx.content_rect().width() - 64.0), |ui| {
             let palette = theme::palette(ui);
             let count = format!("First steps, {} of {}", self.place + 1, STEPS.len());
             ui.label(egui::RichText::new(count).size(12.0).color(palette.accent));

@@ -1,6 +1,6 @@
 //! Units of the numbers that the window shows and reads, and of the axes of its pictures.
 
-use super::widgets::figure;
+use super::widgets::{figure, typed};
 use crate::engine::maps::wave_number;
 pub use crate::export::units::{NONE, Unit, Units};
 use crate::scene::Scenario;
@@ -18,7 +18,7 @@ impl Unit {
     pub fn parse(self, text: &str) -> Option<f64> {
         let text = text.trim();
         let number = text.strip_suffix(self.name).unwrap_or(text);
-        let number: f64 = number.trim().replace('−', "-").parse().ok()?;
+        let number: f64 = typed(number.trim()).parse().ok()?;
         Some(number / self.per)
     }
 }

@@ -4,7 +4,7 @@ use super::space_panel;
 use super::strip_chart;
 use super::units::Units;
 use super::view_state::ViewState;
-use super::widgets::{Explained, choice, figure, hint, row, section};
+use super::widgets::{Explained, choice, figure, hint, row, section, typed};
 use crate::app::icon::Icon;
 use crate::colormap::{self, COLORMAPS, Kind};
 use crate::engine::shown_quantity;
@@ -95,6 +95,13 @@ pub fn title(file: &SceneFile, quantity: Quantity) -> &'static str {
 #[must_use]
 pub fn unit(equation: Equation, quantity: Quantity) -> &'static str {
     sign_and_unit(sign(quantity, equation)).1
+}
+
+/// The sign of a quantity with its unit: p (Pa).
+#[must_use]
+pub fn short_title(equation: Equation, quantity: Quantity) -> String {
+    let (sign, unit) = sign_and_unit(sign(quantity, equation));
+    with_unit(sign, unit)
 }
 
 /// What papers write as `p / Pa`, in two.
@@ -344,6 +351,7 @@ fn bound(value: &mut f64, speed: f64) -> egui::DragValue<'_> {
     egui::DragValue::new(value)
         .speed(speed)
         .custom_formatter(|value, _| figure(value, 4))
+        .custom_parser(|text| typed(text.trim()).parse().ok())
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use super::command::Action;
 use super::theme;
 use crate::app::icon::Icon;
+use crate::export::ticks::power_of_ten;
 use egui::{Align2, Pos2, Rect, Response, Ui};
 
 /// Width of the label column of a panel, in points.
@@ -290,7 +291,7 @@ pub fn action_button(ui: &mut Ui, action: Action, icon: Icon, words: &str, enabl
     clicked
 }
 
-/// A number of at most `digits` significant digits, as people write it: 12.34, 0.00123, 1.23e−7.
+/// A number of at most `digits` significant digits, as people write it: 12.34, 0.00123, 1.23×10⁻⁷.
 #[must_use]
 pub fn figure(value: f64, digits: usize) -> String {
     if value == 0.0 {
@@ -319,7 +320,34 @@ pub fn figure(value: f64, digits: usize) -> String {
             _ => text,
         }
     };
-    minus(&text)
+    typeset(&text)
+}
+
+/// A number as Rust prints it, as pictures write it: −1.5×10⁻⁵ instead of -1.5e-5.
+fn typeset(number: &str) -> String {
+    let (digits, power) = number.split_once('e').unwrap_or((number, ""));
+    minus(&format!("{digits}{}", power_of_ten(power.parse().unwrap_or(0))))
+}
+
+/// The same back, for what a field shows and reads; other text stays as it is, a typographic minus apart.
+#[must_use]
+pub fn typed(text: &str) -> String {
+    const RAISED: &str = "⁰¹²³⁴⁵⁶⁷⁸⁹";
+    let plain = |sign: char| match RAISED.chars().position(|raised| raised == sign) {
+        Some(digit) => digit.to_string(),
+        None if sign == '⁻' => "-".to_owned(),
+        None => sign.to_string(),
+    };
+    let text = text.replace('−', "-");
+    let parts = text.split_once('×');
+    let parts = parts.and_then(|(digits, power)| Some((digits, power.trim_start().strip_prefix("10")?)));
+    match parts {
+        Some((digits, power)) => {
+            let power: String = power.chars().map(plain).collect();
+            format!("{}e{power}", digits.trim_end())
+        }
+        None => text,
+    }
 }
 
 /// A whole number with thin spaces between thousands: 60 000.
@@ -360,7 +388,7 @@ pub fn axis_label(value: f64, step: f64, largest: f64) -> String {
     let power = largest.log10().floor();
     let unit = 10f64.powf(power);
     let decimals = whole(step / unit);
-    minus(&format!("{:.decimals$}e{power}", value / unit))
+    typeset(&format!("{:.decimals$}e{power}", value / unit))
 }
 
 /// A number whose width stays the same while it changes: always so many decimals.
@@ -374,25 +402,16 @@ pub fn steady(value: f64, decimals: usize) -> String {
     }
 }
 
-/// A small signed number as `+1.2e−07`.
+/// A small signed number as `+1.2×10⁻⁷`.
 #[must_use]
 pub fn signed(value: f64) -> String {
     if value.is_nan() {
-        return "    --  ".to_owned();
+        return "–".to_owned();
     }
     if value == 0.0 {
-        return format!("{:>8}", "0");
+        return "0".to_owned();
     }
-    let text = format!("{value:+.1e}");
-    // Two digits of exponent, so that the width stays.
-    let text = match text.split_once('e') {
-        Some((mantissa, exponent)) => {
-            let number: i32 = exponent.parse().unwrap_or(0);
-            format!("{mantissa}e{}{:02}", if number < 0 { '-' } else { '+' }, number.abs())
-        }
-        None => text,
-    };
-    minus(&text)
+    typeset(&format!("{value:+.1e}"))
 }
 
 fn minus(text: &str) -> String {
@@ -448,24 +467,40 @@ mod tests {
             ["0", "40\u{2009}000", "80\u{2009}000", "120\u{2009}000"]
         );
         assert_eq!(labels(500.0, 2), ["0", "500", "1000"]);
-        assert_eq!(labels(2e6, 2), ["0", "2e6", "4e6"]);
-        assert_eq!(labels(5e-5, 2), ["0", "0.5e−4", "1.0e−4"]);
+        assert_eq!(labels(2e6, 2), ["0", "2×10⁶", "4×10⁶"]);
+        assert_eq!(labels(5e-5, 2), ["0", "0.5×10⁻⁴", "1.0×10⁻⁴"]);
         assert_eq!(axis_label(-60000.0, 20000.0, 60000.0), "−60\u{2009}000");
+    }
+
+    /// Fields show what they read.
+    #[test]
+    fn powers_of_ten_are_read_as_they_are_written() {
+        for value in [1.25e-7, -3.5e12, 2e-5, -0.25, 40.0] {
+            let read = typed(&figure(value, 3)).parse::<f64>();
+            assert_eq!(read, Ok(value), "{}", figure(value, 3));
+        }
+        assert_eq!(typed("2 × 10⁻³"), "2e-3");
+        assert_eq!(typed("1e−5"), "1e-5");
+        assert_eq!(typed("2 ×"), "2 ×");
     }
 
     #[test]
     fn numbers_read_as_people_write_them() {
         assert_eq!(figure(12.3456, 4), "12.35");
         assert_eq!(figure(-0.5, 4), "−0.5");
-        assert_eq!(figure(1.234e-7, 3), "1.23e−7");
+        assert_eq!(figure(1.234e-7, 3), "1.23×10⁻⁷");
         assert_eq!(figure(40.0, 4), "40");
-        assert_eq!(figure(123456.0, 4), "1.235e5");
+        assert_eq!(figure(123456.0, 4), "1.235×10⁵");
         assert_eq!(figure(12345.0, 4), "12345");
         assert_eq!([steady(-0.001, 2), steady(-0.006, 2)], ["0.00", "−0.01"]);
         assert_eq!(steady(-0.4, 0), "0");
-        assert_eq!(signed(1.23e-7), "+1.2e−07");
-        assert_eq!(signed(-2.0), "−2.0e+00");
-        assert_eq!(signed(0.0).chars().count(), signed(-1.5e-12).chars().count());
+        assert_eq!(signed(1.23e-7), "+1.2×10⁻⁷");
+        assert_eq!(signed(-2.0), "−2.0");
+        assert_eq!([signed(0.0), signed(-1.5e-12)], ["0", "−1.5×10⁻¹²"]);
+        assert_eq!(
+            [figure(f64::INFINITY, 3), figure(f64::NAN, 3)],
+            ["infinite", "not a number"]
+        );
         assert!((round_below(7.3) - 5.0).abs() < 1e-12);
         assert!((round_below(0.019) - 0.01).abs() < 1e-12);
         for (least, round) in [
@@ -478,6 +513,6 @@ mod tests {
         ] {
             assert!((round_above(least) - round).abs() < 1e-12, "{least}");
         }
-        assert_eq!(figure(2e-5, 3), "2e−5");
+        assert_eq!(figure(2e-5, 3), "2×10⁻⁵");
     }
 }

@@ -100,6 +100,20 @@ fn a_lesson_rests_at_its_end() {
     assert!(window.harness.query_by_label("Go on").is_some());
 }
 
+/// A low picture is not hidden by the line that says so.
+#[test]
+fn a_lesson_ends_without_words_over_a_low_picture() {
+    for (height, told) in [(500.0, false), (800.0, true)] {
+        let mut window = Window::sized(egui::vec2(700.0, height), 1.0);
+        window.show_scene(&SCENE.replace("end = 4.0", "end = 0.4"));
+        window.click("Play");
+        window.wait("the end", |app| app.frame().rests);
+        window.settle();
+        let found = window.harness.query_by_label("Go on").is_some();
+        assert_eq!(found, told, "{height}");
+    }
+}
+
 #[test]
 fn reversed_time_rests_at_the_start() {
     let mut window = Window::open();

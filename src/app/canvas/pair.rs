@@ -50,6 +50,7 @@ pub(super) fn pair(
         levels: if apart { second.levels } else { legend.levels },
         gamma: if apart { 1.0 } else { legend.gamma },
         title: if apart { "second − first" } else { legend.title },
+        short: if apart { "second − first" } else { legend.short },
         note: if second.riddle { legend.note } else { "" },
     };
     let mut wanted = None;

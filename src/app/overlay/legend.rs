@@ -19,6 +19,8 @@ pub struct Legend<'a> {
     pub gamma: f32,
     /// The quantity.
     pub title: &'a str,
+    /// Its sign with the unit: what a small picture has room for.
+    pub short: &'a str,
     /// What else is to be said of the colours; empty as a rule.
     pub note: &'a str,
 }
@@ -78,7 +80,8 @@ fn line_words(legend: &Legend<'_>, width: f32) -> [String; 4] {
     };
     let [low, high_word] = ends;
     let title = match (width > 560.0, cyclic) {
-        (false, _) => String::new(),
+        (false, true) => "arg ψ".to_owned(),
+        (false, false) => legend.short.to_owned(),
         (true, true) => "phase of ψ".to_owned(),
         (true, false) => legend.title.to_owned(),
     };
@@ -107,6 +110,23 @@ fn line_words(legend: &Legend<'_>, width: f32) -> [String; 4] {
     [title, low, high_word, after]
 }
 
+/// The same and the width of the plate, without the words that a room of this width has no place for: first those after the line, then the title.
+fn fitting_words(painter: &Painter, legend: &Legend<'_>, width: f32) -> ([String; 4], f32) {
+    let length = |text: &String| {
+        let galley = painter.layout_no_wrap(text.clone(), FontId::proportional(TEXT), over_picture());
+        if text.is_empty() { 0.0 } else { galley.size().x + 8.0 }
+    };
+    let mut words = line_words(legend, width);
+    let total = |words: &[String; 4]| words.iter().map(length).sum::<f32>() + LINE.x + 12.0;
+    for spared in [3, 0] {
+        if total(&words) > width - 32.0 {
+            words[spared].clear();
+        }
+    }
+    let total = total(&words);
+    (words, total)
+}
+
 /// Where the colours are explained, if there is room for it.
 #[must_use]
 pub fn legend_place(painter: &Painter, room: Room, legend: &Legend<'_>) -> Option<Rect> {
@@ -116,11 +136,7 @@ pub fn legend_place(painter: &Painter, room: Room, legend: &Legend<'_>) -> Optio
             .size()
     };
     let size = match Form::of(room, legend)? {
-        Form::Line => {
-            let words = line_words(legend, room.area.width())
-                .map(|word| if word.is_empty() { 0.0 } else { layout(word).x + 8.0 });
-            vec2(words.iter().sum::<f32>() + LINE.x + 12.0, LINE_HEIGHT)
-        }
+        Form::Line => vec2(fitting_words(painter, legend, room.area.width()).1, LINE_HEIGHT),
         Form::Bar => {
             let title = layout(legend.title.to_owned());
             let note = note_galley(painter, legend).map_or(0.0, |galley| galley.size().y + 6.0);
@@ -174,7 +190,7 @@ fn wheel_words(legend: &Legend<'_>) -> [String; 3] {
 
 /// The colours as a line with the values at its ends.
 fn line(painter: &Painter, plate: Rect, width: f32, legend: &Legend<'_>) {
-    let [title, low, high, after] = line_words(legend, width);
+    let ([title, low, high, after], _) = fitting_words(painter, legend, width);
     let middle = plate.center().y;
     let weak = over_picture().gamma_multiply(0.75);
     let put = |x: f32, text: String, color| -> f32 {
@@ -323,6 +339,7 @@ mod tests {
             levels: Levels { low, high },
             gamma,
             title: "p",
+            short: "p (Pa)",
             note: "",
         }
     }
@@ -335,6 +352,24 @@ mod tests {
         assert_eq!(line_words(&silent, 800.0), ["p", "", "0 everywhere", ""]);
         let empty = of(Kind::Sequential, [0.0, 0.0], 0.5);
         assert_eq!(bar_marks(&empty, 6), [(0.0, "0".to_owned())]);
+    }
+
+    /// Without it the numbers of a small picture would be of nothing.
+    #[test]
+    fn a_short_line_of_colours_names_its_quantity_and_unit() {
+        let title = |kind, width| line_words(&of(kind, [-1.0, 1.0], 1.0), width)[0].clone();
+        assert_eq!(
+            [400.0, 800.0].map(|width| title(Kind::Diverging, width)),
+            ["p (Pa)", "p"]
+        );
+        assert_eq!(title(Kind::Cyclic, 400.0), "arg ψ");
+        // It is drawn, and within the picture.
+        let area = Rect::from_min_size(pos2(0.0, 0.0), vec2(340.0, 200.0));
+        let bent = of(Kind::Sequential, [0.0, 1.25e-5], 0.5);
+        let shapes = theme::drawn(area, |ui| super::legend(ui.painter(), Room::free(area), &bent));
+        let texts = theme::texts(&shapes);
+        assert!(texts.iter().any(|(text, _)| text == "p (Pa)"), "{texts:?}");
+        assert!(texts.iter().all(|(_, place)| area.contains_rect(*place)), "{texts:?}");
     }
 
     /// A line of colours has marks at its ends alone, which are the same on both scales.
