@@ -4,8 +4,8 @@ use super::InputError;
 use super::named::{self, Output};
 use crate::engine::Engine;
 use crate::export::csv::CsvWriter;
+use crate::export::facts::figure;
 use crate::export::plot::{Ground, Plot};
-use crate::export::ticks::number;
 use crate::export::{self, About, npy};
 use crate::field::FieldData;
 use crate::grid::Grid;
@@ -98,18 +98,12 @@ impl PhaseSpaceArgs {
         let written = [
             self.wigner.as_deref().map(|path| {
                 let found = PhaseSpace::wigner(grid, &field);
-                save(path, scenario, &found, &format!("W(x, k) at t = {time:.4}"), true)
+                save(path, scenario, &found, &titled("W", time, None), true)
             }),
             self.husimi.as_deref().map(|path| {
                 let sigma = self.husimi_width.unwrap_or_else(|| PhaseSpace::round_width(grid));
                 let found = PhaseSpace::husimi(grid, &field, sigma);
-                save(
-                    path,
-                    scenario,
-                    &found,
-                    &format!("Q(x, k) at t = {time:.4}, σ = {sigma:.4}"),
-                    false,
-                )
+                save(path, scenario, &found, &titled("Q", time, Some(sigma)), false)
             }),
             self.marginals.as_deref().map(|path| marginals(path, grid, &field)),
         ];
@@ -127,7 +121,7 @@ fn save(path: &Path, scenario: &Scenario, found: &PhaseSpace, what: &str, signed
         return Ok(npy::save_plane(path, [found.sites, found.sites], &found.values)?);
     }
     let plot = Plot {
-        title: super::scene::titled(scenario, &with_range(what, found.range())),
+        title: super::scene::titled(scenario, what),
         along: "x".to_owned(),
         up: "k".to_owned(),
         ground: Some(ground(found, signed)),
@@ -146,7 +140,7 @@ fn ground(found: &PhaseSpace, signed: bool) -> Ground {
     let [low, high] = found.range();
     // W is nowhere beyond 1/π, Q not beyond half of that.
     let largest = high.max(-low).clamp(0.0, 1.0 / PI);
-    let rows = occupied(found);
+    let rows = occupied(found, signed);
     let half = found.spacing / 2.0;
     let step = found.momentum(1) - found.momentum(0);
     let lowest = found.momentum(rows.start) - step / 2.0;
@@ -161,14 +155,15 @@ fn ground(found: &PhaseSpace, signed: bool) -> Ground {
     }
 }
 
-/// The rows of momenta from the first to the last in which something is seen, with some air; all if nothing is.
-fn occupied(found: &PhaseSpace) -> Range<usize> {
-    /// A colour map has that many colours: smaller values look like 0.
+/// The rows of momenta from the first to the last in which something is seen, with some air; all if nothing is. Colours of a signed function go from one side of 0 to the other.
+fn occupied(found: &PhaseSpace, signed: bool) -> Range<usize> {
+    /// A colour map has that many colours: values below one and a half of their steps look like 0.
     const COLORS: f64 = 256.0;
     /// Fewer rows would be bands rather than a picture.
     const LEAST: usize = 32;
     let [low, high] = found.range();
-    let least = high.max(-low) / COLORS;
+    let span = high.max(-low) * if signed { 2.0 } else { 1.0 };
+    let least = 1.5 * span / COLORS;
     let is_seen = |row: &usize| {
         let values = &found.values[found.sites * row..found.sites * (row + 1)];
         values.iter().any(|value| value.abs() > least)
@@ -181,10 +176,12 @@ fn occupied(found: &PhaseSpace) -> Range<usize> {
     first.saturating_sub(air)..(last + 1 + air).min(found.sites)
 }
 
-/// The line above a picture, with the smallest and the largest value.
-fn with_range(what: &str, range: [f64; 2]) -> String {
-    let [low, high] = range.map(|value| number(value, 4));
-    format!("{what}, from {low} to {high}")
+/// The line above a picture: the function, when, and the width σ of the coherent states if it has them.
+fn titled(sign: &str, time: f64, sigma: Option<f64>) -> String {
+    // Four figures of a width that is rarely a round number.
+    let rounded = |value: f64| format!("{value:.3e}").parse().unwrap_or(value);
+    let sigma = sigma.map_or(String::new(), |sigma| format!(", σ = {}", figure(rounded(sigma))));
+    format!("{sign}(x, k) at t = {}{sigma}", figure(time))
 }
 
 /// Columns x, P(x), y, P(y), …; those of shorter axes end before the others.
@@ -219,10 +216,12 @@ mod tests {
             spacing: 0.5,
             values: vec![0.0; 256 * 256],
         };
-        assert_eq!(occupied(&found), 0..256, "nothing is seen");
+        assert_eq!(occupied(&found, true), 0..256, "nothing is seen");
         found.values[256 * 140 + 30] = 0.3;
         found.values[256 * 180 + 90] = -0.1;
-        found.values[256 * 20 + 90] = 0.001;
+        // Between one step and a half of 256 colours from 0 to 0.3, and of as many from −0.3 on.
+        found.values[256 * 20 + 90] = 0.003;
+        assert!(occupied(&found, false).contains(&20));
         let ground = super::ground(&found, true);
         assert_eq!((ground.size, ground.values.len()), ([256, 57], 256 * 57));
         assert!(ground.values[256 * 8 + 30] > 0.0, "the row of 140 is the ninth");
@@ -234,14 +233,14 @@ mod tests {
         // A single momentum has neighbours.
         found.values.fill(0.0);
         found.values[256 * 3] = 0.1;
-        assert_eq!(occupied(&found), 0..20);
+        assert_eq!(occupied(&found, true), 0..20);
         assert!(super::ground(&found, false).levels[0].abs() < 1e-15);
     }
 
-    /// As along the axes: the sign of a negative number is a minus, not a hyphen.
+    /// Numbers without needless zeros; the range stands beside the colours.
     #[test]
-    fn negative_values_have_a_minus() {
-        let line = with_range("W(x, k) at t = 1.0000", [-0.25, 0.29]);
-        assert_eq!(line, "W(x, k) at t = 1.0000, from −0.2500 to 0.2900");
+    fn titles_are_short() {
+        assert_eq!(titled("W", 600.0, None), "W(x, k) at t = 600");
+        assert_eq!(titled("Q", 897.6, Some(12.766_153)), "Q(x, k) at t = 897.6, σ = 12.77");
     }
 }

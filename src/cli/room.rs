@@ -117,6 +117,12 @@ fn name(band: &BandDecay) -> String {
     band.octave.map_or("all".to_owned(), Octave::name)
 }
 
+/// A band as text names it.
+fn in_words(band: &BandDecay) -> String {
+    band.octave
+        .map_or("all".to_owned(), |octave| format!("{} Hz", octave.name()))
+}
+
 fn print(scenario: &Scenario, report: &RoomReport) {
     let title = scenario.title_or("Scene");
     let response = &report.response;
@@ -164,7 +170,7 @@ fn notes(report: &RoomReport) -> Vec<String> {
     let mut all = Vec::new();
     for band in &report.bands {
         let Some(decay) = &band.decay else { continue };
-        let name = name(band);
+        let name = in_words(band);
         let lines = [&decay.edt, &decay.t20, &decay.t30].map(|line| line.as_ref().err());
         let balance = decay.balance.as_ref().err();
         let words = ["the balance from C50 to Ts", "EDT", "T20", "T30"];
@@ -270,6 +276,12 @@ fn draw(path: &Path, scenario: &Scenario, report: &RoomReport) -> anyhow::Result
     let [drawn, left_out] = drawn(report);
     for (color, (band, decay)) in drawn.into_iter().enumerate() {
         let points: Vec<[f64; 2]> = curve(decay).into_iter().filter(|point| point[1] > -80.0).collect();
+        curves.push(Curve {
+            label: in_words(band),
+            points,
+            shown: Shown::Line,
+            color,
+        });
         if let Ok(line) = &decay.t30 {
             let at = |level: f64| [(line.start - level) * line.time / 60.0, level];
             curves.push(Curve {
@@ -283,14 +295,6 @@ fn draw(path: &Path, scenario: &Scenario, report: &RoomReport) -> anyhow::Result
                 color,
             });
         }
-        curves.push(Curve {
-            label: band
-                .octave
-                .map_or("all".to_owned(), |octave| format!("{} Hz", octave.name())),
-            points,
-            shown: Shown::Line,
-            color,
-        });
     }
     let title = scene::titled(scenario, &report.detector);
     let plot = Plot {
@@ -335,4 +339,16 @@ fn drawn(report: &RoomReport) -> [Vec<(&BandDecay, &Decay)>; 2] {
         part.sort_by_key(|(place, _)| *place);
         part.iter().map(|(_, own)| *own).collect()
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn notes_name_octaves_with_their_unit() {
+        let band = |octave: Option<Octave>| BandDecay { octave, decay: None };
+        assert_eq!(in_words(&band(Some(Octave { number: 0 }))), "1000 Hz");
+        assert_eq!(in_words(&band(None)), "all");
+    }
 }

@@ -1,14 +1,13 @@
 //! `ripplon list presets --site DIR`: one page of all presets, made by running each of them.
 
-use super::run::within;
 use super::terminal::say;
 use super::{InputError, Interrupt};
 use crate::engine::expectations::judged_at;
 use crate::engine::{Engine, Verdict};
-use crate::export::facts::figure;
+use crate::export::facts::{figure, within};
 use crate::export::film::{FilmError, Script, Shooting};
 use crate::export::html::{escape, inline, lesson, page, table};
-use crate::export::ticks::typeset;
+use crate::export::units::Units;
 use crate::export::{self, About, Look, Painter, Picture, Progress};
 use crate::file_error::explained;
 use crate::scene::Scenario;
@@ -199,11 +198,13 @@ pub(super) fn verdicts(engine: &Engine) -> String {
     if scenario.expectations().is_empty() {
         return String::new();
     }
-    let unit = scenario.model().equation().time_unit();
-    let head = ["What", "At t", "Predicted", "Measured", "", "Because"].map(ToOwned::to_owned);
+    let clock = engine.clock();
+    let units = Units::of(scenario, clock.time_step);
+    let time = |t: f64| units.clock(t, clock.time_step);
+    let head = ["What", "At t", "Predicted", "Measured", "Verdict", "Because"].map(ToOwned::to_owned);
     let mut rows = vec![head.to_vec()];
     for (expectation, verdict) in scenario.expectations().iter().zip(engine.verdicts()) {
-        let digits = |value: f64| typeset(&within(value, expectation.tolerance));
+        let digits = |value: f64| within(value, expectation.tolerance);
         let own_unit = expectation.subject.unit(scenario);
         let with_unit = |value: String| format!("{value} {own_unit}").trim_end().to_owned();
         let (measured, word) = match verdict {
@@ -212,12 +213,12 @@ pub(super) fn verdicts(engine: &Engine) -> String {
             Verdict::Pending => (String::new(), "not reached"),
         };
         let at = match verdict {
-            Verdict::Pending => figure(expectation.at),
-            _ => judged_at(expectation.at, &engine.clock(), figure),
+            Verdict::Pending => time(expectation.at),
+            _ => judged_at(expectation.at, &clock, time),
         };
         rows.push(vec![
             escape(&expectation.subject.in_words(scenario.detectors())),
-            format!("{at}{unit}"),
+            at,
             with_unit(format!(
                 "{} ± {}",
                 digits(expectation.value),
@@ -229,4 +230,28 @@ pub(super) fn verdicts(engine: &Engine) -> String {
         ]);
     }
     format!("<h3>Predicted and measured</h3>\n{}", table(&rows))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The column of verdicts has a name, times are those of the clock in the film, values have the decimals of their tolerance.
+    #[test]
+    fn a_table_of_verdicts_is_in_the_units_of_its_film() {
+        let text = "format = 1\n[grid]\nsize = [40]\nspacing = 0.1\n[acoustic]\n[time]\nstep = 1e-4\nend = 4e-3\n\
+                    [solver]\nmethod = \"fdtd\"\n[[pulse]]\ncenter = [2.0]\nwidth = 0.5\n[[detector]]\nname = \"middle\"\nat = [2.0]\n\
+                    [[expect]]\ndetector = \"middle\"\nat = 3e-3\nvalue = 0.25\ntolerance = 0.05\n";
+        let (_, scenario) = solver::read_scene_text(text, None, &[]).unwrap();
+        let engine = Engine::new(Arc::new(scenario)).unwrap();
+        let html = verdicts(&engine);
+        for part in [
+            "<th>Verdict</th>",
+            "<td>3.0 ms</td>",
+            "<td>0.250 ± 0.05 Pa</td>",
+            "not reached",
+        ] {
+            assert!(html.contains(part), "{part}: {html}");
+        }
+    }
 }

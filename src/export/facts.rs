@@ -1,6 +1,7 @@
 //! The contents of a scene, as rows of name and value for the reader.
 
-use super::ticks::typeset;
+use super::ticks::{number, typeset};
+use crate::physics::expression::{Expression, SPACE};
 use crate::physics::{Detector, Equation, Measure, Reading, Region, Sets};
 use crate::scene::file::{EdgesFile, LayerFile, PacketFile, SignalFile, SourcePlace, ValueFile};
 use crate::scene::{Scenario, SceneFile};
@@ -63,7 +64,7 @@ pub fn rows(file: &SceneFile, scenario: &Scenario, time_step: f64) -> Vec<(Strin
         row("Source", format!("{signal}, {place}{moves}"));
     }
     for layer in &file.layers {
-        row("Layer", of_layer(layer, sound));
+        row("Layer", of_layer(layer, sound, grid.rank()));
     }
     if let Some(mirror) = &file.mirror {
         row("Mirror", mirror.method.as_str().to_owned());
@@ -101,6 +102,37 @@ pub fn figure(value: f64) -> String {
         &text
     };
     text.replace('-', "−")
+}
+
+/// A number beside its tolerance: one decimal more than that has (or than its first two figures), so that a predicted and a measured value have the same decimals.
+pub fn within(value: f64, tolerance: f64) -> String {
+    /// Digits that a number in double precision has.
+    const DIGITS: f64 = 16.0;
+    if !value.is_finite() {
+        return number(value, 0);
+    }
+    if tolerance.is_nan() || tolerance <= 0.0 || tolerance.is_infinite() {
+        return figure(value);
+    }
+    let text = format!("{tolerance:.1e}");
+    let (figures, power) = text.split_once('e').unwrap_or((&text, "0"));
+    let power: f64 = power.parse().unwrap_or(0.0);
+    let decimals = if figures.ends_with('0') { 1.0 } else { 2.0 } - power;
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "between 0 and 16"
+    )]
+    let whole = |count: f64| count.clamp(0.0, DIGITS) as usize;
+    let size = value.abs();
+    let is_plain = (1e-4..1e6).contains(&tolerance) && size < 1e9;
+    if size == 0.0 || is_plain || (1e-4..1e6).contains(&size) {
+        let known = DIGITS - size.max(1.0).log10().floor() - 1.0;
+        // Of a zero beside a very small tolerance no row of zeros is needed.
+        let decimals = if size == 0.0 && !is_plain { 0.0 } else { decimals };
+        return number(value, whole(decimals.min(known)));
+    }
+    typeset(&format!("{value:.*e}", whole(size.log10().floor() + decimals)))
 }
 
 fn edges(edges: &EdgesFile) -> String {
@@ -196,20 +228,40 @@ fn of_detector(detector: &Detector, scenario: &Scenario) -> String {
     format!("{}: {reading}{what}{unit} {place}", detector.name)
 }
 
-/// What a layer sets, to which value, and where; `sound` has units.
-fn of_layer(layer: &LayerFile, sound: bool) -> String {
-    let shape = layer.shape.as_str();
+/// What a layer sets, to which value, and where, in so many dimensions; `sound` has units.
+fn of_layer(layer: &LayerFile, sound: bool, rank: usize) -> String {
+    let shape = match (layer.shape.as_str(), rank) {
+        ("disk", 3) => "ball",
+        ("disk", 1) => "interval",
+        (word, _) => word,
+    };
+    let with_unit = |number: f64| format!(" = {}{}", figure(number), unit_of(layer.sets, sound));
     let value = match &layer.value {
         _ if layer.sets == Sets::Wall => String::new(),
-        Some(ValueFile::Number(number)) => format!(" = {}{}", figure(*number), unit_of(layer.sets, sound)),
-        Some(ValueFile::Formula(formula)) => format!(" = {formula}"),
+        Some(ValueFile::Number(number)) => with_unit(*number),
+        Some(ValueFile::Formula(formula)) => {
+            constant(formula).map_or_else(|| format!(" = {}", readable(formula)), with_unit)
+        }
         None => String::new(),
     };
     let driven = layer
         .drive
         .as_ref()
-        .map_or(String::new(), |drive| format!(", times {drive}"));
+        .map_or(String::new(), |drive| format!(", times {}", readable(drive)));
     format!("{}{value}{driven}, {shape}", layer.sets.as_str())
+}
+
+/// The value of a formula that is the same everywhere.
+fn constant(formula: &str) -> Option<f64> {
+    let parsed = Expression::parse(formula, SPACE).ok()?;
+    let value = parsed.eval(&[0.0; SPACE.len()]);
+    let is_everywhere = (0..SPACE.len()).all(|variable| !parsed.uses(variable));
+    (is_everywhere && value.is_finite()).then_some(value)
+}
+
+/// A formula with the signs of print in place of those of the keyboard.
+fn readable(formula: &str) -> String {
+    formula.replace("sqrt(", "√(").replace('-', "−")
 }
 
 /// The unit behind a number that a layer sets.
@@ -225,7 +277,7 @@ fn unit_of(sets: Sets, sound: bool) -> &'static str {
 
 #[cfg(test)]
 mod tests {
-    use super::{figure, rows};
+    use super::{figure, rows, within};
     use crate::scene::presets;
     use crate::solver;
 
@@ -251,6 +303,44 @@ mod tests {
         let (file, scenario) = solver::read_scene_text(preset.text, None, &[]).unwrap();
         let source = "sine, 245 Hz, at (4, 6) m at the start, moving with (171.5, 0) m/s";
         assert!(rows(&file, &scenario, 1e-5).contains(&("Source".to_owned(), source.to_owned())));
+    }
+
+    /// A ball is no disk; a formula that is a number is told as one, and others in the signs of print.
+    #[test]
+    fn layers_say_what_they_are() {
+        let told = |name: &str| {
+            let (file, scenario) = solver::read_scene_text(presets::find(name).unwrap().text, None, &[]).unwrap();
+            let rows = rows(&file, &scenario, 1e-4).into_iter();
+            let layers = rows.filter(|(name, _)| name == "Layer").map(|(_, value)| value);
+            layers.collect::<Vec<String>>()
+        };
+        let room = told("sabine");
+        assert_eq!(room[0], "impedance = 31.3014, everywhere");
+        assert!(room[1..].iter().all(|layer| layer == "wall, ball"), "{room:?}");
+        let atom = told("laser-atom");
+        assert_eq!(atom[0], "potential = −1/√((x − 255.875)^2 + 2), everywhere");
+        assert!(atom[1].contains(", times 0.055*max(0, min(1, min(t, 897.6 − t)/179.52))*sin(0.07*t), "));
+    }
+
+    /// What is predicted and what was measured have the same decimals: one more than the tolerance.
+    #[test]
+    fn values_have_one_decimal_more_than_their_tolerance() {
+        for (value, tolerance, text) in [
+            (255.4196, 0.005, "255.4196"),
+            (255.419, 0.005, "255.4190"),
+            (0.140502, 0.003, "0.1405"),
+            (0.13864, 0.015, "0.1386"),
+            (-0.25, 2e-5, "−0.250000"),
+            (0.0, 0.01, "0.000"),
+            (0.0, 1e-9, "0"),
+            (343.0, 5.0, "343.0"),
+            (34300.0, 200.0, "34300"),
+            (3.0e-7, 1e-9, "3.000 × 10⁻⁷"),
+            (0.5, 0.0, "0.5"),
+            (f64::NAN, 0.1, "NaN"),
+        ] {
+            assert_eq!(within(value, tolerance), text, "{value} ± {tolerance}");
+        }
     }
 
     #[test]

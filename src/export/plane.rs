@@ -40,11 +40,11 @@ impl Painter {
                 legend.draw(&mut self.picture, field, self.unit, self.theme);
             }
             let tint = self.shade.as_ref().map_or("", Shade::meaning);
-            let words = match (self.keeper.is_held(), tint) {
-                (true, _) => "faint: the range ends at 1 % of the largest amplitude so far".to_owned(),
-                // Beside the colours it would be taken for their title.
-                (false, tint) if self.is_upright() && !tint.is_empty() => format!("tint: {tint}"),
-                (false, tint) => tint.to_owned(),
+            // Without the word it would be taken for the title of the colours.
+            let words = if self.keeper.is_held() {
+                "faint: the range ends at 1 % of the largest amplitude so far".to_owned()
+            } else {
+                super::shade::tint(tint)
             };
             if self.is_upright() {
                 super::upright::caption(&mut self.picture, field, &words, (self.unit, self.theme));

@@ -1,6 +1,6 @@
 //! A scene of two dimensions as a relief: the triangles of [`crate::space::relief`], filled without graphics hardware.
 
-use super::overlay::{ceil, floor, pixel, plain};
+use super::overlay::{floor, pixel, plain};
 use super::picture::{Picture, Rect};
 use super::plane::parts;
 use super::resample::{Axis, resample};
@@ -143,16 +143,8 @@ pub fn axes(
         for (at, (text, size)) in places.filter(|(at, _)| is_in(rect, *at)) {
             let style = theme.label(size * unit);
             let (x, y) = (pixel(rect.x) + at[0], pixel(rect.y) + at[1] + 0.3 * unit);
-            // A wave that is negative hangs down before the ground: words are nearer, and have a shade to be read on.
-            let (wide, high) = (style.width(&text) + 0.5 * unit, 1.15 * size * unit);
-            let shade = Rect {
-                x: floor(x - wide / 2.0),
-                y: floor(y - 0.85 * size * unit),
-                width: ceil(wide),
-                height: ceil(high),
-            };
-            picture.fill(shade, theme.ground, 0.55);
-            style.draw(picture, x, y, Align::Center, &text);
+            // A wave that is negative hangs down before the ground: words are nearer, and have a rim to be read on.
+            style.draw_rimmed(picture, (x, y), Align::Center, &text, theme.ground);
         }
     }
 }
@@ -212,5 +204,45 @@ fn fill(picture: &mut Picture, rect: Rect, surface: &Surface) {
                 picture.set(at.0, at.1, sum.map(|sum| ((sum + count / 2) / count) as u8));
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Beside the letters of an axis nothing is laid over what they stand on.
+    #[test]
+    fn words_of_axes_have_no_plates() {
+        let text = "format = 1\n[grid]\nsize = [24, 24]\nspacing = 1.0\n[acoustic]\n[time]\nend = 0.001\n";
+        let (_, scenario) = crate::solver::read_scene_text(text, None, &[]).unwrap();
+        let image = FieldImage {
+            size: [24, 24],
+            value: vec![0.0; 24 * 24],
+            ..FieldImage::default()
+        };
+        let (orbit, theme, unit) = (Orbit::default(), Theme::light(), 20.0);
+        let rect = Rect::new(0, 0, 600, 600);
+        let bright = [250, 180, 110];
+        let mut picture = Picture::filled(600, 600, bright);
+        let words = (unit, crate::export::units::NONE, theme);
+        axes(&mut picture, rect, (&image, &orbit, &scenario), words);
+        let mut labels = 0;
+        for axis in 0..2 {
+            let places = projection(rect, &image, &orbit).labels(axis, 1.4 * unit);
+            let words = ["0", "23", ["x", "y"][axis]].into_iter().zip([0.85, 0.85, 0.95]);
+            for (at, (text, size)) in places.into_iter().zip(words).filter(|(at, _)| is_in(rect, *at)) {
+                let wide = theme.label(size * unit).width(text);
+                // Beyond the rim of the first letter, at the upper end of a capital.
+                let (x, y) = (at[0] - 0.5 * wide - 0.2 * unit, at[1] + 0.3 * unit - 0.8 * size * unit);
+                assert_eq!(picture.at(floor(x), floor(y)), bright, "{axis} {text}");
+                labels += 1;
+            }
+        }
+        assert!(labels > 3, "{labels}");
+        assert!(
+            picture.rgb.chunks(3).any(|pixel| pixel[2] > 200),
+            "letters have a light rim"
+        );
     }
 }

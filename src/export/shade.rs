@@ -288,8 +288,17 @@ fn sampled(line: usize, step: usize, request: &ImageRequest) -> impl Iterator<It
     (first..last).step_by(step.div_ceil(4))
 }
 
+/// The line that says what a tint stands for; empty if it stands for nothing.
+pub(super) fn tint(meaning: &str) -> String {
+    if meaning.is_empty() {
+        String::new()
+    } else {
+        format!("tint: {meaning}")
+    }
+}
+
 /// What the levels of a subject are, from the least to the greatest; empty if they are all the same.
-fn meaning(subject: &Subject, levels: &[f32]) -> String {
+pub(super) fn meaning(subject: &Subject, levels: &[f32]) -> String {
     let (low, high) = levels
         .iter()
         .fold((f32::INFINITY, f32::NEG_INFINITY), |(low, high), level| {

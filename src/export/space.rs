@@ -12,6 +12,7 @@ use crate::colormap::{Colormap, Levels};
 use crate::scene::Scenario;
 use crate::solver::{FieldVolume, VolumeRequest};
 use crate::space::frame::{AXES, outline, scales, wires};
+use crate::space::medium::{SteppedMedium, Subject};
 use crate::space::stage::Plan;
 use crate::space::{Camera, MediumVolume, Mode, Shape, Stage};
 
@@ -27,6 +28,8 @@ pub struct Space {
     mode: Mode,
     look: Look,
     medium: MediumVolume,
+    /// What surfaces, or the tint of planes, stand for; empty where there are none.
+    label: String,
     numbers: Numbers,
     request: VolumeRequest,
     /// Unit of lengths.
@@ -40,7 +43,13 @@ impl Space {
     pub fn new(scenario: &Scenario, look: &Look, longer: usize, length: Unit) -> Option<Self> {
         let mode = Mode::of(look.mode).filter(|_| scenario.grid().rank() == 3)?;
         let medium = MediumVolume::of(scenario);
+        let label = match mode {
+            Mode::Slices if look.overlay => tint(scenario, look.slices),
+            Mode::Slices => String::new(),
+            Mode::Volume => medium.label(),
+        };
         Some(Self {
+            label,
             shape: Shape::of(scenario.grid()),
             mode,
             look: look.clone(),
@@ -124,14 +133,13 @@ impl Space {
         self.edges(picture, rect, &camera, (thick, theme), true);
         if self.look.overlay {
             self.axes(picture, rect, &camera, unit, theme);
-            let label = self.medium.label();
-            if self.mode == Mode::Volume && !label.is_empty() {
+            if !self.label.is_empty() {
                 let (x, y) = (
                     super::overlay::pixel(rect.x),
                     super::overlay::pixel(rect.y + rect.height),
                 );
                 let style = theme.label(unit * 0.85);
-                style.draw(picture, x + 0.5 * unit, y - 0.6 * unit, Align::Left, &label);
+                style.draw(picture, x + 0.5 * unit, y - 0.6 * unit, Align::Left, &self.label);
             }
         }
         stage
@@ -194,6 +202,40 @@ impl Space {
     }
 }
 
+/// What the tint of three planes through a medium stands for; empty where there is none, or where it moves.
+fn tint(scenario: &Scenario, slices: [f64; 3]) -> String {
+    let grid = scenario.grid();
+    let [nx, ny, nz] = grid.size();
+    let [x, y, z] = std::array::from_fn(|axis| grid.nearest_on(axis, slices[axis]));
+    let stepped = SteppedMedium::new(scenario);
+    let flat = (0..ny).map(|j| [j, z]).chain((0..nz).map(|k| [y, k]));
+    let across = (0..ny * nz).map(|n| ([n % ny, n / ny], x..x + 1));
+    let rows: Vec<_> = flat.map(|row| (row, 0..nx)).chain(across).collect();
+    let still = Subject::all(scenario, 0.0).into_iter();
+    let still = still.filter(|subject| !matches!(subject, Subject::Potential(drives) if !drives.is_empty()));
+    let (mut values, mut part, mut walls) = (vec![0.0; nx], vec![0.0; nx], vec![false; nx]);
+    let meanings = still.map(|subject| {
+        let mut ends = [f32::INFINITY, f32::NEG_INFINITY];
+        for (row, along) in &rows {
+            let count = along.len();
+            stepped.wall_row(*row, along.clone(), &mut walls[..count]);
+            stepped.row(&subject, *row, along.clone(), &mut part[..count], &mut values[..count]);
+            for (value, _) in values[..count].iter().zip(&walls).filter(|(_, wall)| !**wall) {
+                #[expect(clippy::cast_possible_truncation, reason = "three figures are shown")]
+                let value = *value as f32;
+                ends = [ends[0].min(value), ends[1].max(value)];
+            }
+        }
+        super::shade::meaning(&subject, &ends)
+    });
+    super::shade::tint(
+        &meanings
+            .filter(|words| !words.is_empty())
+            .collect::<Vec<_>>()
+            .join(", "),
+    )
+}
+
 /// Whether a place of a rectangle, pixels from its corner, lies within it.
 pub(super) fn is_in(rect: Rect, [x, y]: [f32; 2]) -> bool {
     let [width, height] = [rect.width, rect.height].map(super::overlay::pixel);
@@ -254,5 +296,25 @@ pub(super) fn segment(
                 picture.blend(x + signed(rect.x), y + signed(rect.y), color, cover * strength);
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::tint;
+
+    /// Planes that cross a layer say what its tint stands for, in the words of a plane; others have none.
+    #[test]
+    fn slices_say_what_their_tint_stands_for() {
+        let text = "format = 1\n[grid]\nsize = [12, 10, 8]\nspacing = 1.0\nedges = \"wall\"\n[acoustic]\nspeed = 343.0\ndensity = 1.2\n[time]\nend = 0.001\n\
+                    [[layer]]\nsets = \"density\"\nshape = \"box\"\nmin = [7.5, 0.0, 0.0]\nmax = [9.5, 9.0, 2.5]\nvalue = 3.0\n";
+        let (_, scenario) = crate::solver::read_scene_text(text, None, &[]).unwrap();
+        let said = "tint: density 1.2 … 3 kg/m³";
+        for slices in [[8.0, 5.0, 6.0], [2.0, 5.0, 6.0], [2.0, 5.0, 1.0]] {
+            assert_eq!(tint(&scenario, slices), said, "{slices:?}");
+        }
+        let bare = text.replace("9.0, 2.5]", "3.0, 2.5]");
+        let (_, scenario) = crate::solver::read_scene_text(&bare, None, &[]).unwrap();
+        assert_eq!(tint(&scenario, [2.0, 5.0, 6.0]), "");
     }
 }

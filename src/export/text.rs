@@ -122,6 +122,26 @@ impl Style {
         self.lay_out(text).1
     }
 
+    /// Draws a text as [`Style::draw`] does, with a rim of another colour around its letters: it can be read over anything, and hides little.
+    pub fn draw_rimmed(self, picture: &mut Picture, (x, y): (f32, f32), align: Align, text: &str, rim: [u8; 3]) {
+        // Base lines stand on whole pixels.
+        let thick = (self.size * 0.09).round().max(1.0);
+        let around = Self { color: rim, ..self };
+        for (dx, dy) in [
+            (-1.0, 0.0),
+            (1.0, 0.0),
+            (0.0, -1.0),
+            (0.0, 1.0),
+            (-1.0, -1.0),
+            (1.0, -1.0),
+            (-1.0, 1.0),
+            (1.0, 1.0),
+        ] {
+            around.draw(picture, x + dx * thick, y + dy * thick, align, text);
+        }
+        self.draw(picture, x, y, align, text);
+    }
+
     /// Draws a text whose base line is at y.
     #[expect(clippy::cast_possible_truncation, reason = "positions inside a picture")]
     pub fn draw(self, picture: &mut Picture, x: f32, y: f32, align: Align, text: &str) {

@@ -1,8 +1,10 @@
 //! Units of the numbers that pictures and window show: none in quantum scenes (ħ = 1 and any length), SI in acoustic ones, with the
 //! prefix that fits the scene.
 
+use super::ticks::number;
 use crate::physics::Equation;
 use crate::scene::Scenario;
+use crate::units::clock_decimals;
 
 /// One unit.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -67,6 +69,13 @@ impl Units {
             time: pick(time, ["s", "ms", "µs", "ns"]),
         }
     }
+
+    /// A time with its unit, as the clock of a run shows it whose steps have this size.
+    #[must_use]
+    pub fn clock(self, t: f64, time_step: f64) -> String {
+        let decimals = clock_decimals((time_step * self.time.per).abs());
+        format!("{}{}", number(t * self.time.per, decimals), self.time.suffix())
+    }
 }
 
 /// The largest unit of which `size` is at least one.
@@ -94,5 +103,19 @@ mod tests {
         assert_eq!(pick(1e-12, lengths).name, "nm");
         assert_eq!(NONE.after("x"), "x");
         assert_eq!(pick(5e-3, ["s", "ms", "µs", "ns"]).after("t"), "t (ms)");
+    }
+
+    #[test]
+    fn times_have_the_unit_and_the_decimals_of_the_clock() {
+        let milliseconds = Units {
+            length: NONE,
+            time: pick(4e-3, ["s", "ms", "µs", "ns"]),
+        };
+        assert_eq!(milliseconds.clock(0.00296, 2e-6), "2.960 ms");
+        let none = Units {
+            length: NONE,
+            time: NONE,
+        };
+        assert_eq!(none.clock(224.4, 0.05), "224.40");
     }
 }
