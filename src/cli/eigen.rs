@@ -121,7 +121,9 @@ fn write(path: &Path, levels: &Levels) -> anyhow::Result<()> {
     let mut csv = CsvWriter::create(path, &["level", "energy", "residual", "degeneracy"])?;
     for (n, level) in levels.list.iter().enumerate() {
         #[expect(clippy::cast_precision_loss, reason = "at most 500 levels")]
-        csv.row(&[n as f64, level.energy, level.residual, level.degeneracy as f64])?;
+        let (number, times) = (n as f64, level.degeneracy as f64);
+        let times = if level.converged { times } else { f64::NAN };
+        csv.row(&[number, level.energy, level.residual, times])?;
     }
     Ok(csv.finish()?)
 }
@@ -166,7 +168,7 @@ fn of_autocorrelation(args: &EigenArgs, scenario: Arc<Scenario>) -> anyhow::Resu
         let message = "the scene has no end; say how long to record: --set time.end=T";
         return Err(InputError(message.to_owned()).into());
     };
-    let notes = eigen::no_levels(&scenario);
+    let notes = eigen::no_levels(&scenario, end);
     let interrupt = Interrupt::listen()?;
     let bar = spinner();
     let found = eigen::autocorrelation(scenario, end, &mut |step, steps| {

@@ -103,14 +103,26 @@ pub(super) fn with_step(engine: &Engine, step: f64) -> Result<Engine, EngineErro
     Engine::new(Arc::new(finer.titled(scenario.title().to_owned())))
 }
 
-/// Whether states of a scene decay.
-fn decays(scenario: &Scenario) -> bool {
-    let grid = scenario.grid();
-    grid.edges()[..grid.rank()].contains(&Edge::Absorb) || scenario.medium().has(Sets::Absorption)
+/// Whether states of a scene decay within a record of this length: something absorbs, and not so weakly that it takes less than a thousandth.
+fn decays(scenario: &Scenario, time: f64) -> bool {
+    const LEAST: f64 = 1e-3;
+    let (grid, medium) = (scenario.grid(), scenario.medium());
+    if grid.edges()[..grid.rank()].contains(&Edge::Absorb) {
+        return true;
+    }
+    if !medium.has(Sets::Absorption) {
+        return false;
+    }
+    let [nx, ny, nz] = grid.size();
+    let mut row = vec![0.0; nx];
+    (0..ny * nz).any(|n| {
+        medium.damping_row(n % ny, n / ny, 0..nx, &mut row);
+        row.iter().any(|w| w * time >= LEAST)
+    })
 }
 
-/// Why lines of a scene's [`autocorrelation`] are not its levels, in words; nothing where they are.
-pub fn no_levels(scenario: &Scenario) -> Vec<&'static str> {
+/// Why lines of a scene's [`autocorrelation`] to `end` are not its levels, in words; nothing where they are.
+pub fn no_levels(scenario: &Scenario, end: f64) -> Vec<&'static str> {
     let medium = scenario.medium();
     let interacts = scenario
         .model()
@@ -118,7 +130,7 @@ pub fn no_levels(scenario: &Scenario) -> Vec<&'static str> {
         .is_some_and(|quantum| quantum.interaction != 0.0 || medium.sets_interaction());
     [
         (
-            decays(scenario),
+            decays(scenario, end),
             "the scene absorbs, and its states decay: a line is the energy of one that outlives the record, or nearly so, and its weight is less than that of the state where it decays;              faster ones have wider peaks, which are not listed",
         ),
         (
@@ -164,7 +176,7 @@ pub fn autocorrelation(
         }
     }
     let mut found = Autocorrelation::of(overlap, engine.clock().time_step);
-    if decays(engine.scenario()) {
+    if decays(engine.scenario(), found.time()) {
         found = found.distinct();
     }
     let Some(range) = range else { return Ok(found) };

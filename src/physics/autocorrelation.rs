@@ -32,6 +32,12 @@ const ABOVE: f64 = 2.0;
 /// Widths beyond which a line leaves nothing: 64⁻³ of it.
 const FAR: f64 = 64.0;
 
+/// The share of a line that the late part of the record must have for it to be one of a state that lasts.
+const LATE: f64 = 0.5;
+
+/// The slope of a state that decays as e^{−2t/T}, the fastest that lasts, over its line and the inverse square of the distance in widths: (1/π)² over the half of it that S finds, and somewhat more.
+const SLOPE: f64 = 0.25;
+
 /// Most lines.
 const MOST: usize = 500;
 
@@ -131,22 +137,38 @@ impl Autocorrelation {
         self.lines.iter().filter(move |line| line.energy > high)
     }
 
-    /// The same for states that may decay: only lines from which S falls by more than half within one width on both sides. A state that decays faster than about 1/T has a wider peak, which the fit
-    /// takes for a row of lines. Of [`Autocorrelation::of`], before lines are placed elsewhere.
+    /// The same for states that may decay: only lines that last, of which the late part of the record, under the window 1 − w, has at least half, as of a state whose amplitude falls as e^{−2t/T} or
+    /// slower. A state that decays faster has a wider peak, which the fit takes for a row of lines, of which the late part has nothing; levels it has, however many are beside each other. The strongest
+    /// come first, and each that stays is taken out of the record, so that its side lobes count for no others; those weaker than the [`SLOPE`] of a stronger one are left out. Of
+    /// [`Autocorrelation::of`], before lines are placed elsewhere.
     #[must_use]
     pub fn distinct(mut self) -> Self {
-        let width = self.resolution();
-        let falls = |line: &SpectralLine| {
-            let least = 0.5 * self.spectrum(line.energy);
-            [-width, width]
-                .iter()
-                .all(|aside| self.spectrum(line.energy + aside) < least)
-        };
-        let all = self.lines.len();
-        let lines: Vec<SpectralLine> = self.lines.iter().filter(|line| falls(line)).copied().collect();
-        self.left_out = all - lines.len();
-        self.lines = lines;
+        let mut all = std::mem::take(&mut self.lines);
+        all.sort_by(|a, b| b.weight.total_cmp(&a.weight));
+        let mut rest = self.overlap.clone();
+        for (n, line) in all.iter().enumerate() {
+            let theta = line.energy * self.time_step;
+            if self.is_slope(line, &all[..n]) || late(&rest, theta) <= LATE * line.weight {
+                continue;
+            }
+            #[expect(clippy::cast_precision_loss, reason = "numbers of steps")]
+            for (n, value) in rest.iter_mut().enumerate() {
+                *value -= Complex64::cis(-theta * n as f64) * line.weight;
+            }
+            self.lines.push(*line);
+        }
+        self.lines.sort_by(|a, b| a.energy.total_cmp(&b.energy));
+        self.left_out = all.len() - self.lines.len();
         self
+    }
+
+    /// Whether a line may be a part of the slope of a stronger one.
+    fn is_slope(&self, line: &SpectralLine, stronger: &[SpectralLine]) -> bool {
+        stronger.iter().any(|other| {
+            let aside = apart(line.energy * self.time_step, other.energy * self.time_step);
+            let widths = aside / (self.time_step * self.resolution());
+            line.weight * widths * widths < SLOPE * other.weight
+        })
     }
 
     /// The same if H only has energies within `range`: lines are placed at the energies in it.
@@ -252,6 +274,19 @@ impl Autocorrelation {
         let rest = grid.iter().fold(0.0f64, |most, value| most.max(value.abs()));
         lines.tell(weakest.max(ABOVE * rest), self.time_step)
     }
+}
+
+/// The late part of a record at an angle θ: (1/T) ∫_{−T}^{T} (1 − w(t)) … e^{iEt} dt as a sum, 1 for a line of weight 1 there.
+#[expect(clippy::cast_precision_loss, reason = "numbers of steps")]
+fn late(record: &[Complex64], theta: f64) -> f64 {
+    let steps = record.len().saturating_sub(1).max(1) as f64;
+    let terms = record.iter().enumerate().map(|(n, value)| {
+        let window = 0.5 * (1.0 - (PI * n as f64 / steps).cos());
+        // The trapezoid's end.
+        let half = if n + 1 == record.len() { 0.5 } else { 1.0 };
+        half * window * (value * Complex64::cis(theta * n as f64)).re
+    });
+    2.0 * terms.sum::<f64>() / steps
 }
 
 /// The place of a grid over 0 to 2π next to an angle.
@@ -498,6 +533,29 @@ mod tests {
         let still = decaying([0.0; 2]);
         assert_eq!(still.lines.len(), 3);
         assert_eq!(still.distinct().left_out, 0);
+    }
+
+    /// Levels 1.3 to 1.6 widths apart, between which S does not fall by half, last and stay, with a state that decays beside them and without it.
+    #[test]
+    fn levels_beside_each_other_do_not_decay() {
+        let width = TAU / 200.0;
+        let levels: Vec<(f64, f64)> = (0..8u8)
+            .map(f64::from)
+            .map(|n| (0.1 + width * (1.3 * n + 0.02 * n * n), 0.1))
+            .collect();
+        for decaying in [0.0, 0.2] {
+            let mut record = record(&levels, 0.2, 1000);
+            for (n, value) in (0..1001u16).zip(&mut record) {
+                let t = 0.2 * f64::from(n);
+                *value += Complex64::cis(-4.0 * t) * (decaying * (-0.2 * t).exp());
+            }
+            let found = Autocorrelation::of(record, 0.2).distinct();
+            assert_eq!(found.left_out > 0, decaying > 0.0);
+            assert_eq!(found.lines.len(), 8, "{:?}", found.lines);
+            for (line, (energy, _)) in found.lines.iter().zip(&levels) {
+                assert!((line.energy - energy).abs() < 0.1 * width, "{line:?}");
+            }
+        }
     }
 
     /// Rounding of single precision makes no lines; nor does a wave of one energy have side lobes.

@@ -75,14 +75,19 @@ pub struct Level {
     pub degeneracy: usize,
     /// Whether there may be more of them: the search saw no higher energy.
     pub open: bool,
+    /// Whether its residual is below the tolerance, and tells it from its neighbours: how often there are others is known then.
+    pub converged: bool,
     /// Its state, x fastest, Σ|φ|² = 1; where it is largest it is real and positive.
     pub state: Vec<Complex64>,
 }
 
 impl Level {
-    /// Its degeneracy in words; `None` where it is the only one.
+    /// Its degeneracy in words; `None` where it is the only one, or has not converged.
     #[must_use]
     pub fn times(&self) -> Option<String> {
+        if !self.converged {
+            return None;
+        }
         match (self.degeneracy, self.open) {
             (1, _) => None,
             (count, true) => Some(format!("at least {count}-fold")),
@@ -147,7 +152,8 @@ pub fn lowest(
         space.turn();
         let (energies, residuals) = space.found();
         let all = degeneracy::Energies::new(hamiltonian, wanted, energies, residuals);
-        round.converged = all.converged(wanted, TOLERANCE * width);
+        let converged = all.converged(wanted, TOLERANCE * width);
+        round.converged = converged.iter().filter(|done| **done).count();
         round.residual = residuals[..wanted].iter().copied().fold(0.0, f64::max);
         round.applications = space.applications();
         if watch(round).is_break() {
@@ -171,6 +177,7 @@ pub fn lowest(
     } else {
         known < most
     };
+    let done = all.converged(wanted, TOLERANCE * width);
     let list = states.into_iter().enumerate().map(|(n, state)| {
         let with_last = all.same(n, last);
         let beyond = if with_last { of_last } else { 0 };
@@ -179,6 +186,7 @@ pub fn lowest(
             residual: residuals[n],
             degeneracy: (0..wanted).filter(|other| all.same(*other, n)).count() + beyond,
             open: with_last && open,
+            converged: done[n],
             state,
         }
     });

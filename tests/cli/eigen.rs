@@ -263,6 +263,28 @@ fn what_decays_is_no_comb_of_lines() {
     }
 }
 
+/// An absorption of nothing, or next to nothing, leaves all lines, however near to one another.
+#[test]
+fn an_absorption_of_nothing_hides_no_lines() {
+    let place = Place::new();
+    let text = "format = 1\n[grid]\nsize = [40]\nspacing = 1.0\n[quantum]\n[time]\nend = 200.0\n[solver]\nprecision = \"double\"\n\
+                [[packet]]\ncenter = [10.0]\nwidth = 2.0\nmomentum = [0.5]\n";
+    fs::write(place.path("box.toml"), text).unwrap();
+    let lines = |setting: &str| {
+        let run = place.ripplon(&format!("eigen box.toml --from autocorrelation --csv a.csv{setting}"));
+        assert!(!run.expect(0, &[]).err().contains("states decay"), "{setting}");
+        column(&place.text("a.csv"), 0).len()
+    };
+    let all = lines("");
+    assert!(all >= 12, "{all}");
+    for value in ["0", "1e-12"] {
+        assert_eq!(
+            lines(&format!(" --set layer=[{{sets=\"absorption\",value={value}}}]")),
+            all
+        );
+    }
+}
+
 /// Crank–Nicolson compresses energies on a line, in a known way: the lines of a record stand at those of the lattice, not 1 % and more beside them. The constant of −300 is exact anyway.
 #[test]
 fn energies_from_implicit_steps_are_those_of_the_lattice() {

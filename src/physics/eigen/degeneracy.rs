@@ -5,6 +5,9 @@ use super::Hamiltonian;
 /// What rounding does to an energy, in ε of the numbers that it is a sum of, beside that of sums over sites.
 const ROUNDED: f64 = 64.0;
 
+/// Residuals that rounding leaves, in ε of the same numbers.
+const FLOOR: f64 = 16.0;
+
 /// Ritz values in rising order with their residuals, as far as they tell energies apart.
 pub(super) struct Energies<'a> {
     values: &'a [f64],
@@ -41,20 +44,23 @@ impl<'a> Energies<'a> {
         self.off(a, b) + self.rounded(a, b)
     }
 
-    /// How many of the first `wanted` have residuals below `goal`, and are told apart from their neighbours or known to be one with them. (Where a few sites have a potential far above or
+    /// Which of the first `wanted` have residuals below `goal`, or as small as rounding lets them become, and are told apart from their neighbours or known to be one with them. (Where a few sites have a potential far above or
     /// below the others, a share of the spectrum's width may be more than levels elsewhere are apart.)
-    pub(super) fn converged(&self, wanted: usize, goal: f64) -> usize {
+    pub(super) fn converged(&self, wanted: usize, goal: f64) -> Vec<bool> {
         let told = |n: usize, other: usize| {
             let gap = (self.values[n] - self.values[other]).abs();
             gap <= self.rounded(n, other) || gap >= 2.0 * self.off(n, other)
         };
-        let is_done = |n: &usize| {
-            let residual = self.residuals[*n];
+        let is_done = |n: usize| {
+            let residual = self.residuals[n];
             let neighbours = [n.checked_sub(1), (n + 1 < self.values.len()).then_some(n + 1)];
-            let sharp = residual <= super::TOLERANCE * self.size(*n, *n);
-            residual <= goal && (sharp || neighbours.into_iter().flatten().all(|other| told(*n, other)))
+            let size = self.size(n, n);
+            let sharp = residual <= super::TOLERANCE * size;
+            // Far from 0, energies have fewer digits than the width of the spectrum asks for.
+            let goal = goal.max(FLOOR * f64::EPSILON * size);
+            residual <= goal && (sharp || neighbours.into_iter().flatten().all(|other| told(n, other)))
         };
-        (0..wanted).filter(is_done).count()
+        (0..wanted).map(is_done).collect()
     }
 
     /// How far two that are one energy can be apart but for rounding: each is off by no more than its residual r, and by no more than r²/δ where the next other energy is δ away (Saad 2011,
