@@ -3,11 +3,11 @@
 use super::run::short;
 use super::terminal::say;
 use super::{SceneArgs, scene};
-use crate::engine::resolution::{idle_layers, in_motion, strongest_loss, too_coarse};
+use crate::engine::resolution::{idle_layers, impedances_at_work, sent_back, strongest_loss, too_coarse};
 use crate::engine::{Engine, Estimate};
 use crate::physics::attenuation::plane_wave;
 use crate::physics::room::{diffuse_absorption, impedance_at, normal_absorption, reflection};
-use crate::physics::{Layer, Model, Sets, Value, absorber, drives};
+use crate::physics::{Layer, Model, Value, absorber, drives};
 use crate::scene::Scenario;
 use crate::solver::acoustic::guides::Surroundings;
 use crate::solver::fdtd::reflection::reflected;
@@ -28,13 +28,33 @@ pub struct CheckArgs {
 /// How much of a scene's packets the absorbing edges reflect, and for which waves that is little.
 pub(super) fn edges_send_back(scenario: &Scenario) -> Option<String> {
     let grid = scenario.grid();
-    let share = absorber::returned(grid, &in_motion(scenario))?;
+    let share = sent_back(scenario)?;
     #[expect(clippy::cast_precision_loss, reason = "widths are far below 2^52")]
     let longest = absorber::LONGEST_WAVE * grid.absorb_width() as f64 * grid.spacing();
+    let advice = if share > absorber::MOST_RETURNED {
+        "; use a larger grid.absorb_width"
+    } else {
+        ""
+    };
     Some(format!(
-        "absorbing edges reflect {share:.0e} of the packets, and less than 1e-4 of waves shorter than {}",
-        short(longest)
+        "absorbing edges reflect {} of the packets, and less than 1e-4 of waves shorter than {}{}{advice}",
+        share_in_words(share),
+        short(longest),
+        scene::units_of(scenario)[0]
     ))
+}
+
+/// A share in percent, a small one as a number.
+fn share_in_words(share: f64) -> String {
+    // From here on two figures would be no more than the estimate knows.
+    const WHOLE: f64 = 0.095;
+    if share <= absorber::MOST_RETURNED {
+        format!("{share:.0e}")
+    } else if share < WHOLE {
+        format!("{:.1} %", 100.0 * share)
+    } else {
+        format!("{:.0} %", 100.0 * share)
+    }
 }
 
 /// What the layers of a guide with obstacles reflect; stability comes first there.
@@ -65,9 +85,10 @@ fn guide_sends_back(scenario: &Scenario) -> anyhow::Result<Option<String>> {
 
 /// What walls with an impedance absorb, one line for each value.
 fn walls_take(scenario: &Scenario) -> Vec<String> {
-    let layers = || scenario.medium().layers().iter();
+    let own = impedances_at_work(scenario);
+    let layers = || own.iter().copied();
     let mut values: Vec<f64> = layers()
-        .filter(|layer| layer.sets == Sets::Impedance && layer.pole.is_none())
+        .filter(|layer| layer.pole.is_none())
         .filter_map(|layer| match layer.value {
             Value::Number(number) => Some(number),
             Value::Expression(_) => None,
@@ -283,4 +304,43 @@ pub(super) fn run(args: &CheckArgs) -> anyhow::Result<()> {
         );
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Much is told in percent, with what to change; little as a number.
+    #[test]
+    fn what_edges_send_back_comes_with_advice() {
+        let told = |width: usize, momentum: f64| {
+            let text = format!(
+                "format = 1\n[grid]\nsize = [400]\nspacing = 1.0\nedges = \"absorb\"\nabsorb_width = {width}\n[quantum]\n[[packet]]\ncenter = [200.0]\nwidth = 30.0\n\
+                 momentum = {momentum:?}\n"
+            );
+            let (_, scenario) = crate::solver::read_scene_text(&text, None, &[]).unwrap();
+            edges_send_back(&scenario).unwrap()
+        };
+        let slow = told(24, 0.04);
+        assert!(slow.contains(" % of the packets"), "{slow}");
+        assert!(slow.ends_with("; use a larger grid.absorb_width"), "{slow}");
+        let fast = told(24, 0.6);
+        assert!(
+            fast.contains("e-") && !fast.contains('%') && !fast.contains("use a larger"),
+            "{fast}"
+        );
+    }
+
+    #[test]
+    fn shares_are_told_as_people_say_them() {
+        for (share, words) in [
+            (0.5, "50 %"),
+            (0.097, "10 %"),
+            (0.031, "3.1 %"),
+            (1.2e-3, "0.1 %"),
+            (9e-6, "9e-6"),
+        ] {
+            assert_eq!(share_in_words(share), words);
+        }
+    }
 }

@@ -81,20 +81,81 @@ fn print(scenario: &Scenario, report: &DispersionReport) {
         say!("nothing runs");
         return;
     };
-    say!("          k     measured      lattice    continuum");
     // A dozen rows show the course; the table has all.
     let every = ridge.len().div_ceil(12).max(1);
-    for [k, omega, _] in ridge.iter().step_by(every) {
-        let lattice = report.law.lattice(*k).map_or("-".to_owned(), short);
-        say!(
-            "{:>11} {:>12} {:>12} {:>12}",
-            short(*k),
-            short(*omega),
-            lattice,
-            short(report.law.continuum(*k))
-        );
+    let rows: Vec<[Option<f64>; 4]> = (ridge.iter().step_by(every))
+        .map(|[k, omega, _]| {
+            let law = &report.law;
+            [Some(*k), Some(*omega), law.lattice(*k), Some(law.continuum(*k))]
+        })
+        .collect();
+    for line in aligned(heads(scenario.model().equation()), &rows) {
+        say!("{line}");
     }
-    say!("{} wave numbers have power, up to |k| = {}", ridge.len(), short(last));
+    let unit = if scenario.model().equation() == Equation::Acoustic {
+        " rad/m"
+    } else {
+        ""
+    };
+    say!(
+        "{} wave numbers have power, up to |k| = {}{unit}",
+        ridge.len(),
+        short(last)
+    );
+}
+
+/// The columns of the printed table, with their units in sound.
+fn heads(equation: Equation) -> [&'static str; 4] {
+    match equation {
+        Equation::Acoustic => ["k (rad/m)", "measured (rad/s)", "lattice (rad/s)", "continuum (rad/s)"],
+        Equation::Schrodinger => ["k", "measured", "lattice", "continuum"],
+    }
+}
+
+/// The lines of a table: numbers of a column have one format, with six digits of its largest; `-` where there is none.
+fn aligned(heads: [&str; 4], rows: &[[Option<f64>; 4]]) -> Vec<String> {
+    let columns: Vec<Vec<String>> = (0..4)
+        .map(|column| {
+            let numbers = || {
+                rows.iter()
+                    .filter_map(|row| row[column])
+                    .filter(|value| value.is_finite())
+            };
+            let largest = numbers().fold(0.0, |largest: f64, value| largest.max(value.abs()));
+            let places = decimals(largest);
+            let cell = |row: &[Option<f64>; 4]| {
+                row[column].map_or("-".to_owned(), |value| match places {
+                    Some(places) => format!("{:.places$}", value + 0.0),
+                    None => format!("{value:.5e}"),
+                })
+            };
+            std::iter::once(heads[column].to_owned())
+                .chain(rows.iter().map(cell))
+                .collect()
+        })
+        .collect();
+    let widths: Vec<usize> = columns
+        .iter()
+        .map(|column| column.iter().map(String::len).fold(11, usize::max))
+        .collect();
+    let line = |n: usize| {
+        let cells: Vec<String> = (columns.iter().zip(&widths))
+            .map(|(column, width)| format!("{:>width$}", column[n]))
+            .collect();
+        cells.join(" ")
+    };
+    (0..=rows.len()).map(line).collect()
+}
+
+/// Decimals that leave six digits of a number; `None` where it is written with a power of ten.
+fn decimals(largest: f64) -> Option<usize> {
+    if largest == 0.0 {
+        return Some(0);
+    }
+    let above = largest.log10().floor();
+    (-4.0..9.0)
+        .contains(&above)
+        .then(|| crate::rounding::truncated((5.0 - above).max(0.0)))
 }
 
 /// How often it is recorded.
@@ -172,4 +233,31 @@ fn draw(path: &Path, scenario: &Scenario, report: &DispersionReport) -> anyhow::
     export::png::save(path, &plot.draw(1200, 900), &about)?;
     tell!("plot written to {}", path.display());
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A column has one format, and sound has its units over it.
+    #[test]
+    fn columns_have_units_and_one_format() {
+        let rows = [
+            [Some(0.65), Some(222.9), None, Some(223.0)],
+            [Some(-31.4), Some(10_700.24), Some(5e-7), Some(0.0)],
+        ];
+        let lines = aligned(heads(Equation::Acoustic), &rows);
+        assert_eq!(
+            lines,
+            [
+                "  k (rad/m) measured (rad/s) lattice (rad/s) continuum (rad/s)",
+                "     0.6500            222.9               -           223.000",
+                "   -31.4000          10700.2      5.00000e-7             0.000",
+            ]
+        );
+        assert_eq!(
+            aligned(heads(Equation::Schrodinger), &[]),
+            ["          k    measured     lattice   continuum"]
+        );
+    }
 }

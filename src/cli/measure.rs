@@ -91,6 +91,7 @@ pub(super) fn run(args: &MeasureArgs) -> anyhow::Result<()> {
     step_to(&mut engine, at, interrupt)?;
     measurement.left = engine.share_left()?;
     let field = engine.field()?;
+    let measured_at = engine.clock().time;
     let grid = scenario.grid();
     let born = measurement.of(grid, &field);
     let mut noise = Noise::new(args.seed);
@@ -106,7 +107,7 @@ pub(super) fn run(args: &MeasureArgs) -> anyhow::Result<()> {
         failed.extend(write(path, grid.place_axes(), &places).err());
     }
     if let Some(path) = &args.plot {
-        failed.extend(draw(path, &scenario, &measurement, &field, &places).err());
+        failed.extend(draw(path, &scenario, &measurement, (&field, measured_at), &places).err());
     }
     if let Some(path) = &args.save {
         let saved = if measurement.region.is_none() && places.first().is_some_and(Option::is_none) {
@@ -233,11 +234,8 @@ fn report(args: &MeasureArgs, engine: &Engine, (probability, left): (f64, f64), 
         found / runs,
         args.seed
     );
-    if left < 1.0 {
-        say!(
-            "  {left:.6} of the wave is left; a particle of the rest ({:.6}) was absorbed before and is not found",
-            1.0 - left
-        );
+    if let Some(words) = absorbed(left) {
+        say!("  {words}");
     }
     if found == 0.0 {
         return;
@@ -259,6 +257,16 @@ fn report(args: &MeasureArgs, engine: &Engine, (probability, left): (f64, f64), 
         let [mean, spread, open_shown] = [mean, square.sqrt(), open].map(|value| rounded(value, open));
         say!("  {name}: mean {mean} ± {open_shown}, spread {spread}");
     }
+}
+
+/// What is left of the wave, where six decimals show that something is missing.
+fn absorbed(left: f64) -> Option<String> {
+    let rest = 1.0 - left;
+    (rest > 5e-7).then(|| {
+        format!(
+            "{left:.6} of the wave is left; a particle of the rest ({rest:.6}) was absorbed before and is not found"
+        )
+    })
 }
 
 /// A number with the digits that an error of this size leaves it: two of the error's.
@@ -292,54 +300,97 @@ fn how_many(places: &[Option<[f64; 3]>]) -> String {
     }
 }
 
-/// What was found, and what Born's rule says of it, for an apparatus with an error.
-fn curves(found: Vec<[f64; 2]>, born: Vec<[f64; 2]>, error: f64) -> Vec<Curve> {
-    let curve = |label: &str, points, shown, color| Curve {
-        label: label.to_owned(),
+/// What |ψ|² is summed over to stand over x alone: the other axes of a place, and components.
+fn summed_over(grid: &Grid) -> String {
+    let mut over = ["y", "z"][..grid.place_axes().saturating_sub(1)].to_vec();
+    if grid.place_axes() < grid.rank() {
+        over.push("components");
+    }
+    if over.is_empty() {
+        String::new()
+    } else {
+        format!(" summed over {}", over.join(" and "))
+    }
+}
+
+/// What was found, and what Born's rule says of it, summed over `over`, for an apparatus with an error.
+fn curves(found: Vec<[f64; 2]>, born: Vec<[f64; 2]>, over: &str, error: f64) -> Vec<Curve> {
+    let curve = |label: String, points, shown, color| Curve {
+        label,
         points,
         shown,
         color,
     };
-    let rule = if error > 0.0 { "|ψ|² with the error" } else { "|ψ|²" };
+    let error = if error > 0.0 { " with the error" } else { "" };
     vec![
-        curve("found", found, Shown::Line, 0),
-        curve(rule, born, Shown::Dashed, 1),
+        curve("found".to_owned(), found, Shown::Line, 0),
+        curve(format!("|ψ|²{over}{error}"), born, Shown::Dashed, 1),
     ]
 }
 
-/// Places a cell over their expected number, and what Born's rule says of a cell: |ψ|² of the region summed over the other axes, smeared with σ.
+/// Places a cell over their expected number, and Born's rule of the same cells: probabilities per length, as outlines of cells over the whole axis. `density` is of the
+/// sites along x, `a` apart. Cells are of whole sites, on which places without an error lie, and as fine over what is seen as the number of places allows.
 #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^52")]
+fn histogram(a: f64, density: &[f64], places: &[Option<[f64; 3]>]) -> [Vec<[f64; 2]>; 2] {
+    /// Cells that a plot can tell apart, the fewest, and the places a cell on average between these.
+    const MOST: usize = 400;
+    const FEWEST: usize = 40;
+    const PLACES: usize = 5;
+    /// Less of the largest density is not seen.
+    const SEEN: f64 = 1e-3;
+    let mut counts = vec![0_u32; density.len()];
+    for place in places.iter().flatten() {
+        let site = (place[0] / a + 0.5).floor();
+        if (0.0..density.len() as f64).contains(&site) {
+            counts[truncated(site)] += 1;
+        }
+    }
+    let least = SEEN * density.iter().copied().fold(0.0, f64::max);
+    let is_seen = |n: &usize| density[*n] > least || counts[*n] > 0;
+    let seen = (0..density.len()).filter(is_seen);
+    let (first, last) = seen.fold((density.len(), 0), |(first, last), n| (first.min(n), last.max(n + 1)));
+    let cells = (places.len() / PLACES).clamp(FEWEST, MOST);
+    let sites = last.saturating_sub(first).div_ceil(cells).max(1);
+    // Beyond what is seen there are no counts, and cells of Born's rule are as wide.
+    let before = first % sites;
+    let ends = std::iter::once(0)
+        .chain((before..density.len()).step_by(sites))
+        .chain(std::iter::once(density.len()));
+    let ends: Vec<usize> = ends.collect();
+    let per_place = 1.0 / (places.len().max(1) as f64 * a);
+    let mut outlines = [Vec::new(), Vec::new()];
+    for pair in ends.windows(2).filter(|pair| pair[0] < pair[1]) {
+        let (own, wide) = (pair[0]..pair[1], (pair[1] - pair[0]) as f64);
+        let found = counts[own.clone()].iter().map(|count| f64::from(*count)).sum::<f64>() * per_place / wide;
+        let born = density[own].iter().sum::<f64>() / wide;
+        let [from, to] = [pair[0], pair[1]].map(|n| (n as f64 - 0.5) * a);
+        outlines[0].extend([[from, found], [to, found]]);
+        if sites > 1 {
+            outlines[1].extend([[from, born], [to, born]]);
+        } else {
+            outlines[1].push([f64::midpoint(from, to), born]);
+        }
+    }
+    outlines
+}
+
+/// The histogram along x beside what Born's rule says of it: |ψ|² of the region summed over the other axes, smeared with σ; measured at `time`.
 fn draw(
     path: &Path,
     scenario: &Scenario,
     measurement: &Measurement,
-    field: &crate::field::FieldData,
+    (field, time): (&crate::field::FieldData, f64),
     places: &[Option<[f64; 3]>],
 ) -> anyhow::Result<()> {
-    const CELLS: usize = 80;
     let grid = scenario.grid();
-    let (sites, a) = (grid.size()[0], grid.spacing());
     let density = measurement.density_along_x(grid, field);
-    let cells = CELLS.min(sites);
-    let (low, wide) = (-0.5 * a, sites as f64 * a / cells as f64);
-    let mut counts = vec![0.0; cells];
-    for place in places.iter().flatten() {
-        let cell = ((place[0] - low) / wide).floor();
-        if (0.0..cells as f64).contains(&cell) {
-            counts[truncated(cell)] += 1.0 / (places.len() as f64 * wide);
-        }
-    }
-    let steps = counts.iter().enumerate().flat_map(|(n, count)| {
-        let from = low + n as f64 * wide;
-        [[from, *count], [from + wide, *count]]
-    });
-    let born = density.iter().enumerate().map(|(n, value)| [n as f64 * a, *value]);
-    let title = scene::titled(scenario, &how_many(places));
+    let [found, born] = histogram(grid.spacing(), &density, places);
+    let title = scene::titled(scenario, &format!("{} at t = {}", how_many(places), short(time)));
     let plot = Plot {
         title: title.clone(),
         along: "x".to_owned(),
-        up: "probability / length".to_owned(),
-        curves: curves(steps.collect(), born.collect(), measurement.width),
+        up: "probability per length".to_owned(),
+        curves: curves(found, born, &summed_over(grid), measurement.width),
         ..Plot::default()
     };
     let about = About {
@@ -356,14 +407,75 @@ mod tests {
     /// They run over each other: colours tell them apart, and the legend says which is which.
     #[test]
     fn what_was_found_and_what_was_expected_look_different() {
-        for (error, rule) in [(0.0, "|ψ|²"), (0.5, "|ψ|² with the error")] {
-            let both = curves(vec![[0.0, 1.0]], vec![[0.0, 0.9]], error);
+        for (over, error, rule) in [
+            ("", 0.0, "|ψ|²"),
+            ("", 0.5, "|ψ|² with the error"),
+            (" summed over y", 0.0, "|ψ|² summed over y"),
+        ] {
+            let both = curves(vec![[0.0, 1.0]], vec![[0.0, 0.9]], over, error);
             let look = |n: usize| (both[n].label.as_str(), both[n].shown, both[n].color);
             assert_eq!(
                 [look(0), look(1)],
                 [("found", Shown::Line, 0), (rule, Shown::Dashed, 1)]
             );
         }
+    }
+
+    /// Peaks of a few sites that are far apart have the height of Born's rule, and few places have wide cells in which both are means.
+    #[test]
+    fn narrow_peaks_keep_their_height() {
+        let peak =
+            |n: i32, middle: i32| (-f64::from(n - middle).powi(2) / 2.0).exp() / (2.0 * std::f64::consts::TAU.sqrt());
+        let density: Vec<f64> = (0..512).map(|n| peak(n, 200) + peak(n, 300)).collect();
+        let drawn = |count: u32| {
+            // The quantiles of the distribution stand for places.
+            let place = |n: u32| {
+                let mut left = (f64::from(n) + 0.5) / f64::from(count);
+                let site = density.iter().position(|part| {
+                    left -= part;
+                    left < 0.0
+                });
+                Some([f64::from(u32::try_from(site.unwrap()).unwrap()), 0.0, 0.0])
+            };
+            histogram(1.0, &density, &(0..count).map(place).collect::<Vec<_>>())
+        };
+        let highest = |outline: &[[f64; 2]]| outline.iter().map(|point| point[1]).fold(0.0, f64::max);
+        let [found, born] = drawn(1000);
+        assert!((highest(&born) / density[200] - 1.0).abs() < 1e-9);
+        assert!(
+            (highest(&found) / density[200] - 1.0).abs() < 0.02,
+            "{}",
+            highest(&found)
+        );
+        for count in [100, 1000] {
+            let [found, born] = drawn(count);
+            assert!((highest(&found) / highest(&born) - 1.0).abs() < 0.1, "{count}");
+            assert!((found[0][0] + 0.5).abs() < 1e-12 && (found[found.len() - 1][0] - 511.5).abs() < 1e-12);
+            let area: f64 = found.chunks(2).map(|cell| (cell[1][0] - cell[0][0]) * cell[0][1]).sum();
+            assert!((area - 1.0).abs() < 1e-9, "{area}");
+        }
+    }
+
+    #[test]
+    fn a_legend_says_what_is_summed() {
+        for (size, over) in [
+            (&[8][..], ""),
+            (&[8, 8], " summed over y"),
+            (&[8, 8, 8], " summed over y and z"),
+        ] {
+            assert_eq!(summed_over(&Grid::new(size, 1.0)), over);
+        }
+    }
+
+    /// What rounding takes of the norm was not absorbed.
+    #[test]
+    fn what_is_left_is_told_where_figures_show_it() {
+        assert_eq!(absorbed(1.0 - 4e-7), None);
+        let some = absorbed(0.999).unwrap();
+        assert!(
+            some.contains("0.999000 of the wave") && some.contains("(0.001000)"),
+            "{some}"
+        );
     }
 
     #[test]

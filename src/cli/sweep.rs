@@ -2,7 +2,7 @@
 
 use super::named;
 use super::run::short;
-use super::sweep_table::Table;
+use super::sweep_table::{Table, unit_of};
 use super::terminal::{self, all_told, say, tell};
 use super::{InputError, Interrupt, SceneArgs, scene};
 use crate::engine::sweep::{Stop, SweepError, SweepPlan, SweepPoint};
@@ -62,7 +62,7 @@ pub(super) fn run(args: &SweepArgs) -> anyhow::Result<()> {
     };
     let outputs = named::given([("--csv", &args.csv), ("--plot", &args.plot)]);
     named::check(&outputs, &named::inputs(&args.scene, &scenario))?;
-    let table = Table::of(&plan, &scenario.file().files(scenario.origin()))?;
+    let table = Table::of(&plan, &scenario, &scenario.file().files(scenario.origin()))?;
     if args.plot.is_some() && lines_of(&plan.sweep) > MOST_LINES {
         let message = format!(
             "--plot draws at most {MOST_LINES} lines, and these are {}; write --csv, or vary one key",
@@ -88,7 +88,7 @@ pub(super) fn run(args: &SweepArgs) -> anyhow::Result<()> {
         failed.extend(table.write(path, &plan, &outcome.points).err());
     }
     if let Some(path) = &args.plot {
-        failed.extend(draw(path, &plan, &outcome.points, &title).err());
+        failed.extend(draw(path, &plan, &scenario, &outcome.points, &title).err());
     }
     for line in nearest_steps(&plan, &outcome.points, scene::units_of(&scenario)[1]) {
         tell!("note: {line}");
@@ -318,8 +318,20 @@ fn lines_of(sweep: &Sweep) -> usize {
     others * sweep.measures.len()
 }
 
+/// What stands beside the upright axis of a plot: the only quantity, and the unit that all have.
+fn up(measures: &[Quantity], scenario: &Scenario) -> String {
+    let unit = measures.first().map_or("", |first| unit_of(first, scenario));
+    let alike = measures.iter().all(|other| unit_of(other, scenario) == unit);
+    match (measures, unit) {
+        ([only], "") => only.text(),
+        ([only], unit) => format!("{} ({unit})", only.text()),
+        (_, unit) if alike => unit.to_owned(),
+        _ => String::new(),
+    }
+}
+
 /// The plot of what was measured.
-fn draw(path: &Path, plan: &SweepPlan, points: &[SweepPoint], title: &str) -> anyhow::Result<()> {
+fn draw(path: &Path, plan: &SweepPlan, scenario: &Scenario, points: &[SweepPoint], title: &str) -> anyhow::Result<()> {
     let sweep = &plan.sweep;
     let first = sweep.axes[0].values.len().max(1);
     let unstopped: Stop = Arc::new(|| false);
@@ -358,11 +370,7 @@ fn draw(path: &Path, plan: &SweepPlan, points: &[SweepPoint], title: &str) -> an
         title: title.to_owned(),
         along: sweep.axes[0].key.clone(),
         has_ratios: sweep.axes[0].is_logarithmic(),
-        up: if sweep.measures.len() == 1 {
-            sweep.measures[0].text()
-        } else {
-            String::new()
-        },
+        up: up(&sweep.measures, scenario),
         curves,
         ..Plot::default()
     };
@@ -374,4 +382,25 @@ fn draw(path: &Path, plan: &SweepPlan, points: &[SweepPoint], title: &str) -> an
     export::png::save(path, &plot.draw(1360, 760), &about)?;
     tell!("plot written to {}", path.display());
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The upright axis has the unit that its quantities have in common.
+    #[test]
+    fn axes_have_units() {
+        let text = "format = 1\n[grid]\nsize = [64]\nspacing = 0.1\n[acoustic]\n[time]\nend = 0.01\n[[pulse]]\ncenter = [3.0]\nwidth = 0.4\n\
+                    [[detector]]\nname = \"ear\"\nat = [5.0]\n[[detector]]\nname = \"other\"\nat = [2.0]\n";
+        let (_, scenario) = crate::solver::read_scene_text(text, None, &[]).unwrap();
+        let up = |names: &[&str]| {
+            let measures: Vec<Quantity> = names.iter().map(|name| Quantity::parse(name)).collect();
+            up(&measures, &scenario)
+        };
+        assert_eq!(up(&["ear@0.005"]), "ear@0.005 (Pa)");
+        assert_eq!(up(&["ear", "other"]), "Pa");
+        assert_eq!(up(&["ear", "energy"]), "");
+        assert_eq!(up(&["contrast(ear | other)"]), "contrast(ear | other)");
+    }
 }

@@ -5,6 +5,7 @@ use super::run::short;
 use super::sweep::as_input;
 use crate::engine::sweep::{SweepPlan, SweepPoint};
 use crate::export::csv::CsvWriter;
+use crate::scene::Scenario;
 use crate::scene::sweep::Quantity;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -22,16 +23,18 @@ pub(super) struct Table {
     columns: Vec<String>,
     keys: usize,
     theory: bool,
+    /// The units of the columns that are printed, where they have some; the table has numbers alone.
+    units: Vec<&'static str>,
     /// A checksum of everything that the numbers of a run depend on, except the values that vary: another checksum means another scene.
     scene: u32,
 }
 
 impl Table {
-    /// The table of a sweep whose scene reads these files.
+    /// The table of a sweep over a scene, which reads these files.
     ///
     /// # Errors
     /// If one of them can no longer be read.
-    pub(super) fn of(plan: &SweepPlan, files: &[PathBuf]) -> Result<Self, InputError> {
+    pub(super) fn of(plan: &SweepPlan, scenario: &Scenario, files: &[PathBuf]) -> Result<Self, InputError> {
         let sweep = &plan.sweep;
         let mut columns: Vec<String> = sweep.axes.iter().map(|axis| axis.key.clone()).collect();
         let keys = columns.len();
@@ -39,10 +42,15 @@ impl Table {
         let theory = sweep.theory.is_some();
         columns.extend(theory.then(|| "theory".to_owned()));
         columns.push("scene".to_owned());
+        let mut units: Vec<&'static str> = vec![""; keys];
+        units.extend(sweep.measures.iter().map(|quantity| unit_of(quantity, scenario)));
+        // Theory is of the first quantity.
+        units.extend((sweep.measures.first().filter(|_| theory)).map(|quantity| unit_of(quantity, scenario)));
         Ok(Self {
             columns,
             keys,
             theory,
+            units,
             scene: number_of(plan, files)?,
         })
     }
@@ -65,9 +73,12 @@ impl Table {
     /// A run in one line.
     pub(super) fn line(&self, plan: &SweepPlan, point: &SweepPoint) -> String {
         let row = self.row(plan, point);
-        let named = self.told().iter().zip(&row);
+        let named = self.told().iter().zip(&row).zip(&self.units);
         let words: Vec<String> = named
-            .map(|(name, value)| format!("{name} = {}", short(*value)))
+            .map(|((name, value), unit)| match *unit {
+                "" => format!("{name} = {}", short(*value)),
+                unit => format!("{name} = {} {unit}", short(*value)),
+            })
             .collect();
         words.join(", ")
     }
@@ -145,6 +156,12 @@ impl Table {
         points.dedup_by_key(|point| point.number);
         Ok(points)
     }
+}
+
+/// The unit of a quantity of a scene; of a contrast there is none.
+pub(super) fn unit_of(quantity: &Quantity, scenario: &Scenario) -> &'static str {
+    let wanted = quantity.resolve(scenario).ok().filter(|wanted| wanted.beside.is_none());
+    wanted.map_or("", |wanted| wanted.subject.unit(scenario))
 }
 
 fn bits(values: &[f64]) -> Vec<u64> {

@@ -40,10 +40,18 @@ pub(super) fn print(engine: &Engine, claims: &Claims) -> usize {
             format!(" {unit}")
         };
         let digits = |value: f64| within(value, expectation.tolerance);
+        // A field that is 0 everywhere has no place.
+        let found = |value: f64| {
+            if value.is_nan() {
+                "no value".to_owned()
+            } else {
+                digits(value) + &unit
+            }
+        };
         let (word, measured) = match verdict {
-            Verdict::Right(value) => ("right      ", digits(*value) + &unit),
-            Verdict::Wrong(value) if !claims.expects(place) => ("not judged ", digits(*value) + &unit),
-            Verdict::Wrong(value) => ("WRONG      ", digits(*value) + &unit),
+            Verdict::Right(value) => ("right      ", found(*value)),
+            Verdict::Wrong(value) if !claims.expects(place) => ("not judged ", found(*value)),
+            Verdict::Wrong(value) => ("WRONG      ", found(*value)),
             Verdict::Pending => ("not reached", "nothing".to_owned()),
         };
         unsure += usize::from(!matches!(verdict, Verdict::Right(_)));

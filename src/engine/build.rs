@@ -136,12 +136,21 @@ pub fn path_bytes(trajectories: u64, times: u64) -> u64 {
     times.saturating_mul(trajectories.saturating_mul(24).saturating_add(8))
 }
 
-/// Steps of Δt from one time to the step nearest to another; 0 if that lies behind.
+/// Steps of Δt from one time to the step nearest to another, negative where that lies behind; of two steps equally near it is that of the earlier time, from wherever
+/// it is counted: runs that are divided into batches otherwise, or turned back, find the same step. Whole, except for a Δt of 0.
+pub fn nearest_step(from: f64, to: f64, time_step: f64) -> f64 {
+    // What rounding may leave of a place between two steps, in steps.
+    const ROUNDING: f64 = 1e-6;
+    let apart = (to - from) / time_step.abs();
+    (apart - 0.5 - ROUNDING).ceil() * time_step.signum()
+}
+
+/// Steps of Δt from one time to the step nearest to another ([`nearest_step`]); 0 if that lies behind.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
     reason = "clamped, and saturating"
 )]
 pub fn steps_between(from: f64, to: f64, time_step: f64) -> u64 {
-    ((to - from) / time_step).round().max(0.0) as u64
+    nearest_step(from, to, time_step).max(0.0) as u64
 }

@@ -1,6 +1,6 @@
 //! Predictions, measured while a scene runs: each at the step nearest to its time, exactly.
 
-use super::build::steps_between;
+use super::build::{nearest_step, steps_between};
 use super::trajectories::Paths;
 use crate::physics::{Observables, Refocus, StateMeasures};
 use crate::scene::Expectation;
@@ -58,20 +58,20 @@ pub fn next_question(expectations: &[Expectation], asked: &[bool], clock: &Clock
         .iter()
         .enumerate()
         .filter(open)
-        .filter(|(_, expectation)| (expectation.ask_at - clock.time) / clock.time_step > -0.5 - 1e-9)
+        .filter(|(_, expectation)| nearest_step(clock.time, expectation.ask_at, clock.time_step) >= 0.0)
         .map(|(place, expectation)| (steps_between(clock.time, expectation.ask_at, clock.time_step), place))
         .min()
 }
 
 /// Whether the present step is the one nearest to a pending expectation's time.
 pub fn is_due(expectation: &Expectation, clock: &Clock) -> bool {
-    ((expectation.at - clock.time) / clock.time_step).abs() <= 0.5 + 1e-9
+    nearest_step(clock.time, expectation.at, clock.time_step) == 0.0
 }
 
 /// The time of a prediction in words: with that of the step nearest to it, at which it is judged, where figures tell the two apart. Steps are as long as the clock's.
 #[must_use]
 pub fn judged_at(at: f64, clock: &Clock, figure: impl Fn(f64) -> String) -> String {
-    let steps = ((at - clock.time) / clock.time_step).round();
+    let steps = nearest_step(clock.time, at, clock.time_step);
     let own = clock.time + steps * clock.time_step;
     let (asked, judged) = (figure(at), figure(own));
     // What is left of rounding is no difference.
@@ -161,6 +161,59 @@ mod tests {
         assert_eq!(told(7.5, clock(8, 20.0, 2.5)), "7.500");
         assert_eq!(told(0.0, clock(30, 3.0, 0.1)), "0.000");
         assert_eq!(told(1.00004, clock(30, 3.0, 0.1)), "1.000");
+    }
+
+    /// Between two steps it is the earlier one, from wherever it is counted and however the run is divided.
+    #[test]
+    fn a_time_between_two_steps_has_one_step() {
+        // Steps of 0.00016: 0.05 is in the middle between the 312th and the 313th.
+        let all = [expectation(0.05)];
+        for now in [0_u32, 1, 7, 100, 307, 311] {
+            let now_at = clock(now.into(), f64::from(now) * 0.00016, 0.00016);
+            let due = next_due(&all, &[Verdict::Pending], &now_at);
+            assert_eq!(due, Some(u64::from(312 - now)), "from {now}");
+        }
+        for (now, is) in [(311_u32, false), (312, true), (313, false)] {
+            for step in [0.00016, -0.00016] {
+                let now_at = clock(now.into(), f64::from(now) * 0.00016, step);
+                assert_eq!(is_due(&all[0], &now_at), is, "{now} by {step}");
+            }
+        }
+        for (now, step) in [(0_u32, 0.00016), (312, 0.00016), (625, 0.00016), (625, -0.00016)] {
+            let now_at = clock(now.into(), f64::from(now) * 0.00016, step);
+            let told = judged_at(0.05, &now_at, |time| format!("{time:.5}"));
+            assert_eq!(told, "0.05000 (measured at 0.04992)", "from {now} by {step}");
+        }
+    }
+
+    /// The step that judges is the same in batches of any length, and the one that a run up to that time ends at.
+    #[test]
+    fn batches_do_not_change_a_verdict() {
+        let text = "format = 1\n[grid]\nsize = [64]\nspacing = 1.0\n[quantum]\n[time]\nstep = 0.125\n[solver]\nmethod = \"trotter\"\n\
+                    [[packet]]\ncenter = [20.0]\nwidth = 3.0\nmomentum = [1.0]\n\
+                    [[detector]]\nname = \"here\"\nat = [24.0]\n[[expect]]\ndetector = \"here\"\nat = 1.5625\nvalue = 0.1\ntolerance = 1.0\nbecause = \"any\"\n";
+        let (_, scenario) = crate::solver::read_scene_text(text, None, &[]).unwrap();
+        let scenario = std::sync::Arc::new(scenario);
+        let judged = |batch: u64| {
+            let mut engine = crate::engine::Engine::new(std::sync::Arc::clone(&scenario)).unwrap();
+            while engine.clock().steps < 100 {
+                engine.advance(batch).unwrap();
+            }
+            engine.verdicts()[0].measured().unwrap()
+        };
+        let mut engine = crate::engine::Engine::new(std::sync::Arc::clone(&scenario)).unwrap();
+        engine
+            .run_until(1.5625, &mut |_, _| std::ops::ControlFlow::Continue(()))
+            .unwrap();
+        assert_eq!(engine.clock().steps, 12);
+        // Rounding differs by the batch, and a step by some percent.
+        let there = engine.verdicts()[0].measured().unwrap();
+        for batch in [1, 5, 7, 100] {
+            assert!(
+                (judged(batch) - there).abs() <= 1e-3 * there.abs(),
+                "batches of {batch}"
+            );
+        }
     }
 
     #[test]

@@ -152,7 +152,7 @@ impl Engine {
             return None;
         }
         if clock.time_step < 0.0 {
-            let ahead = clock.time / -clock.time_step > -0.5;
+            let ahead = super::build::nearest_step(clock.time, 0.0, clock.time_step) >= 0.0;
             return ahead.then(|| super::build::steps_between(clock.time, 0.0, clock.time_step));
         }
         if let Some(timeline) = &self.timeline {
@@ -161,7 +161,7 @@ impl Engine {
             return focal.checked_sub(clock.steps);
         }
         let end = self.scenario.time().end?;
-        let ahead = (end - clock.time) / clock.time_step > -0.5;
+        let ahead = super::build::nearest_step(clock.time, end, clock.time_step) >= 0.0;
         ahead.then(|| super::build::steps_between(clock.time, end, clock.time_step))
     }
 

@@ -8,9 +8,9 @@ mod quantum;
 mod rounded;
 mod uneven;
 
-pub use idle::layers as idle_layers;
+pub use idle::{impedances as impedances_at_work, layers as idle_layers};
 pub use losses::strongest as strongest_loss;
-pub use quantum::in_motion;
+pub use quantum::{in_motion, sent_back};
 
 use super::dispersion;
 use crate::physics::dispersion::{Law, Steps};

@@ -5,6 +5,7 @@
 
 mod heard;
 
+use super::build::nearest_step;
 use super::engine::Engine;
 use super::{EngineError, Phase};
 use crate::field::FieldData;
@@ -102,7 +103,7 @@ impl Paths {
     /// Adds a new row; trajectories whose time has come begin.
     fn push(&mut self, clock: &Clock, mut row: Vec<[f64; 3]>) {
         for (place, start) in row.iter_mut().zip(&self.starts) {
-            if place[0].is_nan() && clock.time >= start.at - 0.5 * clock.time_step.abs() {
+            if place[0].is_nan() && nearest_step(clock.time, start.at, clock.time_step.abs()) <= 0.0 {
                 *place = start.from;
             }
         }

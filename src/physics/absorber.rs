@@ -21,6 +21,8 @@ const LEMNISCATE: f64 = 2.622_057_554_292_119;
 const SLOWEST: f64 = 4.0;
 /// For waves up to this many times as long as the layer is wide, at most 1e-4 is reflected.
 pub const LONGEST_WAVE: f64 = 0.7;
+/// A larger share of packets than this is worth a wider layer.
+pub const MOST_RETURNED: f64 = 1e-3;
 
 /// W/J of site `n` of a layer of `width` sites, counted from 1 at its inner side.
 #[expect(clippy::cast_precision_loss, reason = "widths are far below 2^52")]
@@ -52,18 +54,76 @@ pub fn reflection(width: usize, k: f64) -> f64 {
 }
 
 /// The share of packets, whose momentum is that of their motion ([`in_motion`](super::bonds::in_motion)), that the absorbing edges reflect: the mean of [`reflection`] over its momenta along an axis, the largest of all
-/// axes and packets. Only axes count along which a packet moves faster than it spreads; `None` if there is none.
+/// axes and packets. Only axes count along which a packet moves faster than it spreads, and comes to the layer before it has gone into that of another axis; `None` if there is none.
 pub fn returned(grid: &Grid, packets: &[Packet]) -> Option<f64> {
-    let a = grid.spacing();
-    (0..grid.rank())
-        .filter(|axis| grid.edges()[*axis] == Edge::Absorb && grid.absorb_width() > 0)
-        .flat_map(|axis| packets.iter().map(move |packet| (packet, axis)))
-        .filter_map(|(packet, axis)| {
-            let deviation = a / (2.0 * packet.width[axis]);
-            let k = packet.momentum[axis].abs() * a;
-            (k > 2.0 * deviation).then(|| mean_reflection(grid.absorb_width(), k, deviation))
+    let of_packet = |packet: &Packet| -> Option<f64> {
+        let arriving: Vec<(Motion, [f64; 2])> = (0..grid.rank())
+            .filter(|axis| grid.edges()[*axis] == Edge::Absorb && grid.absorb_width() > 0)
+            .filter_map(|axis| Motion::along(grid, packet, axis))
+            .map(|motion| (motion, motion.passage()))
+            .collect();
+        let gone = arriving
+            .iter()
+            .map(|(_, [_, last])| *last)
+            .fold(f64::INFINITY, f64::min);
+        arriving
+            .iter()
+            .filter(|(_, [first, _])| *first <= gone)
+            .map(|(motion, _)| mean_reflection(grid.absorb_width(), motion.k, motion.deviation))
+            .reduce(f64::max)
+    };
+    packets.iter().filter_map(of_packet).reduce(f64::max)
+}
+
+/// A packet on its way to the absorbing layer that it moves to along an axis; in sites.
+#[derive(Clone, Copy)]
+struct Motion {
+    /// k of its motion, without its sign, and the standard deviation of it.
+    k: f64,
+    deviation: f64,
+    /// The deviation of its places at t = 0.
+    width: f64,
+    /// From its centre to the layer; negative inside.
+    way: f64,
+}
+
+impl Motion {
+    /// `None` for a packet that spreads as fast as it moves.
+    #[expect(clippy::cast_precision_loss, reason = "sites along an axis")]
+    fn along(grid: &Grid, packet: &Packet, axis: usize) -> Option<Self> {
+        let a = grid.spacing();
+        let (k, width) = (packet.momentum[axis] * a, packet.width[axis] / a);
+        let deviation = 1.0 / (2.0 * width);
+        let (center, last) = (packet.center[axis] / a, (grid.size()[axis] - 1) as f64);
+        // Momenta are the same modulo 2π; beyond π the lattice moves it the other way.
+        let ahead = if k.sin() < 0.0 { center } else { last - center };
+        (k.abs() > 2.0 * deviation).then(|| Self {
+            k: k.abs(),
+            deviation,
+            width,
+            way: ahead - grid.absorb_width() as f64,
         })
-        .reduce(f64::max)
+    }
+
+    /// When its front and its end, two deviations before and behind its centre, come to the layer, in units of 1/2J: with v = sin k and its deviation s = |cos k|Δk the roots
+    /// of (way − vt)² = 4(width² + s²t²).
+    fn passage(&self) -> [f64; 2] {
+        let (speed, spread) = (self.k.sin().abs(), self.k.cos().abs() * self.deviation);
+        let (square, product) = (speed.powi(2) - 4.0 * spread.powi(2), self.way * speed);
+        let rest = self.way.powi(2) - 4.0 * self.width.powi(2);
+        let root = (product.powi(2) - square * rest).max(0.0).sqrt();
+        let first = if self.way > 0.0 && rest > 0.0 {
+            rest / (product + root)
+        } else {
+            0.0
+        };
+        let last = if square > 0.0 {
+            ((product + root) / square).max(0.0)
+        } else {
+            f64::INFINITY
+        };
+        [first, last]
+    }
 }
 
 /// The mean over a Gaussian of momenta, by trapezoids over ±4 deviations.
@@ -114,6 +174,26 @@ mod tests {
         assert!(mean > 0.5, "{mean}");
         let [below, above] = [-0.3, 0.3].map(|aside| mean_reflection(16, PI + aside, 0.01));
         assert!((below / above - 1.0).abs() < 1e-9, "{below} {above}");
+    }
+
+    /// A packet that goes into the layer of x long before it comes to that of y sends nothing back there, however slow it is along y; one that starts beside the layer of y does.
+    #[test]
+    fn an_edge_that_is_not_reached_sends_nothing_back() {
+        let grid = Grid::new(&[180, 201], 1.0).with_edges([Edge::Absorb, Edge::Absorb, Edge::Wall], 24);
+        let share = |y: f64, k: f64| {
+            let packet = Packet::new([52.0, y, 0.0], [12.0, 30.0, 1.0], [0.522, k, 0.0]);
+            returned(&grid, &[packet]).unwrap()
+        };
+        for k in [0.039, -0.039] {
+            assert!(share(100.0, k) < 1e-3, "{}", share(100.0, k));
+        }
+        assert!(share(140.0, 0.039) > 0.3, "{}", share(140.0, 0.039));
+        // There it moves away from the layer of y.
+        assert!(share(140.0, -0.039) < 1e-3, "{}", share(140.0, -0.039));
+        // Walls at the ends of x take nothing.
+        let tube = Grid::new(&[180, 201], 1.0).with_edges([Edge::Wall, Edge::Absorb, Edge::Wall], 24);
+        let packet = Packet::new([52.0, 100.0, 0.0], [12.0, 30.0, 1.0], [0.522, 0.039, 0.0]);
+        assert!(returned(&tube, &[packet]).unwrap() > 0.3);
     }
 
     /// Without a layer all comes back.

@@ -151,7 +151,7 @@ pub(super) fn objections(scenario: &Scenario, method: &Method, time_step: f64) -
         return object(
             "mirror.transducers",
             message,
-            "let them be the same with x and y exchanged: a ring around a point of the line x = y with a count (and `playing`) that 4 divides, a line from [a, b] to [b, a], edges, or points in such pairs; or remove quantum.exchange",
+            "let them be the same with x and y exchanged: a ring around a point of the line x = y with a count (and `playing`) that 4 divides, a line from [a, b] to [b, a], edges, or points in such pairs, and of an antisymmetric wave not on the line x = y; or remove quantum.exchange",
         );
     }
     #[expect(clippy::cast_precision_loss, reason = "sizes are far below 2^52")]
@@ -193,7 +193,7 @@ pub(super) fn objections(scenario: &Scenario, method: &Method, time_step: f64) -
 }
 
 /// What is wrong with transducers that do not keep the symmetry of two particles: one plays at a site and none at that with x and y exchanged, or, of a state that is 0 for equal x and y, one plays the phase of
-/// what it heard there, which is that of rounding.
+/// what it heard there, or all play what they heard there, which is rounding.
 fn told_apart(scenario: &Scenario, mirror: &Mirror, sites: &MirrorSites) -> Option<String> {
     let exchange = scenario.file().quantum.as_ref()?.exchange?;
     let grid = scenario.grid();
@@ -208,13 +208,20 @@ fn told_apart(scenario: &Scenario, mirror: &Mirror, sites: &MirrorSites) -> Opti
             "a transducer plays at site [{i}, {j}] and none at [{j}, {i}], so that the two particles are told apart"
         ));
     }
-    if exchange != Exchange::Antisymmetric || mirror.method != MirrorMethod::OneBit {
+    if exchange != Exchange::Antisymmetric {
         return None;
     }
-    let [i, j, _] = places.find(|[i, j, _]| i == j)?;
-    Some(format!(
-        "an antisymmetric wave is 0 at site [{i}, {j}], and a transducer there would play the phase of rounding"
-    ))
+    let [i, j, _] = places.clone().find(|[i, j, _]| i == j)?;
+    if mirror.method == MirrorMethod::OneBit {
+        return Some(format!(
+            "an antisymmetric wave is 0 at site [{i}, {j}], and a transducer there would play the phase of rounding"
+        ));
+    }
+    places.all(|[i, j, _]| i == j).then(|| {
+        format!(
+            "an antisymmetric wave is 0 at all sites where transducers play, as at [{i}, {j}]: they would play nothing but rounding"
+        )
+    })
 }
 
 /// Which sites are walls.

@@ -293,3 +293,34 @@ fn weak_and_strong_sound_has_its_energy_in_single_precision() {
         }
     }
 }
+
+/// A source plays a millionth of its amplitude and less: squares of what a weak one plays are beyond single precision long before those of its amplitude.
+#[test]
+fn weak_and_strong_sources_have_their_energy_in_single_precision() {
+    for (size, at, ends) in [
+        ("[40, 30]", "[1.2, 0.9]", ("[0.5, 0.4]", "[3.0, 2.5]")),
+        ("[60]", "[1.2]", ("[0.5]", "[3.0]")),
+    ] {
+        let heard = |amplitude: f64| {
+            let scenario = scene(&format!(
+                "[grid]\nsize = {size}\nspacing = 0.1\n[acoustic]\nspeed = {SPEED}\n[time]\nstep = 1.4e-4\n[solver]\nprecision = \"single\"\n\
+                 [[source]]\nat = {at}\nsignal = \"burst\"\ncycles = 2\nfrequency = 400.0\namplitude = {amplitude:e}\n\
+                 [[detector]]\nname = \"part\"\nmeasure = \"energy\"\nregion = {{ min = {}, max = {} }}\n",
+                ends.0, ends.1
+            ));
+            let mut taps = Taps::of(&scenario);
+            build(&scenario).advance(60, &mut taps).unwrap();
+            taps.values(0).to_vec()
+        };
+        let expected = heard(1.0);
+        let most = expected.iter().fold(0.0_f64, |most, value| most.max(value.abs()));
+        assert!(most > 0.0);
+        // Those of 1e-7 and 1 are added up in single precision.
+        for amplitude in [1e-13, 1e-11, 1e-9, 1e-8, 1e-7, 1e24] {
+            for (a, b) in heard(amplitude).iter().zip(&expected) {
+                let off = a / amplitude / amplitude - b;
+                assert!(off.abs() < 1e-4 * most, "{size}, {amplitude:e}: {a:e} for {b:e}");
+            }
+        }
+    }
+}

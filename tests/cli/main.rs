@@ -186,6 +186,19 @@ fn strict_makes_a_wrong_or_unreached_prediction_a_failure() {
         .expect(0, &["7 steps to t = 0.14"]);
 }
 
+/// A field that is 0 everywhere stands nowhere.
+#[test]
+fn a_prediction_of_a_place_in_silence_has_no_value() {
+    let place = Place::new();
+    let text = "format = 1\n[grid]\nsize = [20]\nspacing = 0.1\n[acoustic]\n[time]\nstep = 1e-4\nend = 1e-3\n\
+                [[source]]\nat = [1.0]\nsignal = \"sine\"\nfrequency = 100.0\ndelay = 1.0\n\
+                [[expect]]\nobservable = \"x\"\nat = 1e-3\nvalue = 1.0\ntolerance = 0.1\n";
+    fs::write(place.path("silence.toml"), text).unwrap();
+    let line = ["WRONG        x at t = ", "measured no value"];
+    place.ripplon("run silence.toml").expect(0, &line);
+    place.ripplon("run silence.toml --strict").expect(1, &line);
+}
+
 /// What a file predicts of its own physics is not wrong of another one; how it is computed does not change what is predicted.
 #[test]
 fn predictions_of_a_scene_are_not_said_of_what_set_made_of_it() {

@@ -487,3 +487,19 @@ fn a_prediction_names_the_step_that_judges_it() {
         .ripplon("run long.toml --set expect.0.at=7.0")
         .expect(0, &["x at t = 7: predicted", "20 steps to t = 20"]);
 }
+
+/// What is measured of sound is printed with its unit; the table has numbers alone.
+#[test]
+fn rows_of_sound_have_units() {
+    const PIPE: &str = "format = 1\n[grid]\nsize = [64]\nspacing = 0.1\n[acoustic]\n[time]\nend = 0.001\n[[pulse]]\ncenter = [3.0]\nwidth = 0.4\n\
+                        [[detector]]\nname = \"ear\"\nat = [3.0]\n";
+    let place = Place::new();
+    fs::write(place.path("pipe.toml"), PIPE).unwrap();
+    let run = place.ripplon("sweep pipe.toml --vary pulse.0.amplitude=1,2 --measure ear@0.001 --theory x --csv s.csv");
+    run.expect(0, &["pulse.0.amplitude = 1, ear@0.001 = ", " Pa, theory = 2 Pa"]);
+    assert!(
+        place
+            .text("s.csv")
+            .starts_with("pulse.0.amplitude,ear@0.001,theory,scene\n")
+    );
+}

@@ -344,6 +344,7 @@ fn mirrors_keep_the_symmetry_of_two_particles() {
         format!("transducers = {{ shape = \"ring\", center = {center:?}, radius = 4.9, count = {count} }}")
     };
     let points = "transducers = { shape = \"points\", points = [[2.0, 7.0], [4.0, 4.0], [7.0, 2.0]] }";
+    let diagonal = "transducers = { shape = \"line\", from = [2.0, 2.0], to = [8.0, 8.0], count = 4 }";
     for (word, method, rest, said) in [
         ("symmetric", "reversal", beside, "a transducer plays at site [4, "),
         (
@@ -371,6 +372,12 @@ fn mirrors_keep_the_symmetry_of_two_particles() {
             "so that the two particles are told apart",
         ),
         ("antisymmetric", "one-bit", points, "would play the phase of rounding"),
+        (
+            "antisymmetric",
+            "reversal",
+            diagonal,
+            "they would play nothing but rounding",
+        ),
     ] {
         let line = if rest.starts_with("playing") { 18 } else { 17 };
         fault(
@@ -387,6 +394,7 @@ fn mirrors_keep_the_symmetry_of_two_particles() {
     for (word, method, rest) in [
         ("symmetric", "echo", ""),
         ("symmetric", "one-bit", points),
+        ("symmetric", "reversal", diagonal),
         ("antisymmetric", "reversal", points),
         ("antisymmetric", "reversal", &ring([5.5, 5.5], 16)),
         ("symmetric", "inverse-filter", &ring([5.5, 5.5], 6)),

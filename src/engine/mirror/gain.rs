@@ -49,16 +49,11 @@ impl Engine {
 
     /// The step of the focus: as far after the reversal as the middle of the first source's signal, or t = 0, lies before it. `None` without a mirror, or if that was
     /// not recorded.
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "a step of the run, rounded"
-    )]
     pub fn focal_step(&self) -> Option<u64> {
         let turn = self.timeline.as_ref()?.turn;
         let source = self.scenario.sources().first();
         let middle = source.map_or(0.0, |source| source.delay + source.signal.middle());
-        let before = (middle / self.clock().time_step.abs()).round().max(0.0) as u64;
+        let before = crate::engine::build::steps_between(0.0, middle, self.clock().time_step.abs());
         turn.checked_sub(before).map(|after| turn + after)
     }
 

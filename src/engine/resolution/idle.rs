@@ -9,8 +9,7 @@ use crate::solver::acoustic::medium::read_walls;
 pub fn layers(scenario: &Scenario) -> Vec<String> {
     let grid = scenario.grid();
     let layers = scenario.medium().layers();
-    let impedes = layers.iter().any(|layer| layer.sets == Sets::Impedance);
-    let walls = if impedes { read_walls(scenario) } else { Vec::new() };
+    let faces = Faces::of(scenario);
     let told = |(number, layer): (usize, &Layer)| {
         let what = layer.sets.as_str();
         if !layer.shape.holds_a_site(grid) {
@@ -19,7 +18,14 @@ pub fn layers(scenario: &Scenario) -> Vec<String> {
                 grid.spacing()
             ));
         }
-        (layer.sets == Sets::Impedance && !has_a_face(layer, grid, &walls)).then(|| {
+        if layer.sets != Sets::Impedance || faces.any(number, true) {
+            return None;
+        }
+        Some(if faces.any(number, false) {
+            format!(
+                "layer.{number} ({what}) changes nothing: later layers set the impedance of all faces that it holds; remove it, or let it come after them"
+            )
+        } else {
             format!(
                 "layer.{number} ({what}) holds no site behind a face of a wall, and none before a rigid edge of the grid: it changes nothing; give it the shape of a wall, or \"everywhere\" for the edges"
             )
@@ -28,31 +34,74 @@ pub fn layers(scenario: &Scenario) -> Vec<String> {
     layers.iter().enumerate().filter_map(told).collect()
 }
 
-/// Whether a rigid face takes its impedance from a site of the layer: a site of a wall beside one without, or one without at a rigid edge. `walls` has one value a site, or none where there are no walls.
-fn has_a_face(layer: &Layer, grid: &Grid, walls: &[bool]) -> bool {
-    let is_wall = |site: [usize; 3]| walls.get(grid.index(site)).copied().unwrap_or(false);
-    let is_face = |site: [usize; 3], axis: usize, up: bool| {
-        let (at, sites) = (site[axis], grid.size()[axis]);
-        let ends = if up { at + 1 == sites } else { at == 0 };
-        if ends && !grid.is_periodic(axis) {
-            return !is_wall(site) && grid.edges()[axis] == Edge::Wall;
+/// The layers of impedance that a rigid face takes its value from, in their order.
+pub fn impedances(scenario: &Scenario) -> Vec<&Layer> {
+    let faces = Faces::of(scenario);
+    let all = scenario.medium().layers().iter().enumerate();
+    all.filter(|(number, layer)| layer.sets == Sets::Impedance && faces.any(*number, true))
+        .map(|(_, layer)| layer)
+        .collect()
+}
+
+/// The rigid faces of a scene, which take an impedance from a site.
+struct Faces<'a> {
+    grid: &'a Grid,
+    layers: &'a [Layer],
+    /// One value a site, or none where there are no walls, or no impedance.
+    walls: Vec<bool>,
+}
+
+impl<'a> Faces<'a> {
+    fn of(scenario: &'a Scenario) -> Self {
+        let impedes = scenario.medium().has(Sets::Impedance);
+        Self {
+            grid: scenario.grid(),
+            layers: scenario.medium().layers(),
+            walls: if impedes { read_walls(scenario) } else { Vec::new() },
         }
-        let mut beside = site;
-        beside[axis] = if up { (at + 1) % sites } else { (at + sites - 1) % sites };
-        is_wall(site) && !is_wall(beside)
-    };
-    let faces = |site: [usize; 3]| (0..grid.rank()).any(|axis| is_face(site, axis, false) || is_face(site, axis, true));
-    let [x, y, z] = layer.shape.sites(grid);
-    let mut rows = z.flat_map(|k| y.clone().map(move |j| [j, k]));
-    rows.any(|[j, k]| {
-        let mut sites = x.clone().map(|i| [i, j, k]);
-        sites.any(|site| faces(site) && layer.shape.contains(site, grid))
-    })
+    }
+
+    /// Whether a rigid face takes its impedance from a site of a layer; with `last`, from one where no later layer sets another.
+    fn any(&self, number: usize, last: bool) -> bool {
+        let (shape, grid) = (&self.layers[number].shape, self.grid);
+        let later: Vec<&Layer> = (self.layers[number + 1..].iter())
+            .filter(|layer| last && layer.sets == Sets::Impedance)
+            .collect();
+        let counts = |site: [usize; 3]| {
+            self.is_face(site)
+                && shape.contains(site, grid)
+                && !later.iter().any(|layer| layer.shape.contains(site, grid))
+        };
+        let [x, y, z] = shape.sites(grid);
+        let mut rows = z.flat_map(|k| y.clone().map(move |j| [j, k]));
+        rows.any(|[j, k]| {
+            let mut sites = x.clone().map(|i| [i, j, k]);
+            sites.any(counts)
+        })
+    }
+
+    /// Whether a face takes its impedance from a site: from one of a wall beside one without, or from one without at a rigid edge.
+    fn is_face(&self, site: [usize; 3]) -> bool {
+        let grid = self.grid;
+        let is_wall = |site: [usize; 3]| self.walls.get(grid.index(site)).copied().unwrap_or(false);
+        let towards = |axis: usize, up: bool| {
+            let (at, sites) = (site[axis], grid.size()[axis]);
+            let ends = if up { at + 1 == sites } else { at == 0 };
+            if ends && !grid.is_periodic(axis) {
+                return !is_wall(site) && grid.edges()[axis] == Edge::Wall;
+            }
+            let mut beside = site;
+            beside[axis] = if up { (at + 1) % sites } else { (at + sites - 1) % sites };
+            is_wall(site) && !is_wall(beside)
+        };
+        (0..grid.rank()).any(|axis| towards(axis, false) || towards(axis, true))
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::physics::Value;
     use crate::solver;
 
     #[test]
@@ -115,5 +164,33 @@ mod tests {
         ] {
             assert_eq!(told(edges, wall, shape), "", "{edges} {shape}");
         }
+    }
+
+    /// What no face takes since a later layer covers it is told; what a later layer leaves a face of is not.
+    #[test]
+    fn impedances_under_others_are_told() {
+        let text = |second: &str| {
+            format!(
+                "format = 1\n[grid]\nsize = [60, 50]\nspacing = 1.0\n[acoustic]\n[solver]\nmethod = \"fdtd\"\n[[pulse]]\ncenter = [10.0, 10.0]\nwidth = 3.0\n\
+                 [[layer]]\nsets = \"impedance\"\nvalue = 3.0\nshape = \"everywhere\"\n[[layer]]\nsets = \"impedance\"\nvalue = 5.0\n{second}\n"
+            )
+        };
+        let read = |second: &str| solver::read_scene_text(&text(second), None, &[]).unwrap().1;
+        let all = read("shape = \"everywhere\"");
+        let told = layers(&all).join("\n");
+        assert!(
+            told.starts_with("layer.0 (impedance) changes nothing: later layers set") && !told.contains("layer.1"),
+            "{told}"
+        );
+        let values = |scenario: &Scenario| {
+            impedances(scenario)
+                .iter()
+                .map(|layer| layer.value.clone())
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(values(&all), [Value::Number(5.0)]);
+        let part = read("shape = \"box\"\nmin = [0.0, 0.0]\nmax = [59.0, 48.0]");
+        assert_eq!(layers(&part).join("\n"), "");
+        assert_eq!(values(&part), [Value::Number(3.0), Value::Number(5.0)]);
     }
 }

@@ -1,7 +1,7 @@
 //! What a lattice does not carry of ψ: packets, clouds that interact, the symmetry of two particles.
 
 use super::{SITES_PER_PULSE, SITES_PER_WAVELENGTH, figure, sites};
-use crate::physics::{Initial, Packet, bonds};
+use crate::physics::{Initial, Packet, Sets, Shape, Value, absorber, bonds};
 use crate::scene::Scenario;
 use crate::solver::{interaction_energy, soliton};
 use std::f64::consts::TAU;
@@ -12,6 +12,26 @@ pub fn in_motion(scenario: &Scenario) -> Vec<Packet> {
         (Initial::Packets(packets), Some(quantum)) => bonds::in_motion(&quantum, scenario.medium(), packets),
         _ => Vec::new(),
     }
+}
+
+/// The share of a quantum scene's packets that its absorbing edges reflect: [`absorber::returned`]. Axes do not count along which layers make the hopping differ from place to place: there a packet arrives
+/// with another momentum than it starts with, and bonds reflect it.
+pub fn sent_back(scenario: &Scenario) -> Option<f64> {
+    let layers = scenario.medium().layers().iter();
+    let uneven: Vec<Option<usize>> = layers
+        .filter(|layer| layer.sets == Sets::Hopping)
+        .filter(|layer| !matches!((&layer.shape, &layer.value), (Shape::Everywhere, Value::Number(_))))
+        .map(|layer| layer.axis)
+        .collect();
+    let mut packets = in_motion(scenario);
+    for packet in &mut packets {
+        for (axis, k) in packet.momentum.iter_mut().enumerate() {
+            if uneven.iter().any(|own| own.is_none_or(|own| own == axis)) {
+                *k = 0.0;
+            }
+        }
+    }
+    absorber::returned(scenario.grid(), &packets)
 }
 
 /// Packets with few sites per wavelength.
@@ -78,4 +98,31 @@ pub(super) fn exchanged(scenario: &Scenario) -> Option<String> {
          shorter Δt."
             .to_owned()
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::solver;
+
+    /// A packet of k = 0.12 comes to the edge with 0.04 where the hopping is nine times as large on the way: nothing is said of it. The same hopping everywhere, or another one across, changes nothing.
+    #[test]
+    fn nothing_is_said_of_edges_behind_another_hopping() {
+        let said = |layer: &str| {
+            let text = format!(
+                "format = 1\n[grid]\nsize = [600, 4]\nspacing = 1.0\nedges = [\"absorb\", \"periodic\"]\nabsorb_width = 40\n[quantum]\nmass = 1.0\n\
+                 [[packet]]\ncenter = [200.0, 2.0]\nwidth = [20.0, 4.0]\nmomentum = [0.12, 0.0]\n{layer}"
+            );
+            let (_, scenario) = solver::read_scene_text(&text, None, &[]).unwrap();
+            sent_back(&scenario)
+        };
+        let plain = said("");
+        assert!(plain.is_some());
+        let layer = |rest: &str| format!("[[layer]]\nsets = \"hopping\"\n{rest}\n");
+        let part = "shape = \"box\"\nmin = [350.0, 0.0]\nmax = [600.0, 4.0]";
+        assert_eq!(said(&layer(&format!("value = 9.0\n{part}"))), None);
+        assert_eq!(said(&layer("value = \"1 + 8*(x >= 350)\"")), None);
+        assert_eq!(said(&layer("value = 9.0")), plain);
+        assert_eq!(said(&layer(&format!("value = 9.0\naxis = \"y\"\n{part}"))), plain);
+    }
 }

@@ -51,7 +51,7 @@ impl Fields for SourcePlace {
                 none(),
                 "with `from`",
                 "m",
-                "and its other end; an end at the outermost sites of the axis along which the line is longest, or of another along which it is as long, reaches to the wall; or",
+                "and its other end; an end at the outermost sites (within 1e-4 of a spacing) of the axis along which the line is longest, or of another along which it is as long, reaches to the wall; or",
             ),
             Row::of::<Vec<Vec<f64>>>("points", none(), "", "m", "a list of places: a phased array,"),
             Row::of::<Vec<f64>>(

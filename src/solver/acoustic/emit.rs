@@ -449,20 +449,31 @@ fn points(grid: &Grid, place: &Place) -> Vec<([f64; 3], f64, f64)> {
 /// What differs by less than this share is the same up to rounding: of a spacing, as for sites of shapes, or of a line's extent.
 const ROUNDING: f64 = 1e-9;
 
+/// Ends of lines that are closer than this share of a spacing to an outermost site lie on it: 1.333333 stands for 4/3.
+const TYPED: f64 = 1e-4;
+
 /// The sites of a line, one in every plane across its longest axis, with the length of its part in the site's cell, those of the same length one after the other. An end at the outermost
 /// sites of that axis, or of another along which the line is as long, reaches to the walls, half a spacing beyond: a line across all of a grid plays a plane wave.
 fn line(grid: &Grid, from: [f64; 3], to: [f64; 3]) -> Vec<([f64; 3], f64, f64)> {
     let a = grid.spacing();
-    let [from, to] = [from, to].map(|end| clamped(grid, end));
+    #[expect(clippy::cast_precision_loss, reason = "sites along an axis")]
+    let last = |axis: usize| (grid.size()[axis] - 1) as f64;
+    let placed = |end: [f64; 3]| {
+        let end = clamped(grid, end);
+        [0, 1, 2].map(|axis| {
+            let outermost = [0.0, a * last(axis)];
+            let near = outermost.into_iter().find(|at| (end[axis] - at).abs() <= TYPED * a);
+            near.unwrap_or(end[axis])
+        })
+    };
+    let [from, to] = [from, to].map(placed);
     let extent = |axis: usize| (to[axis] - from[axis]).abs();
     let along = (0..grid.rank()).fold(0, |best, axis| if extent(axis) > extent(best) { axis } else { best });
     if extent(along) == 0.0 {
         return Vec::new();
     }
-    #[expect(clippy::cast_precision_loss, reason = "sites along an axis")]
-    let last = |axis: usize| (grid.size()[axis] - 1) as f64;
     let on_edge = |end: &[f64; 3]| {
-        let mut longest = (0..grid.rank()).filter(|&axis| extent(axis) >= extent(along) * (1.0 - ROUNDING));
+        let mut longest = (0..grid.rank()).filter(|&axis| extent(axis) >= extent(along) - 2.0 * TYPED * a);
         longest.any(|axis| end[axis] / a <= ROUNDING || end[axis] / a >= last(axis) - ROUNDING)
     };
     let [lower, upper] = if from[along] < to[along] {

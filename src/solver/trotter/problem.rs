@@ -220,7 +220,7 @@ pub(super) fn step_advice(scenario: &Scenario) -> StepAdvice {
         auto: limit(0.1, 0.5),
         sensible: limit(0.4, FRAC_PI_2),
         stability_limit: None,
-        because: "unitary for every Δt; the error of second order grows as (J Δt)² and (ΔU Δt)². \
+        because: "Unitary for every Δt; the error of second order grows as (J Δt)² and (ΔU Δt)². \
                   auto: J Δt = 0.1 and ΔU Δt ≤ 0.5; recommended: J Δt ≤ 0.4 and ΔU Δt ≤ π/2; drives count at their largest in ΔU, g|ψ|² at the start, and the W of absorbing layers",
     }
 }

@@ -199,3 +199,28 @@ fn ends_on_edges_reach_to_the_walls() {
         .sum();
     assert!((along - 0.6).abs() < 1e-12, "{along}");
 }
+
+/// An end that is typed with six decimals, of 4/3 with sites 1/3 apart, lies on the outermost site, and is no cell of its own; so do ends of a diagonal. One a thousandth of a spacing away does not.
+#[test]
+fn typed_ends_on_edges_reach_to_the_walls() {
+    let a = 1.0 / 3.0;
+    let grid = Grid::new(&[5, 8], a);
+    let length = |from: [f64; 2], to: [f64; 2]| -> f64 {
+        let all = line(&grid, [from[0], from[1], 0.0], [to[0], to[1], 0.0]);
+        all.iter().map(|(_, _, part)| part).sum()
+    };
+    for (from, to) in [(0.0, 1.333_333), (1.333_333, 1e-6), (1.333_334, 0.0)] {
+        let found = length([from, 1.0], [to, 1.0]);
+        assert!((found - 5.0 * a).abs() < 1e-12, "{found}");
+        let all = line(&grid, [from, 1.0, 0.0], [to, 1.0, 0.0]);
+        assert!(all.iter().all(|(_, _, part)| *part == all[0].2), "{all:?}");
+    }
+    // From the lower to the upper edge of x, of which y has no edge.
+    let oblique = length([0.0, 0.333_333], [1.333_333, 1.666_666]);
+    assert!((oblique - 5.0 * a * 2f64.sqrt()).abs() < 1e-5, "{oblique}");
+    // To the upper edge of y, along which the line is as long but for what was typed.
+    let across = length([0.333_333, 1.666_667], [1.0, 2.333_333]);
+    assert!((across - 2.5 * a * 2f64.sqrt()).abs() < 1e-5, "{across}");
+    let short = length([0.0, 1.0], [1.333, 1.0]);
+    assert!((short - 1.333 - 0.5 * a).abs() < 1e-9, "{short}");
+}
