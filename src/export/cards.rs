@@ -60,6 +60,9 @@ pub(super) fn fitted(words: &str, room: f32, at: impl Fn(f32) -> (Style, usize))
     (size, lines)
 }
 
+/// Whether a card has room for rows.
+type Fits<'a> = dyn Fn(&[Told]) -> bool + 'a;
+
 impl Painter {
     /// Paints the title with what runs.
     pub(super) fn title_card(&mut self, engine: &Engine) {
@@ -101,7 +104,7 @@ impl Painter {
     }
 
     /// A heading in the middle, rows below it, a line at the foot; `choose` gives the rows, from a judgement whether all of them have room.
-    fn card(&mut self, heading: &str, choose: &dyn Fn(&dyn Fn(&[Told]) -> bool) -> Vec<Told>, foot: &str) {
+    fn card(&mut self, heading: &str, choose: &dyn Fn(&Fits<'_>) -> Vec<Told>, foot: &str) {
         let (width, height) = (self.picture.width, self.picture.height);
         let theme = self.theme;
         let mut picture = Picture::filled(width, height, theme.ground);
@@ -227,7 +230,7 @@ impl Setting {
 }
 
 /// The rows of the first card: grid, medium and waves say what it is; the rest is for the lab book. Where not all have room, those of one name become one, the most frequent first; the method, which is the last, always stands there.
-fn title_rows(facts: &[(String, String)], fits: &dyn Fn(&[Told]) -> bool) -> Vec<Told> {
+fn title_rows(facts: &[(String, String)], fits: &Fits<'_>) -> Vec<Told> {
     let is_told = |name: &str| !matches!(name, "Edges" | "Detector" | "Runs until" | "Step Δt");
     let told = facts.iter().filter(|(name, _)| is_told(name));
     let mut rows: Vec<Told> = told
@@ -253,7 +256,7 @@ fn title_rows(facts: &[(String, String)], fits: &dyn Fn(&[Told]) -> bool) -> Vec
 }
 
 /// As many rows as have room, and how many are left out; the `kept` last ones stand behind that.
-fn with_room(mut rows: Vec<Told>, kept: usize, fits: &dyn Fn(&[Told]) -> bool) -> Vec<Told> {
+fn with_room(mut rows: Vec<Told>, kept: usize, fits: &Fits<'_>) -> Vec<Told> {
     if fits(&rows) {
         return rows;
     }
@@ -356,7 +359,7 @@ mod tests {
         let (file, scenario) = crate::solver::read_scene_text(preset.text, None, &[]).unwrap();
         let facts = facts::rows(&file, &scenario, 0.05);
         let setting = Setting::of([640.0, 360.0], Theme::light());
-        let names = |fits: &dyn Fn(&[Told]) -> bool| {
+        let names = |fits: &Fits<'_>| {
             let rows = title_rows(&facts, fits).into_iter();
             rows.map(|[name, _, _]| name).collect::<Vec<String>>()
         };

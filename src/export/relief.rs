@@ -214,7 +214,7 @@ mod tests {
     /// Beside the letters of an axis nothing is laid over what they stand on.
     #[test]
     fn words_of_axes_have_no_plates() {
-        let text = "format = 1\n[grid]\nsize = [24, 24]\nspacing = 1.0\n[acoustic]\n[time]\nend = 0.001\n";
+        let text = "format = 1\n[grid]\nsize = [24, 24]\nspacing = 1.0\n[acoustic]\n[time]\nend = 0.001\n[[pulse]]\ncenter = [12.0, 12.0]\nwidth = 2.0\n";
         let (_, scenario) = crate::solver::read_scene_text(text, None, &[]).unwrap();
         let image = FieldImage {
             size: [24, 24],

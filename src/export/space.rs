@@ -306,7 +306,7 @@ mod tests {
     /// Planes that cross a layer say what its tint stands for, in the words of a plane; others have none.
     #[test]
     fn slices_say_what_their_tint_stands_for() {
-        let text = "format = 1\n[grid]\nsize = [12, 10, 8]\nspacing = 1.0\nedges = \"wall\"\n[acoustic]\nspeed = 343.0\ndensity = 1.2\n[time]\nend = 0.001\n\
+        let text = "format = 1\n[grid]\nsize = [12, 10, 8]\nspacing = 1.0\nedges = \"wall\"\n[acoustic]\nspeed = 343.0\ndensity = 1.2\n[time]\nend = 0.001\n[[pulse]]\ncenter = [3.0, 3.0, 3.0]\nwidth = 1.0\n\
                     [[layer]]\nsets = \"density\"\nshape = \"box\"\nmin = [7.5, 0.0, 0.0]\nmax = [9.5, 9.0, 2.5]\nvalue = 3.0\n";
         let (_, scenario) = crate::solver::read_scene_text(text, None, &[]).unwrap();
         let said = "tint: density 1.2 … 3 kg/m³";

@@ -76,7 +76,7 @@ fn the_site_has_film_lesson_and_verdicts_of_a_preset() {
         assert!(place.path("out").join(&source).is_file(), "{source}");
     }
     assert!(page.matches(">agrees<").count() >= 1 && !page.contains("disagrees"));
-    assert!(page.contains("<td>0.05 s</td><td>0.500000 ± 0.003 Pa</td>"));
+    assert!(page.contains("<td>50.00 ms</td><td>0.5000 ± 0.003 Pa</td>"));
     // Pictures at hand are small, and drawn at their own size.
     place
         .ripplon("list presets --site stills --stills thumbnails --only tube")

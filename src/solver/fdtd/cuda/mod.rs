@@ -74,8 +74,8 @@ pub(super) const TARGET: Target = Target {
 
 /// Below this in two dimensions, a pass of tiles does not fill the device.
 const LEAST_TILED: usize = 1 << 20;
-/// The same with a speed per site, in bytes of a level: `tiled` over `stepwise` is 0.81 at 1024², 1.09 at 1448², 1.87 at 2048² in single precision, 0.73 at 512² and 1.07 at 1024² in double (H200).
-const LEAST_TILED_IN_MEDIUM: usize = 3 << 21;
+/// The same with a speed per site, in bytes of a level: `tiled` over `stepwise` is 0.96 at 512², 1.34 at 1024², 2.9 at 2048² in single precision (H200, 2026-11-30); in double a level has twice the bytes.
+const LEAST_TILED_IN_MEDIUM: usize = 3 << 20;
 
 /// Kernels of `fdtd_step.cu` for one order.
 struct Kernels {
