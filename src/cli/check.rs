@@ -1,6 +1,6 @@
 //! `ripplon check`: is a scene free of errors, and what will it need?
 
-use super::run::short;
+use super::figures::short;
 use super::terminal::say;
 use super::{SceneArgs, scene};
 use crate::engine::resolution::{idle_layers, impedances_at_work, sent_back, strongest_loss, too_coarse};

@@ -1,7 +1,7 @@
 //! `ripplon dispersion`: ω against k of the waves in a run, with the curves of the lattice and the continuum.
 
+use super::figures::short;
 use super::named;
-use super::run::short;
 use super::terminal::{all_told, say, tell};
 use super::{InputError, Interrupt, SceneArgs, scene};
 use crate::engine::EngineError;

@@ -1,8 +1,8 @@
 //! `ripplon eigen`: the energies and eigenstates of a scene.
 
+use super::figures::short;
 use super::named;
 use super::numbers::whole;
-use super::run::short;
 use super::terminal::{all_told, say, tell};
 use super::{InputError, Interrupt, SceneArgs, scene};
 use crate::engine::EngineError;

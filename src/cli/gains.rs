@@ -1,6 +1,6 @@
 //! `ripplon run SCENE --gains F.csv`: the way back from a mirror, repeated with fewer transducers and with less of the record.
 
-use super::run::short;
+use super::figures::short;
 use super::{InputError, Interrupt, SceneArgs, scene};
 use crate::engine::mirror::gain::law;
 use crate::engine::{Engine, Phase};

@@ -1,7 +1,8 @@
 //! `ripplon measure`: where the particle of a scene is found, many times.
 
+use super::figures::short;
 use super::numbers::whole;
-use super::run::{short, time};
+use super::run::time;
 use super::terminal::{all_told, say};
 use super::{InputError, Interrupt, SceneArgs, named, scene};
 use crate::engine::Engine;

@@ -14,6 +14,7 @@ mod display;
 mod eigen;
 #[cfg(test)]
 mod failing;
+mod figures;
 mod gains;
 mod info;
 mod interrupt;

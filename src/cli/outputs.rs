@@ -1,8 +1,9 @@
 //! The files that `ripplon run` writes.
 
 use super::InputError;
+use super::figures::short;
 use super::named::{self, Output};
-use super::run::{RunArgs, short};
+use super::run::RunArgs;
 #[cfg(feature = "hdf5")]
 use super::series::Series;
 use super::terminal::tell;

@@ -1,7 +1,8 @@
 //! `ripplon render`: films and pictures without a window.
 
+use super::figures::short;
 use super::numbers::whole;
-use super::run::{short, time};
+use super::run::time;
 use super::terminal::{say, tell};
 use super::{InputError, Interrupt, SceneArgs, named, verdicts};
 use crate::engine::Engine;

@@ -68,7 +68,7 @@ pub(super) fn print_note(engine: &crate::engine::Engine, end: Option<f64>) {
     if let Some(advice) = advice.filter(|advice| step > advice.sensible * 1.0001) {
         tell!(
             "note: Δt = {step}{second} is larger than the recommended {}{second}: the result will not be accurate; reduce time.step or write \"auto\"",
-            super::run::short(advice.sensible)
+            super::figures::short(advice.sensible)
         );
     }
 }

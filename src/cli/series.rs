@@ -1,9 +1,9 @@
 //! `ripplon run --series`: snapshots of the field during a run.
 
 use super::InputError;
+use super::figures::short;
 use super::named::Output;
 use super::numbers::whole;
-use super::run::short;
 use super::terminal::tell;
 use crate::atomic_file::AtomicFile;
 use crate::backend::ranks;

@@ -1,7 +1,7 @@
 //! `ripplon sweep`: one run for each of several values, and its measured quantities.
 
+use super::figures::short;
 use super::named;
-use super::run::short;
 use super::sweep_table::{Table, unit_of};
 use super::terminal::{self, all_told, say, tell};
 use super::{InputError, Interrupt, SceneArgs, scene};

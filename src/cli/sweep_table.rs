@@ -1,7 +1,7 @@
 //! The table that `ripplon sweep` writes and continues.
 
 use super::InputError;
-use super::run::short;
+use super::figures::short;
 use super::sweep::as_input;
 use crate::engine::sweep::{SweepPlan, SweepPoint};
 use crate::export::csv::CsvWriter;

@@ -1,6 +1,6 @@
 //! The verdicts on a scene's predictions at the end of a run.
 
-use super::run::{short, within};
+use super::figures::{short, within};
 use super::scene::units_of;
 use super::terminal::say;
 use crate::engine::expectations::judged_at;
