@@ -6,20 +6,17 @@
 #include "real.cuh"
 #include "sites.cuh"
 
-// C_0 ... C_4 of the second difference of order 2h (C_0 is half a centre weight; src/solver/fdtd/stencil.rs)
+// C_0 ... C_4 of the second difference of order 2h (C_0 is half a centre weight; src/solver/fdtd/stencil.rs). No table: one that is read by a number that is known only after
+// loops are unrolled lies in local memory, and is written there at every use.
 __host__ __device__ constexpr double coefficient(int h, int k) {
-    constexpr double c[5][5] = {{0, 0, 0, 0, 0},
-                                {-1, 1, 0, 0, 0},
-                                {-5.0 / 4, 4.0 / 3, -1.0 / 12, 0, 0},
-                                {-49.0 / 36, 3.0 / 2, -3.0 / 20, 1.0 / 90, 0},
-                                {-205.0 / 144, 8.0 / 5, -1.0 / 5, 8.0 / 315, -1.0 / 560}};
-    return c[h][k];
+    return h == 1   ? k == 0 ? -1 : 1
+           : h == 2 ? k == 0 ? -5.0 / 4 : k == 1 ? 4.0 / 3 : -1.0 / 12
+           : h == 3 ? k == 0 ? -49.0 / 36 : k == 1 ? 3.0 / 2 : k == 2 ? -3.0 / 20 : 1.0 / 90
+                    : k == 0 ? -205.0 / 144 : k == 1 ? 8.0 / 5 : k == 2 ? -1.0 / 5 : k == 3 ? 8.0 / 315 : -1.0 / 560;
 }
 // The weights of the flux through a face, whose difference is the second difference
 __host__ __device__ constexpr double flux_weight(int h, int m) {
-    double sum = 0;
-    for (int k = m + 1; k <= h; k++) sum += coefficient(h, k);
-    return sum;
+    return (m < h ? coefficient(h, m + 1) : 0) + (m + 1 < h ? coefficient(h, m + 2) : 0) + (m + 2 < h ? coefficient(h, m + 3) : 0) + (m + 3 < h ? coefficient(h, m + 4) : 0);
 }
 
 // Whether kernels that go many steps a launch know absorbing layers

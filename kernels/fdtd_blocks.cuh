@@ -8,15 +8,16 @@ enum {
     H = HALF,
     HALO = H * STEPS,
     COLUMNS = 64,
-    THREADS = H > 2 ? 1024 : 512,
     // Wider stencils walk wherever walls or edges are near
     MIRRORS = H <= 2,
     OWN_COLUMNS = COLUMNS - 2 * HALO,
     OWN_ROWS = ROWS - 2 * HALO,
     SITES = COLUMNS * ROWS,
-    EACH = ROWS / (THREADS / COLUMNS),  // rows of a thread
+    PAIR = 2,  // columns of a thread
+    WARPS = ROWS / EACH,
+    THREADS = 32 * WARPS,
 };
-static_assert(ROWS % (THREADS / COLUMNS) == 0, "all threads have as many rows");
+static_assert(ROWS % EACH == 0 && EACH <= 16, "all warps have as many rows");
 static_assert(OWN_COLUMNS > 0 && OWN_COLUMNS % 4 == 0 && OWN_ROWS > 0, "a block writes whole groups of columns");
 static_assert(STEPS % 2 == 0, "levels stay in their places");
 
@@ -50,6 +51,8 @@ struct Blocks {
     int step_of_batch;
     int peaks;
     real time_step;
+    int follows;      // whether the launch before is one of other blocks of the same pass, for which it need not wait
+    int by_sites;     // whether some warps may go on site by site: what layers remember has places in shared memory
 };
 
 // The part of an axis that a block steps and writes
@@ -73,6 +76,11 @@ struct Span {
         if (closed_high) end = n;
         count = end - first;
     }
+    // Whether images beyond a closed end are those of whole groups of sites
+    __device__ __forceinline__ bool mirrors_low(int edge) const { return MIRRORS && closed_low && edge != SOFT; }
+    __device__ __forceinline__ bool mirrors_high(int edge, int group) const { return MIRRORS && closed_high && edge != SOFT && count % group == 0; }
+    // Whether there are other closed ends
+    __device__ __forceinline__ bool unknown(int edge, int group) const { return (closed_low && !mirrors_low(edge)) || (closed_high && !mirrors_high(edge, group)); }
     // The sites that can be stepped for the s-th time
     __device__ __forceinline__ int begin(int s) const { return closed_low ? 0 : s * H; }
     __device__ __forceinline__ int end(int s) const { return closed_high ? count : count - s * H; }
@@ -96,14 +104,27 @@ __device__ __forceinline__ RowFactors factors_of(const Layer &l, int slot) {
     return f;
 }
 
+// Which sites of a row are walls, a bit for every two columns: of the even ones, of the odd ones
+struct Walls {
+    u32 of[PAIR];
+    // Of the sites `distance` columns to the right of those with the parity c
+    __device__ __forceinline__ u32 beside(int c, int distance) const {
+        const int to = c + distance, pairs = to >= 0 ? to / PAIR : -((PAIR - 1 - to) / PAIR);
+        const u32 bits = of[to - PAIR * pairs];
+        return pairs > 0 ? bits >> pairs : bits << -pairs;
+    }
+};
+
 // A region in shared memory
 struct Room {
     real *memories[2][3];  // of sites that go on one by one
     RowFactors *factors;
     real *density;  // null: the same everywhere
     Mark *marks;
+    Walls *walls;
     Line *lines;
     u32 *range;  // of operations
+    u32 *operated;  // a bit a row: whether something is done at a site of it
     Grid grid;  // that of the region, whose edges are those of the grid where they meet
 };
 
@@ -121,29 +142,33 @@ __device__ __forceinline__ u32 first_from(const u32 *places, u32 begin, u32 end,
 
 // The operations of a block: which of all they are lies in shared memory, for registers are few.
 struct Operations {
-    u32 *range;  // shared: the first, and their number
+    u32 *range;     // shared: the first, and their number
+    u32 *operated;  // shared: a bit a row in which there are some
 
     // By one thread, before a barrier
     __device__ __forceinline__ void find(const Blocks &p, u32 block) const {
         range[0] = p.operations ? p.firsts[block] : 0;
         range[1] = p.operations ? p.firsts[block + 1] - range[0] : 0;
+#pragma unroll
+        for (int n = 0; n < (ROWS + 31) / 32; n++) operated[n] = 0;
     }
 
-    // Brings what the steps of a pass add near, since each waits for it
+    // Marks their rows, and brings what the steps of a pass add near, since each waits for it; between two barriers
     __device__ __forceinline__ void fetch_ahead(const Blocks &p) const {
         const u32 count = range[1];
         for (u32 n = threadIdx.x; n < count * STEPS; n += THREADS) {
             const SiteOperation &at = p.operations[range[0] + n % count];
             const int step = p.step_of_batch + n / count;
+            if (n < count) atomicOr(&operated[at.here / COLUMNS / 32], 1u << (at.here / COLUMNS % 32));
             if (at.adds < at.adds_end) prefetch(p.sites.values + (u32)(step * p.sites.adds) + at.adds);
             if (at.set && step < p.sites.set_rows) prefetch(p.sites.set_values + (u32)(step * p.sites.set_count) + at.set - 1);
         }
     }
 
-    // Performs them on a level, the one after step `step` of the batch; a thread a site; the threads of the block come here together.
+    // Ends a step: performs them on its level, which is the one after step `step` of the batch; a thread a site; the threads of the block come here together.
     __device__ __forceinline__ void perform(const Blocks &p, real *level, int step) const {
-        if (!range[1]) return;
         __syncthreads();
+        if (!range[1]) return;
         const Sites &o = p.sites;
 #pragma unroll 1
         for (u32 n = threadIdx.x; n < range[1]; n += THREADS) {
@@ -323,13 +348,14 @@ __device__ __forceinline__ Room furnished(const Blocks &p, real *end) {
 #pragma unroll
         for (int n = 0; n < 3; n++) {
             room.memories[axis][n] = end;
-            if (p.step.medium.layer[axis].end) end += SITES;
+            if (p.by_sites && p.step.medium.layer[axis].end) end += SITES;
         }
     room.density = nullptr;
     if (p.step.medium.density) room.density = end, end += SITES;
     room.factors = (RowFactors *)end;
     room.lines = (Line *)(room.factors + ROWS);
     room.marks = (Mark *)(room.lines + ROWS);
+    room.walls = (Walls *)(room.marks + SITES);
     return room;
 }
 

@@ -27,6 +27,7 @@ mod follow;
 mod look;
 mod operations;
 mod params;
+mod regions;
 mod solver;
 mod sources;
 mod steps;

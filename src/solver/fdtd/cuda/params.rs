@@ -94,6 +94,8 @@ parameters! {
         pub step_of_batch: i32,
         pub peaks: i32,
         pub time_step: T,
+        pub follows: i32,
+        pub by_sites: i32,
     }
 
     pub(super) struct Look<T> {

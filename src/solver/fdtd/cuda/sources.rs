@@ -25,8 +25,9 @@ pub(super) struct Strips {
     /// Whether each site has a speed of its own.
     pub speeds: bool,
     pub source: Source,
-    /// Rows of a region of the blocks beside them, and their module.
+    /// Rows of a region of the blocks beside them, those of a thread, and their module.
     pub rows: usize,
+    pub each: usize,
     blocks: Source,
 }
 
@@ -50,6 +51,7 @@ pub(super) static TILES: LazyLock<Vec<Strips>> = LazyLock::new(|| {
             speeds: module.has("SPEEDS"),
             source: Source::embedded(&module.name),
             rows: blocks.number("ROWS") as usize,
+            each: blocks.number("EACH") as usize,
             blocks: Source::embedded(&blocks.name),
         })
     };

@@ -5,7 +5,6 @@
 use super::super::cpml;
 use super::super::lattice::Lattice;
 use super::super::run::Fdtd;
-use super::blocks::Memories;
 use super::params::{self, unsigned, whole};
 use crate::backend::cuda::{Buffer, CudaError, Piece, Stream};
 use crate::solver::device::OnCuda;
@@ -307,6 +306,12 @@ fn marks<T: OnCuda>(host: &Fdtd<T>) -> Vec<u8> {
         }
     }
     marks
+}
+
+/// The memory variables of the two layers of an axis: psi below and above sites, then zeta.
+pub(super) struct Memories<T: OnCuda> {
+    pub psi: Buffer<T>,
+    pub zeta: Buffer<T>,
 }
 
 impl<T: OnCuda> Medium<T> {
