@@ -53,7 +53,8 @@ impl<T: Real> Trotter<T> {
             let end = if steps > 0 { start.after(seen) } else { start };
             let after = |step: usize| if steady { start.after(step as u64 + 1) } else { end };
             let seen_steps = 0..usize::try_from(seen).unwrap_or(1);
-            recorder.begin(seen_steps.len(), |step| taps.is_observed(&after(step)));
+            let records = |step: usize, tap: usize| taps.is_due(tap, &after(step));
+            recorder.begin(seen_steps.len(), |step| taps.is_observed(&after(step)), records);
             if steady {
                 self.recorded_steps(seen, &recorder);
             } else if steps > 0 {

@@ -56,6 +56,8 @@ struct Heard {
 /// The part of the sites of a tap that is kept.
 pub(super) struct Reading<T> {
     tap: usize,
+    /// Whether it records, for each step of the batch.
+    due: Vec<bool>,
     kept: Kept,
     weights: Arc<Weights<T>>,
 }
@@ -223,8 +225,17 @@ impl<T: Real> Recorder<T> {
         self.direct
     }
 
-    /// Begins a batch of steps, see [`WholeSums::begin`].
-    pub(super) fn begin(&mut self, steps: usize, due: impl Fn(usize) -> bool) {
+    /// Begins a batch of steps, see [`WholeSums::begin`]. `records`: whether a tap does after a step; what others read is left out.
+    pub(super) fn begin(
+        &mut self,
+        steps: usize,
+        due: impl Fn(usize) -> bool,
+        records: impl Fn(usize, usize) -> bool,
+    ) {
+        for reading in &mut self.readings {
+            reading.due.clear();
+            reading.due.extend((0..steps).map(|step| records(step, reading.tap)));
+        }
         if let Some(sums) = &mut self.whole {
             sums.begin(steps, due);
         }
@@ -262,7 +273,7 @@ impl<T: Real> Recorder<T> {
 
     fn see_some(&self, step: usize, read: ReadRow<T>, is_read: impl Fn(&Reading<T>) -> bool) {
         let ny = self.grid.size()[1];
-        for reading in self.readings.iter().filter(|reading| is_read(reading)) {
+        for reading in self.readings.iter().filter(|reading| reading.is_due(step) && is_read(reading)) {
             let own = reading.sites();
             if let Some(partials) = reading.partials().filter(|_| self.summed) {
                 partials.put_total(step, None);
@@ -297,7 +308,7 @@ impl<T: Real> Recorder<T> {
         let (j, k) = (row % ny, row / ny);
         let mut apart = Apart::default();
         for reading in &self.readings {
-            if let Some(x) = reading.overlap(j, k, &(0..nx)) {
+            if let Some(x) = reading.overlap(step, j, k, &(0..nx)) {
                 let [re, im] = apart.read(x.clone(), read);
                 reading.take(step, j, k, x.start, re, im);
             }
@@ -427,6 +438,7 @@ impl<T: Real> Reading<T> {
     fn new(tap: usize, kept: Kept) -> Self {
         Self {
             tap,
+            due: Vec::new(),
             kept,
             weights: Arc::new(Weights {
                 values: Vec::new(),
@@ -506,8 +518,16 @@ impl<T: Real> Reading<T> {
         self.weights = Arc::new(Weights { values, at });
     }
 
-    /// The sites of row (j, k) that it shares with `x`.
-    pub(super) fn overlap(&self, j: usize, k: usize, x: &Range<usize>) -> Option<Range<usize>> {
+    /// Whether its tap records after step `step` of the batch.
+    fn is_due(&self, step: usize) -> bool {
+        self.due.get(step).is_none_or(|due| *due)
+    }
+
+    /// The sites of row (j, k) that it shares with `x` and that are recorded after step `step`.
+    pub(super) fn overlap(&self, step: usize, j: usize, k: usize, x: &Range<usize>) -> Option<Range<usize>> {
+        if !self.is_due(step) {
+            return None;
+        }
         self.sites().overlap(j, k, x)
     }
 
