@@ -9,10 +9,11 @@ use crate::engine::EngineError;
 use crate::engine::eigen;
 use crate::export::csv::CsvWriter;
 use crate::export::npy;
-use crate::physics::Autocorrelation;
 use crate::physics::eigen::{EigenError, Levels};
+use crate::physics::{Autocorrelation, Decay, SpectralLine};
+use crate::rounding::truncated;
 use crate::scene::Scenario;
-use crate::units;
+use crate::units::four_digits;
 use anyhow::bail;
 use clap::{Args, ValueEnum};
 use indicatif::{ProgressBar, ProgressStyle};
@@ -40,7 +41,7 @@ pub struct EigenArgs {
     /// Where the energies come from
     #[arg(long, value_enum, default_value_t = From::Hamiltonian)]
     from: From,
-    /// Write energies, residuals and degeneracies as CSV (autocorrelation: energies and weights)
+    /// Write energies, residuals and degeneracies as CSV (autocorrelation: energies and weights, and of scenes that absorb decay rates, errors and phases)
     #[arg(long, value_name = "F.csv")]
     csv: Option<PathBuf>,
     /// Write the states (NPY, complex128, shape (N, [nz,] [ny,] nx), Σ|φ|²aᵈ = 1)
@@ -181,35 +182,120 @@ fn of_autocorrelation(args: &EigenArgs, scenario: Arc<Scenario>) -> anyhow::Resu
         EngineError::Cancelled(_) => anyhow::anyhow!("interrupted; nothing was written"),
         error => error.into(),
     })?;
+    let eigen::Recorded { found, steps } = found;
     say!("{}", summary(&found));
-    for note in notes {
+    for note in notes.into_iter().map(str::to_owned).chain(steps) {
         tell!("note: {note}");
     }
-    if found.left_out > 0 {
-        let parts = units::counted(found.left_out as u64, "part");
-        tell!("note: {parts} of peaks wider than 2π/T, which the fit took for lines, left out");
-    }
+    note_fits(&found);
     note_range(&found);
     let most = args.levels as usize;
     let highest = (found.lines.iter().take(most)).fold(0.0f64, |most, line| most.max(line.energy.abs()));
     for (n, line) in found.lines.iter().enumerate().take(most) {
+        let decay = match &line.decay {
+            Some(decay) => decayed(decay),
+            None if found.rest.is_some() => "  no rate was fitted".to_owned(),
+            None if line.crowded => "  unresolved group".to_owned(),
+            None => String::new(),
+        };
         say!(
-            "{n:>5}  E = {:<16}  weight {:.6}",
+            "{n:>5}  E = {:<16}  weight {:<8}{decay}",
             figure(line.energy, highest, 8),
-            line.weight
+            share(line.weight)
         );
     }
     if found.lines.len() > most {
         tell!("note: {} more lines; --levels shows more", found.lines.len() - most);
     }
     if let Some(path) = &args.csv {
-        let mut csv = CsvWriter::create(path, &["energy", "weight"])?;
-        for line in &found.lines {
-            csv.row(&[line.energy, line.weight])?;
-        }
-        csv.finish()?;
+        write_lines(path, &found)?;
     }
     Ok(())
+}
+
+/// Notes what fits have left of the record, and lines that are no levels of their own.
+fn note_fits(found: &Autocorrelation) {
+    if let Some(rest) = found.rest.filter(|rest| *rest >= 1e-4) {
+        let share = four_digits(100.0 * rest);
+        tell!(
+            "note: the lines leave {share} % of Σ|⟨ψ(0)|ψ(t)⟩|² over the steps: levels that the record does not tell apart, or what is no exponential decay"
+        );
+    }
+    if found.dropped > 0 {
+        tell!(
+            "note: {} fits were dropped, because they left more of the record than there was",
+            found.dropped
+        );
+    }
+    let unfitted = |line: &&SpectralLine| found.rest.is_some() && line.decay.is_none();
+    let unfitted = found.lines.iter().filter(unfitted).count();
+    if unfitted > 0 {
+        let width = short(found.resolution());
+        tell!(
+            "note: {unfitted} of the lines last and could not be fitted with a rate: they are those of Hann's window, {width} wide, and may be several levels each"
+        );
+    }
+    let crowded = found.lines.iter().filter(|line| line.crowded).count();
+    if crowded > 0 {
+        tell!(
+            "note: {crowded} of the lines stand in groups that the record does not resolve (unresolved group): their number, energies and weights are uncertain; set a later time.end"
+        );
+    }
+}
+
+/// A weight with four digits and more that count.
+fn share(weight: f64) -> String {
+    if weight == 0.0 || weight >= 1e-3 {
+        format!("{weight:.6}")
+    } else {
+        format!("{weight:.3e}")
+    }
+}
+
+/// A rate or a time with five digits, in exponents below a thousandth and from a million on.
+fn five_digits(value: f64) -> String {
+    if (1e-3..1e6).contains(&value) {
+        let before = value.log10().floor();
+        format!("{value:.*}", truncated((4.0 - before).max(0.0)))
+    } else {
+        format!("{value:.4e}")
+    }
+}
+
+/// How a line decays: Γ, or that it is below what the record tells, life time and error.
+fn decayed(decay: &Decay) -> String {
+    let least = 2.0 * decay.error;
+    if decay.rate > least {
+        let life = five_digits(1.0 / decay.rate);
+        format!(
+            "  Γ = {:<10}  1/Γ = {life:<10}  error {:.0e}",
+            five_digits(decay.rate),
+            decay.error
+        )
+    } else {
+        format!(
+            "  Γ < {least:<10.0e}  1/Γ > {:<10.0e}  error {:.0e}",
+            1.0 / least,
+            decay.error
+        )
+    }
+}
+
+/// Writes lines as CSV, with their decay where that was fitted.
+fn write_lines(path: &Path, found: &Autocorrelation) -> anyhow::Result<()> {
+    let names = ["energy", "weight", "decay_rate", "error", "phase"];
+    let columns = if found.rest.is_some() { &names[..] } else { &names[..2] };
+    let mut csv = CsvWriter::create(path, columns)?;
+    for line in &found.lines {
+        let mut row = vec![line.energy, line.weight];
+        match line.decay {
+            Some(decay) => row.extend([decay.rate, decay.error, decay.phase]),
+            None if found.rest.is_some() => row.extend([f64::NAN; 3]),
+            None => {}
+        }
+        csv.row(&row)?;
+    }
+    Ok(csv.finish()?)
 }
 
 /// Notes which lines are uncertain, or do not belong to the scene.
@@ -234,11 +320,44 @@ fn note_range(found: &Autocorrelation) {
 
 fn summary(found: &Autocorrelation) -> String {
     let [low, high] = found.shown().map(short);
+    let way = if found.rest.is_some() {
+        "harmonic inversion, lines with their decay rates".to_owned()
+    } else {
+        let width = short(found.resolution());
+        format!(
+            "Hann's window, lines {width} wide at half their height (nearer ones are told apart by harmonic inversion, or marked)"
+        )
+    };
     format!(
-        "{} lines in {} steps of the autocorrelation, T = {}: Hann's window, lines {} wide at half their height (closer ones are not resolved), energies from {low} to {high}",
+        "{} lines in {} steps of the autocorrelation, T = {}: {way}, energies from {low} to {high}",
         found.lines.len(),
         found.overlap.len() - 1,
         short(found.time()),
-        short(found.resolution())
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{five_digits, share};
+
+    #[test]
+    fn rates_and_weights_have_digits_enough() {
+        for (value, text) in [
+            (0.000_191_23, "1.9123e-4"),
+            (0.001_170_24, "0.0011702"),
+            (0.8, "0.80000"),
+            (270_902.977, "270903"),
+            (3.029_3e6, "3.0293e6"),
+        ] {
+            assert_eq!(five_digits(value), text);
+        }
+        for (weight, text) in [
+            (0.933, "0.933000"),
+            (0.001_038, "0.001038"),
+            (0.000_049, "4.900e-5"),
+            (0.0, "0.000000"),
+        ] {
+            assert_eq!(share(weight), text);
+        }
+    }
 }

@@ -4,13 +4,19 @@
 //! Σ |c_k|² W(E − E_k), where W, the window's transform, is known: W = [½D(θ) + ¼D(θ − π/N) + ¼D(θ + π/N)]/N, θ = EΔt, D = sin Nθ cot θ/2. Lines are taken away one after the other, the
 //! strongest first, and after each all are fitted again to what the others leave, so that neither the window's side lobes (3 % of a line next to it) are taken for lines nor neighbours shift each other.
 //!
-//! States that decay have peaks as wide as they decay fast, which are no lines ([`Autocorrelation::distinct`]).
+//! States that decay have peaks as wide as they decay fast, which are no such lines: records of scenes that absorb are fitted by exponentials that decay instead ([`Autocorrelation::decaying`]).
 //!
-//! Limits: energies nearer than 2π/T, the width of W at half its height, are not resolved; what lies next to a line nearer than a few of those is told if its weight is above 1 % of it over the square of
+//! Limits: energies nearer than 2π/T, the width of W at half its height, are not resolved by it: where lines are nearer than two widths, exponentials take their place, or they are marked ([`SpectralLine::crowded`]); what lies next to a line nearer than a few of those is told if its weight is above 1 % of it over the square of
 //! their distance in widths, and if it is twice what all lines together leave of the spectrum: rounding, or a continuum. A record tells energies apart modulo 2π/Δt: those of a known
 //! [range](Autocorrelation::within) that is no wider stand where they are, of others those beyond ±π/Δt at others.
 //!
 //! References: Feit, Fleck & Steiger 1982, doi:10.1016/0021-9991(82)90091-2 (energies from the autocorrelation, Hann's window); Högbom 1974, Astron. Astrophys. Suppl. 15, 417 (taking lines away).
+
+mod crowded;
+mod decaying;
+mod filter_bank;
+mod linear;
+mod pencil;
 
 use crate::rounding::truncated;
 use num_complex::Complex64;
@@ -32,12 +38,6 @@ const ABOVE: f64 = 2.0;
 /// Widths beyond which a line leaves nothing: 64⁻³ of it.
 const FAR: f64 = 64.0;
 
-/// The share of a line that the late part of the record must have for it to be one of a state that lasts.
-const LATE: f64 = 0.5;
-
-/// The slope of a state that decays as e^{−2t/T}, the fastest that lasts, over its line and the inverse square of the distance in widths: (1/π)² over the half of it that S finds, and somewhat more.
-const SLOPE: f64 = 0.25;
-
 /// Most lines.
 const MOST: usize = 500;
 
@@ -46,8 +46,24 @@ const MOST: usize = 500;
 pub struct SpectralLine {
     /// Its energy.
     pub energy: f64,
-    /// |c|², the share of the initial state in the eigenstates of this energy.
+    /// |c|², the share of the initial state in the eigenstates of this energy. Where states decay |d|, [`Decay`].
     pub weight: f64,
+    /// How it decays, where that was fitted.
+    pub decay: Option<Decay>,
+    /// Whether it belongs to a group nearer than twice 2π/T that the record does not tell apart: energies and weights are those of the group as a whole.
+    pub crowded: bool,
+}
+
+/// The decay of a line d e^{−i(E − iΓ/2)t}, d = |d| e^{iφ}. States of a Hamiltonian that absorbs are not orthogonal, so that d is ⟨ψ(0)|φ⟩⟨χ|ψ(0)⟩ with the state φ and the one χ that is orthogonal to
+/// all others: a complex number.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Decay {
+    /// Γ ≥ 0, of |e^{−i(E − iΓ/2)t}|² = e^{−Γt}.
+    pub rate: f64,
+    /// How far E and Γ/2 may be off: what fits of other parts of the record differ by, and what steps round.
+    pub error: f64,
+    /// φ, −π to π.
+    pub phase: f64,
 }
 
 /// The energies of a wave from its autocorrelation.
@@ -61,8 +77,10 @@ pub struct Autocorrelation {
     pub lines: Vec<SpectralLine>,
     /// The energies that H can have, if they are known: [`Autocorrelation::within`].
     pub range: Option<[f64; 2]>,
-    /// Lines that were left out as parts of wider peaks: [`Autocorrelation::distinct`].
-    pub left_out: usize,
+    /// The share of Σ|⟨ψ(0)|ψ(nΔt)⟩|² that the lines leave, where they are fitted with their decay; at most 1.
+    pub rest: Option<f64>,
+    /// Fits that were dropped, because they left more than there was.
+    pub dropped: usize,
 }
 
 /// D, and its limit at 0.
@@ -82,6 +100,9 @@ fn line_shape(theta: f64, steps: f64) -> f64 {
 }
 
 impl Autocorrelation {
+    /// The fewest steps of a record whose lines are fitted with their decay.
+    pub const LEAST: u64 = 24;
+
     /// The lines of a record; none of fewer than four steps.
     #[must_use]
     pub fn of(overlap: Vec<Complex64>, time_step: f64) -> Self {
@@ -90,12 +111,45 @@ impl Autocorrelation {
             time_step,
             lines: Vec::new(),
             range: None,
-            left_out: 0,
+            rest: None,
+            dropped: 0,
         };
         if found.steps() >= 4 {
             found.lines = found.find();
+            crowded::settle(&mut found);
         }
         found
+    }
+
+    /// The lines of a record of states that may decay, each with its rate; none of fewer than 24 steps. `rounding`: how far a step may change amplitudes by rounding, as a share of them; errors
+    /// are no smaller than that, and than the rounding of the energies. Lines nearer than 2π/T are told apart as far as rounding lets them; what cannot be told, as a continuum, is left out and
+    /// counts to the [rest](Autocorrelation::rest). Lines of the rest that last, with more than 1 % of the record, have no [`Decay`].
+    #[must_use]
+    pub fn decaying(overlap: Vec<Complex64>, time_step: f64, rounding: f64) -> Self {
+        let found = decaying::lines_of(&overlap, rounding);
+        let mut lines: Vec<SpectralLine> = (found.lines.iter())
+            .map(|line| SpectralLine {
+                energy: line.theta / time_step,
+                weight: line.amplitude.norm(),
+                decay: Some(Decay {
+                    rate: (2.0 * line.damping / time_step).max(0.0),
+                    error: (line.error + rounding.max(f64::EPSILON * line.theta.abs())) / time_step,
+                    phase: line.amplitude.arg(),
+                }),
+                crowded: false,
+            })
+            .collect();
+        let first = overlap.first().map_or(0.0, |value| value.norm());
+        lines.extend(crowded::left_behind(found.rest, time_step, 1e-2 * first));
+        lines.sort_by(|a, b| a.energy.total_cmp(&b.energy));
+        Self {
+            overlap,
+            time_step,
+            lines,
+            range: None,
+            rest: Some(found.share),
+            dropped: found.dropped,
+        }
     }
 
     fn steps(&self) -> usize {
@@ -137,40 +191,6 @@ impl Autocorrelation {
         self.lines.iter().filter(move |line| line.energy > high)
     }
 
-    /// The same for states that may decay: only lines that last, of which the late part of the record, under the window 1 − w, has at least half, as of a state whose amplitude falls as e^{−2t/T} or
-    /// slower. A state that decays faster has a wider peak, which the fit takes for a row of lines, of which the late part has nothing; levels it has, however many are beside each other. The strongest
-    /// come first, and each that stays is taken out of the record, so that its side lobes count for no others; those weaker than the [`SLOPE`] of a stronger one are left out. Of
-    /// [`Autocorrelation::of`], before lines are placed elsewhere.
-    #[must_use]
-    pub fn distinct(mut self) -> Self {
-        let mut all = std::mem::take(&mut self.lines);
-        all.sort_by(|a, b| b.weight.total_cmp(&a.weight));
-        let mut rest = self.overlap.clone();
-        for (n, line) in all.iter().enumerate() {
-            let theta = line.energy * self.time_step;
-            if self.is_slope(line, &all[..n]) || late(&rest, theta) <= LATE * line.weight {
-                continue;
-            }
-            #[expect(clippy::cast_precision_loss, reason = "numbers of steps")]
-            for (n, value) in rest.iter_mut().enumerate() {
-                *value -= Complex64::cis(-theta * n as f64) * line.weight;
-            }
-            self.lines.push(*line);
-        }
-        self.lines.sort_by(|a, b| a.energy.total_cmp(&b.energy));
-        self.left_out = all.len() - self.lines.len();
-        self
-    }
-
-    /// Whether a line may be a part of the slope of a stronger one.
-    fn is_slope(&self, line: &SpectralLine, stronger: &[SpectralLine]) -> bool {
-        stronger.iter().any(|other| {
-            let aside = apart(line.energy * self.time_step, other.energy * self.time_step);
-            let widths = aside / (self.time_step * self.resolution());
-            line.weight * widths * widths < SLOPE * other.weight
-        })
-    }
-
     /// The same if H only has energies within `range`: lines are placed at the energies in it.
     #[must_use]
     pub fn within(mut self, range: [f64; 2]) -> Self {
@@ -191,7 +211,14 @@ impl Autocorrelation {
         }
         let half = self.time_step / 2.0;
         for line in &mut self.lines {
-            line.energy = reference + ((line.energy - reference) * half).tan() / half;
+            let Some(decay) = &mut line.decay else {
+                line.energy = reference + ((line.energy - reference) * half).tan() / half;
+                continue;
+            };
+            let own = (Complex64::new(line.energy - reference, -decay.rate / 2.0) * half).tan();
+            line.energy = reference + own.re / half;
+            decay.rate = -2.0 * own.im / half;
+            decay.error *= (1.0 + own * own).norm();
         }
         self
     }
@@ -274,19 +301,6 @@ impl Autocorrelation {
         let rest = grid.iter().fold(0.0f64, |most, value| most.max(value.abs()));
         lines.tell(weakest.max(ABOVE * rest), self.time_step)
     }
-}
-
-/// The late part of a record at an angle θ: (1/T) ∫_{−T}^{T} (1 − w(t)) … e^{iEt} dt as a sum, 1 for a line of weight 1 there.
-#[expect(clippy::cast_precision_loss, reason = "numbers of steps")]
-fn late(record: &[Complex64], theta: f64) -> f64 {
-    let steps = record.len().saturating_sub(1).max(1) as f64;
-    let terms = record.iter().enumerate().map(|(n, value)| {
-        let window = 0.5 * (1.0 - (PI * n as f64 / steps).cos());
-        // The trapezoid's end.
-        let half = if n + 1 == record.len() { 0.5 } else { 1.0 };
-        half * window * (value * Complex64::cis(theta * n as f64)).re
-    });
-    2.0 * terms.sum::<f64>() / steps
 }
 
 /// The place of a grid over 0 to 2π next to an angle.
@@ -409,6 +423,8 @@ impl Lines {
             .map(|line| SpectralLine {
                 energy: apart(line.theta, 0.0) / time_step,
                 weight: line.weight,
+                decay: None,
+                crowded: false,
             })
             .collect();
         told.sort_by(|a, b| a.energy.total_cmp(&b.energy));
@@ -501,60 +517,47 @@ mod tests {
         assert!((line.energy - 5.7).abs() < 1e-3, "{line:?}");
     }
 
-    /// A state that decays within a thirtieth of the record is a row of lines, one width apart, of which none is one; a level beside it stays, and so does a state that decays no faster than 1/T.
+    /// Levels 1.3 to 1.6 widths apart, between which S does not fall by half, are lines of their own.
     #[test]
-    fn what_decays_is_no_row_of_lines() {
-        let decaying = |rates: [f64; 2]| {
-            let record = (0..=2000).map(|n| {
-                let t = 0.1 * f64::from(n);
-                let level = Complex64::cis(-0.9 * t) * 0.2;
-                let others = [(2.0, rates[0]), (4.0, rates[1])]
-                    .map(|(e, rate)| Complex64::cis(-e * t) * (0.4 * (-rate * t).exp()));
-                level + others[0] + others[1]
-            });
-            Autocorrelation::of(record.collect(), 0.1)
-        };
-        let fast = decaying([0.15, 0.2]);
-        assert!(fast.lines.len() > 10, "{}", fast.lines.len());
-        let all = fast.lines.len();
-        let distinct = fast.distinct();
-        assert_eq!(
-            (distinct.lines.len(), distinct.left_out),
-            (1, all - 1),
-            "{:?}",
-            distinct.lines
-        );
-        assert!((distinct.lines[0].energy - 0.9).abs() < 1e-2, "{:?}", distinct.lines);
-        let slow = decaying([0.15, 0.005]).distinct();
-        let energies: Vec<f64> = slow.lines.iter().map(|line| line.energy).collect();
-        assert_eq!(energies.len(), 2, "{energies:?}");
-        assert!((energies[1] - 4.0).abs() < 1e-2, "{energies:?}");
-        // What does not decay loses no line.
-        let still = decaying([0.0; 2]);
-        assert_eq!(still.lines.len(), 3);
-        assert_eq!(still.distinct().left_out, 0);
-    }
-
-    /// Levels 1.3 to 1.6 widths apart, between which S does not fall by half, last and stay, with a state that decays beside them and without it.
-    #[test]
-    fn levels_beside_each_other_do_not_decay() {
+    fn levels_beside_each_other_are_told_apart() {
         let width = TAU / 200.0;
         let levels: Vec<(f64, f64)> = (0..8u8)
             .map(f64::from)
             .map(|n| (0.1 + width * (1.3 * n + 0.02 * n * n), 0.1))
             .collect();
-        for decaying in [0.0, 0.2] {
-            let mut record = record(&levels, 0.2, 1000);
-            for (n, value) in (0..1001u16).zip(&mut record) {
-                let t = 0.2 * f64::from(n);
-                *value += Complex64::cis(-4.0 * t) * (decaying * (-0.2 * t).exp());
-            }
-            let found = Autocorrelation::of(record, 0.2).distinct();
-            assert_eq!(found.left_out > 0, decaying > 0.0);
-            assert_eq!(found.lines.len(), 8, "{:?}", found.lines);
-            for (line, (energy, _)) in found.lines.iter().zip(&levels) {
-                assert!((line.energy - energy).abs() < 0.1 * width, "{line:?}");
-            }
+        let found = Autocorrelation::of(record(&levels, 0.2, 1000), 0.2);
+        assert_eq!(found.lines.len(), 8, "{:?}", found.lines);
+        for (line, (energy, _)) in found.lines.iter().zip(&levels) {
+            assert!((line.energy - energy).abs() < 0.1 * width, "{line:?}");
+        }
+    }
+
+    /// Implicit steps compress ε − E₀ to Ω − E₀ = (2/Δt) arctan((ε − E₀)Δt/2), also of an ε = E − iΓ/2 that decays.
+    #[test]
+    fn decaying_lines_are_uncompressed() {
+        let (step, reference) = (0.2, 1.5);
+        let exact = [(2.0, 0.02), (4.5, 0.1)];
+        let record = |n: u16| -> Complex64 {
+            let term = |(energy, rate): (f64, f64)| {
+                let half = step / 2.0;
+                let compressed = (Complex64::new(energy - reference, -rate / 2.0) * half).atan() / half;
+                (-Complex64::I * (compressed + reference) * step * f64::from(n)).exp() * 0.5
+            };
+            exact.into_iter().map(term).sum()
+        };
+        let found = Autocorrelation::decaying((0..=400).map(record).collect(), step, 0.0);
+        assert!((found.lines[1].energy - 4.5).abs() > 0.05, "{:?}", found.lines);
+        let found = found.within([0.0, 8.0]).uncompressed(reference);
+        assert_eq!(found.lines.len(), 2, "{:?}", found.lines);
+        assert!(found.rest.is_some_and(|rest| rest < 1e-12), "{:?}", found.rest);
+        for (line, (energy, rate)) in found.lines.iter().zip(exact) {
+            let decay = line.decay.unwrap();
+            assert!(
+                (line.energy - energy).abs() < 1e-7 && (decay.rate - rate).abs() < 1e-7,
+                "{line:?}"
+            );
+            assert!(decay.error < 1e-6 && decay.phase.abs() < 1e-6, "{line:?}");
+            assert!((line.weight - 0.5).abs() < 1e-6, "{line:?}");
         }
     }
 

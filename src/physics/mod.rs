@@ -32,7 +32,7 @@ pub mod state;
 pub mod trajectory;
 
 pub use attenuation::Attenuation;
-pub use autocorrelation::{Autocorrelation, SpectralLine};
+pub use autocorrelation::{Autocorrelation, Decay, SpectralLine};
 pub use bonds::Bonds;
 pub use current::{Currents, axes_in_space};
 pub use detector::{Detector, Measure, REFERENCE_PRESSURE, Reading, Region, axis_across};
@@ -61,16 +61,6 @@ worded! {
         Schrodinger = "schrodinger",
         /// ∂²p/∂t² = c²∇²p.
         Acoustic = "acoustic",
-    }
-}
-
-impl Equation {
-    /// The unit of times with a leading space; empty where ħ = 1.
-    pub fn time_unit(self) -> &'static str {
-        match self {
-            Self::Schrodinger => "",
-            Self::Acoustic => " s",
-        }
     }
 }
 
