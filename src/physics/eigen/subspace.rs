@@ -14,6 +14,9 @@ const FIRST_DEGREE: f64 = 12.0;
 const GROWTH: f64 = 2.5;
 const MOST_DEGREE: f64 = 4000.0;
 
+/// A block whose additional vectors lie above the wanted ones by less than this part of the spectrum has one energy.
+const FLAT: f64 = 1e-12;
+
 /// Vectors in addition to the wanted ones.
 fn more(wanted: usize) -> usize {
     (wanted / 2).max(6)
@@ -79,25 +82,20 @@ impl<'a> Subspace<'a> {
     /// Multiplies every vector by the filter's polynomial: small from the highest Ritz value up to `high`, growing below.
     pub(super) fn filter(&mut self, high: f64, round: usize) {
         let hamiltonian = self.hamiltonian;
-        let last = self.energies.len() - 1;
-        let (lowest, highest) = (self.energies[0], self.energies[self.wanted - 1]);
-        // Where the block is the whole space, all of it is wanted.
-        let cut = self.energies[last].max(highest + 1e-12 * (high - highest).abs());
-        let (center, half) = (f64::midpoint(cut, high), (high - cut) / 2.0);
-        if half <= 0.0 || self.energies.len() == hamiltonian.free() {
-            return;
-        }
-        // |T_m(x)| = cosh(m·arcosh|x|) outside of [−1, 1].
-        let growth = |energy: f64| (((energy - center) / half).abs()).max(1.0).acosh();
-        let (slow, fast) = (growth(highest), growth(lowest));
-        let wish = (2.0 * GAIN).ln() / slow.max(1e-9);
-        let contrast = MOST_CONTRAST.ln() / (fast - slow).max(1e-9);
+        let lowest = self.energies[0];
         #[expect(
             clippy::cast_possible_truncation,
             clippy::cast_possible_wrap,
             reason = "small counts"
         )]
         let most = (FIRST_DEGREE * GROWTH.powi(round.min(12) as i32 - 1)).min(MOST_DEGREE);
+        let cut = self.edge(high, most, round);
+        let (center, half) = (f64::midpoint(cut, high), (high - cut) / 2.0);
+        if half <= 0.0 || self.energies.len() == hamiltonian.free() {
+            return;
+        }
+        let [slow, contrast] = self.growth(cut, high);
+        let wish = (2.0 * GAIN).ln() / slow.max(1e-9);
         #[expect(
             clippy::cast_possible_truncation,
             clippy::cast_sign_loss,
@@ -122,6 +120,38 @@ impl<'a> Subspace<'a> {
             *vector = here;
         });
         self.applications += u64::from(degree) * self.vectors.len() as u64;
+    }
+
+    /// Where the filter begins to be small, for a degree of at most `most`: at the highest Ritz value, all of which are wanted where the block is the whole space. Where that is (nearly) the highest
+    /// wanted one, it would have no gain over those above: the edge is put aside, where the largest degree that is allowed gains what is wished, cosh(m·arcosh(1 + 2δ)) with arcosh(1 + 2δ) ≈ 2√δ.
+    /// With low levels far below that degree is small and δ may lie beyond the next level, which is not known: δ shrinks and grows from round to round.
+    fn edge(&self, high: f64, most: f64, round: usize) -> f64 {
+        let (top, highest) = (self.energies[self.energies.len() - 1], self.energies[self.wanted - 1]);
+        let above = (high - highest).abs();
+        let cut = top.max(highest + FLAT * above);
+        let [slow, contrast] = self.growth(cut, high);
+        let is_limited = contrast < most;
+        // Ritz values are off by the squares of residuals.
+        let residual = self.residuals[..self.wanted].iter().copied().fold(0.0, f64::max);
+        let is_flat = top - highest <= (FLAT * above).max(4.0 * residual * residual / above);
+        let gains_nothing = is_flat || is_limited && slow * contrast < 1.0;
+        if !gains_nothing {
+            return cut;
+        }
+        let mut aside = ((2.0 * GAIN).ln() / most.min(contrast)).powi(2) / 4.0;
+        if is_limited {
+            aside /= [1.0, 4.0, 16.0][round % 3];
+        }
+        top.max(highest + aside.min(0.5) * above)
+    }
+
+    /// How the highest wanted level grows with the degree of a filter from `cut` to `high`, |T_m(x)| = cosh(m·arcosh|x|) outside of [−1, 1]; and the degree at which the lowest has
+    /// [`MOST_CONTRAST`] over it.
+    fn growth(&self, cut: f64, high: f64) -> [f64; 2] {
+        let (center, half) = (f64::midpoint(cut, high), (high - cut) / 2.0);
+        let growth = |energy: f64| (((energy - center) / half).abs()).max(1.0).acosh();
+        let [fast, slow] = [self.energies[0], self.energies[self.wanted - 1]].map(growth);
+        [slow, MOST_CONTRAST.ln() / (fast - slow).max(1e-9)]
     }
 
     /// The Ritz values in rising order, and the residual of each.
