@@ -9,8 +9,8 @@ use crate::engine::Engine;
 use crate::export::film::{self, Script, Shot};
 use crate::export::pair::{Pair, PairError, Show};
 use crate::export::{self, About, Format, Look, Painter, Progress};
-use crate::scene::Scenario;
 use crate::scene::scenario::{Quantity, ViewMode};
+use crate::scene::{Faults, Scenario};
 use crate::solver;
 use crate::units;
 use clap::Args;
@@ -154,7 +154,7 @@ pub(super) fn run(args: &RenderArgs) -> anyhow::Result<()> {
         scene: Some(file.to_toml()),
         comment: format!(
             "t = {}, quantity {}, colour map {}",
-            script.to,
+            short(script.to),
             look.quantity.as_str(),
             look.colormap
         ),
@@ -241,6 +241,21 @@ pub(super) fn thumbnail(scene: &str, set: &[String], out: &Path, interrupt: &Int
     Ok(true)
 }
 
+/// The scene with its own look, beside which `--quantity` stands.
+///
+/// # Errors
+/// Its faults, but not those of keys that are set for the quantity that is asked for, as the span of its means: they are judged together with it.
+fn own_look(args: &RenderArgs) -> Result<Scenario, Faults> {
+    let set = &args.scene.set;
+    solver::read_scene(&args.scene.scene, set)
+        .or_else(|faults| {
+            let others = set.iter().filter(|set| !set.trim_start().starts_with("view."));
+            let others: Vec<String> = others.cloned().collect();
+            solver::read_scene(&args.scene.scene, &others).map_err(|_| faults)
+        })
+        .map(|(_, scenario)| scenario)
+}
+
 /// The keys that are set: the user's own, and those with which the scene shows `--quantity`, so that largest values,
 /// means and the velocity are followed from the first step.
 fn overrides(args: &RenderArgs) -> anyhow::Result<Vec<String>> {
@@ -248,7 +263,7 @@ fn overrides(args: &RenderArgs) -> anyhow::Result<Vec<String>> {
     let Some(quantity) = args.quantity else {
         return Ok(set);
     };
-    let (_, scenario) = solver::read_scene(&args.scene.scene, &set)?;
+    let scenario = own_look(args)?;
     let equation = scenario.model().equation();
     if !quantity.fits(equation) {
         let there = Quantity::ALL.iter().filter(|(_, own)| own.fits(equation));

@@ -12,6 +12,7 @@ use crate::export::{self, About, Look, Painter, Picture, Progress};
 use crate::file_error::explained;
 use crate::scene::Scenario;
 use crate::scene::presets::{self, Preset};
+use crate::scene::scenario::Claims;
 use crate::solver;
 use std::fmt::Write;
 use std::path::Path;
@@ -132,7 +133,7 @@ fn of_preset(folder: &Path, preset: &Preset, stills: Option<&str>, interrupt: In
         )?;
     }
     html.push_str(&lesson(&file.about, 3));
-    html.push_str(&verdicts(&engine));
+    html.push_str(&verdicts(&engine, &Claims::default()));
     writeln!(
         html,
         "<p class=\"quiet\">The film: <code>ripplon render {name} {name}.{FILM} --size {}x{} --fps {FPS} --frames {PICTURES} --overlay</code></p>\n</article>",
@@ -192,8 +193,8 @@ fn shoot(engine: &mut Engine, scenario: &Arc<Scenario>, film: &Path, interrupt: 
     }
 }
 
-/// What was predicted and measured.
-pub(super) fn verdicts(engine: &Engine) -> String {
+/// What was predicted and measured; predictions that are made of another scene can be right, but not wrong.
+pub(super) fn verdicts(engine: &Engine, claims: &Claims) -> String {
     let scenario = engine.scenario();
     if scenario.expectations().is_empty() {
         return String::new();
@@ -203,12 +204,13 @@ pub(super) fn verdicts(engine: &Engine) -> String {
     let time = |t: f64| units.clock(t, clock.time_step);
     let head = ["What", "At t", "Predicted", "Measured", "Verdict", "Because"].map(ToOwned::to_owned);
     let mut rows = vec![head.to_vec()];
-    for (expectation, verdict) in scenario.expectations().iter().zip(engine.verdicts()) {
+    for (place, (expectation, verdict)) in scenario.expectations().iter().zip(engine.verdicts()).enumerate() {
         let digits = |value: f64| within(value, expectation.tolerance);
         let own_unit = expectation.subject.unit(scenario);
         let with_unit = |value: String| format!("{value} {own_unit}").trim_end().to_owned();
         let (measured, word) = match verdict {
             Verdict::Right(value) => (with_unit(digits(*value)), "<span class=\"right\">agrees</span>"),
+            Verdict::Wrong(value) if !claims.expects(place) => (with_unit(digits(*value)), "not judged"),
             Verdict::Wrong(value) => (with_unit(digits(*value)), "<span class=\"wrong\">disagrees</span>"),
             Verdict::Pending => (String::new(), "not reached"),
         };
@@ -244,7 +246,7 @@ mod tests {
                     [[expect]]\ndetector = \"middle\"\nat = 3e-3\nvalue = 0.25\ntolerance = 0.05\n";
         let (_, scenario) = solver::read_scene_text(text, None, &[]).unwrap();
         let engine = Engine::new(Arc::new(scenario)).unwrap();
-        let html = verdicts(&engine);
+        let html = verdicts(&engine, &Claims::default());
         for part in [
             "<th>Verdict</th>",
             "<td>3.0 ms</td>",
@@ -253,5 +255,28 @@ mod tests {
         ] {
             assert!(html.contains(part), "{part}: {html}");
         }
+    }
+
+    /// As `ripplon run` says it: what is predicted of other physics is not judged.
+    #[test]
+    fn predictions_of_another_scene_are_not_judged() {
+        let text = "format = 1\n[grid]\nsize = [40]\nspacing = 0.1\n[acoustic]\n[time]\nstep = 1e-4\nend = 1e-4\n\
+                    [solver]\nmethod = \"fdtd\"\n[[pulse]]\ncenter = [2.0]\nwidth = 0.5\n[[detector]]\nname = \"middle\"\nat = [2.0]\n\
+                    [[expect]]\ndetector = \"middle\"\nat = 1e-4\nvalue = 99.0\ntolerance = 0.05\n";
+        let (_, scenario) = solver::read_scene_text(text, None, &[]).unwrap();
+        let mut engine = Engine::new(Arc::new(scenario)).unwrap();
+        engine
+            .run_until(1e-4, &mut |_, _| std::ops::ControlFlow::Continue(()))
+            .unwrap();
+        assert!(verdicts(&engine, &Claims::default()).contains(">disagrees<"));
+        let of_another = Claims {
+            expectations: vec![false],
+            ..Claims::default()
+        };
+        let html = verdicts(&engine, &of_another);
+        assert!(
+            html.contains("<td>not judged</td>") && !html.contains("disagrees"),
+            "{html}"
+        );
     }
 }

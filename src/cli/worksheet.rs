@@ -1,12 +1,14 @@
 //! `ripplon worksheet`: a scene as a page of exercises that stands alone, to be printed or sent.
 
 use super::terminal::say;
-use super::{InputError, Interrupt, SceneArgs, named, site};
+use super::{InputError, Interrupt, SceneArgs, named, site, verdicts};
 use crate::engine::Engine;
-use crate::export::facts::{self, figure};
+use crate::export::facts;
 use crate::export::html::{data_address, escape, inline, lesson, page, table};
 use crate::export::markdown::{Block, blocks};
+use crate::export::units::Units;
 use crate::export::{self, About, Look, Painter};
+use crate::scene::scenario::Claims;
 use crate::scene::{Scenario, SceneFile, presets};
 use crate::solver;
 use clap::Args;
@@ -57,10 +59,11 @@ pub(super) fn run(args: &WorksheetArgs) -> anyhow::Result<()> {
         Ok(())
     };
     goes_on(shown, &mut engine)?;
-    let picture = picture(&mut engine, &scenario)?;
+    let claims = verdicts::claims(&args.scene.scene, &args.scene.set, &scenario);
+    let picture = picture(&mut engine, &scenario, claims.clone())?;
     let answers = if args.answers {
         goes_on(end.max(shown), &mut engine)?;
-        let solved = site::verdicts(&engine);
+        let solved = site::verdicts(&engine, &claims);
         format!("<section class=\"sheet\">\n<h2>Answers</h2>\n{solved}</section>\n")
     } else {
         String::new()
@@ -81,11 +84,12 @@ fn title(file: &SceneFile) -> &str {
 }
 
 /// The present state as the bytes of a picture that carries its scene.
-fn picture(engine: &mut Engine, scenario: &Arc<Scenario>) -> anyhow::Result<Vec<u8>> {
+fn picture(engine: &mut Engine, scenario: &Arc<Scenario>, claims: Claims) -> anyhow::Result<Vec<u8>> {
     let mut look = Look::of(scenario);
     look.size = Some(SIZE);
     look.overlay = true;
-    let mut painter = Painter::new(Arc::clone(scenario), &look, engine.clock().time_step)?;
+    let painter = Painter::new(Arc::clone(scenario), &look, engine.clock().time_step)?;
+    let mut painter = painter.with_claims(claims);
     let about = About::of(scenario);
     Ok(export::png::bytes(painter.shoot(engine, 0.0)?, &about)?)
 }
@@ -97,17 +101,17 @@ fn sheet(
     scenario: &Scenario,
     (time_step, shown, picture): (f64, f64, &[u8]),
 ) -> String {
-    let unit = scenario.model().equation().time_unit();
+    let units = Units::of(scenario, time_step);
+    let time = |t: f64| units.clock(t, time_step);
     let mut html = format!(
         "<h1>{}</h1>\n<p class=\"quiet\">Name <span class=\"blank\">&nbsp;</span> &emsp; Date <span class=\"blank\">&nbsp;</span></p>\n",
         escape(title(file))
     );
     let _ = writeln!(
         html,
-        "<img src=\"{}\" alt=\"The scene at t = {}{unit}\">\n<p class=\"quiet\">t = {}{unit}</p>",
-        data_address("image/png", picture),
-        figure(shown),
-        figure(shown)
+        "<img src=\"{1}\" alt=\"The scene at t = {0}\">\n<p class=\"quiet\">t = {0}</p>",
+        time(shown),
+        data_address("image/png", picture)
     );
     html.push_str(&lesson(without_tasks(&file.about), 2));
     html.push_str("<h2>What runs</h2>\n");
@@ -115,14 +119,14 @@ fn sheet(
     let facts = facts::rows(file, scenario, time_step);
     rows.extend(facts.iter().map(|(name, value)| vec![escape(name), escape(value)]));
     html.push_str(&table(&rows));
-    html.push_str(&questions(scenario, unit));
+    html.push_str(&questions(scenario, time));
     html.push_str(&tasks(&file.about));
     html.push_str(&link(args, file));
     html
 }
 
-/// A place for a prediction and one for what is measured, for each prediction of the scene, without its value.
-fn questions(scenario: &Scenario, unit: &str) -> String {
+/// A place for a prediction and one for what is measured, for each prediction of the scene, without its value. `time` writes a time as the clock of the picture does.
+fn questions(scenario: &Scenario, time: impl Fn(f64) -> String) -> String {
     if scenario.expectations().is_empty() {
         return String::new();
     }
@@ -130,7 +134,7 @@ fn questions(scenario: &Scenario, unit: &str) -> String {
     for expectation in scenario.expectations() {
         let asks = if expectation.ask.is_empty() {
             let what = expectation.subject.in_words(scenario.detectors());
-            format!("{} at t = {}{unit}?", escape(&what), figure(expectation.at))
+            format!("{} at t = {}?", escape(&what), time(expectation.at))
         } else {
             inline(&expectation.ask)
         };
@@ -205,6 +209,20 @@ fn link(args: &WorksheetArgs, file: &SceneFile) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Times are those of the clock in the picture.
+    #[test]
+    fn questions_are_in_the_units_of_the_picture() {
+        let text = "format = 1\n[grid]\nsize = [40]\nspacing = 0.1\n[acoustic]\n[time]\nstep = 1e-4\nend = 4e-3\n\
+                    [solver]\nmethod = \"fdtd\"\n[[pulse]]\ncenter = [2.0]\nwidth = 0.5\n\
+                    [[expect]]\nobservable = \"peak\"\nat = 3e-3\nvalue = 0.25\ntolerance = 0.05\n";
+        let (file, scenario) = solver::read_scene_text(text, None, &[]).unwrap();
+        let end = ("Runs until".to_owned(), "t = 4.0 ms".to_owned());
+        assert!(facts::rows(&file, &scenario, 1e-4).contains(&end));
+        let units = Units::of(&scenario, 1e-4);
+        let html = questions(&scenario, |t| units.clock(t, 1e-4));
+        assert!(html.contains("at t = 3.0 ms?"), "{html}");
+    }
 
     #[test]
     fn what_is_to_be_tried_becomes_tasks_and_leaves_the_lesson() {

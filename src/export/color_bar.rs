@@ -29,7 +29,11 @@ impl ColorBar<'_> {
         let Levels { low, high } = self.levels;
         let levels = self.levels.spread(self.map.kind);
         if levels == self.levels {
-            return (levels, ticks(f64::from(low), f64::from(high), count));
+            let (low, high) = (f64::from(low), f64::from(high));
+            // One number is no scale.
+            let finer = (count..count + 4).map(|count| ticks(low, high, count));
+            let found = finer.into_iter().find(|ticks| ticks.marks.len() >= 2);
+            return (levels, found.unwrap_or_else(|| ticks(low, high, count)));
         }
         let marks = vec![(f64::from(low), plain(f64::from(low)))];
         (levels, Ticks { marks, exponent: 0 })

@@ -98,7 +98,7 @@ impl Maker {
                 let about = About {
                     title: scenario.title().to_owned(),
                     scene: Some(scene.clone()),
-                    comment: format!("Ripplon, t = {}", clock.time),
+                    comment: format!("Ripplon, t = {}", crate::units::short(clock.time)),
                 };
                 let painted = painter.shoot(engine, 0.0).map_err(words)?;
                 png::save(path, painted, &about).map_err(words)?;

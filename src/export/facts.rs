@@ -1,9 +1,12 @@
 //! The contents of a scene, as rows of name and value for the reader.
 
 use super::ticks::{number, typeset};
+use super::units::Units;
 use crate::physics::expression::{Expression, SPACE};
 use crate::physics::{Detector, Equation, Measure, Reading, Region, Sets};
-use crate::scene::file::{EdgesFile, LayerFile, PacketFile, SignalFile, SourcePlace, ValueFile};
+use crate::scene::file::{
+    EdgesFile, LayerFile, PacketFile, PatternFile, ShapeFile, SignalFile, SourceFile, SourcePlace, ValueFile,
+};
 use crate::scene::{Scenario, SceneFile};
 
 /// Rows that describe the run: grid, medium, waves, time, method.
@@ -55,16 +58,18 @@ pub fn rows(file: &SceneFile, scenario: &Scenario, time_step: f64) -> Vec<(Strin
         row("Pulse", format!("{height} Pa at {at} m, {width} m wide"));
     }
     for source in &file.sources {
+        let unit = amplitude_unit(source, grid.rank());
         let (signal, place) = (of_signal(&source.signal), of_place(&source.place));
+        let sent = [signal, of_strength(source, &unit)].concat();
         let moves = if source.velocity.iter().all(|speed| *speed == 0.0) {
             String::new()
         } else {
             format!(" at the start, moving with {} m/s", point(&source.velocity))
         };
-        row("Source", format!("{signal}, {place}{moves}"));
+        row("Source", format!("{sent}, {place}{moves}"));
     }
     for layer in &file.layers {
-        row("Layer", of_layer(layer, sound, grid.rank()));
+        row("Layer", of_layer(layer, scenario.model().equation(), grid.rank()));
     }
     if let Some(mirror) = &file.mirror {
         row("Mirror", mirror.method.as_str().to_owned());
@@ -74,7 +79,9 @@ pub fn rows(file: &SceneFile, scenario: &Scenario, time_step: f64) -> Vec<(Strin
     }
     row("Step Δt", format!("{}{time}", figure(time_step.abs())));
     if let Some(end) = file.time.end {
-        row("Runs until", format!("t = {}{time}", figure(end)));
+        // As the clock of the run shows it.
+        let end = Units::of(scenario, time_step).clock(end, time_step);
+        row("Runs until", format!("t = {end}"));
     }
     let solver = scenario.solver();
     row(
@@ -186,12 +193,51 @@ fn of_signal(signal: &SignalFile) -> String {
     }
 }
 
+/// How strongly a source plays, into which directions and from when on.
+fn of_strength(source: &SourceFile, unit: &str) -> String {
+    let amplitude = format!("{} {unit}", figure(source.amplitude));
+    let mut told = format!(", amplitude {}", amplitude.trim_end());
+    if source.pattern != PatternFile::Monopole {
+        told += ", ";
+        told += source.pattern.as_str();
+        if !source.direction.is_empty() {
+            told += " along ";
+            told += &point(&source.direction);
+        }
+    }
+    if source.phase != 0.0 {
+        told += &format!(", phase {} rad", figure(source.phase));
+    }
+    if source.delay != 0.0 {
+        told += &format!(", {} s late", figure(source.delay));
+    }
+    told
+}
+
+/// The unit of a source's amplitude in so many dimensions: of a volume that is accelerated, or of a force, for a point, for each metre of a line or for each square metre of a disk.
+fn amplitude_unit(source: &SourceFile, rank: usize) -> String {
+    let taken = match &source.place {
+        SourcePlace::Point(_) | SourcePlace::Points { .. } => 0,
+        SourcePlace::Line { .. } => 1,
+        SourcePlace::Disk { .. } => 2,
+    };
+    let metres = |power: usize| [" m", " m²", " m³"].get(power.wrapping_sub(1)).copied().unwrap_or("");
+    match source.pattern {
+        PatternFile::Monopole => format!("Pa{}/s²", metres(rank.saturating_sub(taken).max(1))),
+        _ => format!("Pa{}", metres(rank.saturating_sub(1 + taken))),
+    }
+}
+
 /// Where a source stands; lengths in m.
 fn of_place(place: &SourcePlace) -> String {
     match place {
         SourcePlace::Point(at) => format!("at {} m", point(at)),
         SourcePlace::Line { from, to } => format!("from {} to {} m", point(from), point(to)),
-        SourcePlace::Points { points, .. } => format!("{} elements", points.len()),
+        SourcePlace::Points { points, .. } => match points.as_slice() {
+            [first, .., last] => format!("{} elements from {} to {} m", points.len(), point(first), point(last)),
+            [only] => format!("at {} m", point(only)),
+            [] => "nowhere".to_owned(),
+        },
         SourcePlace::Disk { center, radius, .. } => {
             format!("a disk of radius {} m about {} m", figure(*radius), point(center))
         }
@@ -203,7 +249,7 @@ fn of_detector(detector: &Detector, scenario: &Scenario) -> String {
     let (equation, rank) = (scenario.model().equation(), scenario.grid().rank());
     let sound = equation == Equation::Acoustic;
     let (what, unit) = match (detector.measure, detector.reading) {
-        (_, Reading::Level) => ("level", "dB"),
+        (_, Reading::Level) => ("level", "dB re 20 µPa"),
         (Measure::Value, _) if sound => ("pressure", "Pa"),
         (Measure::Value, _) => ("|ψ|", ""),
         (measure, _) => (measure.as_str(), measure.unit(equation, rank)),
@@ -225,17 +271,22 @@ fn of_detector(detector: &Detector, scenario: &Scenario) -> String {
         Region::Box { min, max } => format!("in the box from {} to {}{length}", at(min), at(max)),
         Region::Everywhere => "everywhere".to_owned(),
     };
-    format!("{}: {reading}{what}{unit} {place}", detector.name)
+    let over = detector.over.map_or(String::new(), |over| {
+        let second = if sound { " s" } else { "" };
+        format!(", with a time constant of {}{second}", figure(over))
+    });
+    let every = match detector.every {
+        1 => String::new(),
+        every => format!(", every {every} steps"),
+    };
+    format!("{}: {reading}{what}{unit} {place}{over}{every}", detector.name)
 }
 
-/// What a layer sets, to which value, and where, in so many dimensions; `sound` has units.
-fn of_layer(layer: &LayerFile, sound: bool, rank: usize) -> String {
-    let shape = match (layer.shape.as_str(), rank) {
-        ("disk", 3) => "ball",
-        ("disk", 1) => "interval",
-        (word, _) => word,
-    };
-    let with_unit = |number: f64| format!(" = {}{}", figure(number), unit_of(layer.sets, sound));
+/// What a layer sets, to which value, and where, in so many dimensions; sound has units.
+fn of_layer(layer: &LayerFile, equation: Equation, rank: usize) -> String {
+    let shape = of_shape(&layer.shape, equation, rank);
+    let unit = layer.sets.unit(equation);
+    let with_unit = |number: f64| format!(" = {} {unit}", figure(number)).trim_end().to_owned();
     let value = match &layer.value {
         _ if layer.sets == Sets::Wall => String::new(),
         Some(ValueFile::Number(number)) => with_unit(*number),
@@ -251,6 +302,57 @@ fn of_layer(layer: &LayerFile, sound: bool, rank: usize) -> String {
     format!("{}{value}{driven}, {shape}", layer.sets.as_str())
 }
 
+/// Which sites a layer has, with the numbers of its shape.
+fn of_shape(shape: &ShapeFile, equation: Equation, rank: usize) -> String {
+    /// More corners than these are counted.
+    const CORNERS: usize = 6;
+    let length = if equation == Equation::Acoustic { " m" } else { "" };
+    let along = |points: &[[f64; 2]]| -> String {
+        let told: Vec<String> = points.iter().map(|at| point(at)).collect();
+        if points.len() <= CORNERS {
+            format!("through {}{length}", told.join(", "))
+        } else {
+            format!("of {} points", points.len())
+        }
+    };
+    match shape {
+        ShapeFile::Everywhere => "everywhere".to_owned(),
+        ShapeFile::Box { min, max } => format!("box from {} to {}{length}", point(min), point(max)),
+        ShapeFile::Disk { center, radius } => {
+            let word = match rank {
+                3 => "ball",
+                1 => "interval",
+                _ => "disk",
+            };
+            let (radius, center) = (figure(*radius), point(center));
+            format!("{word} of radius {radius}{length} about {center}{length}")
+        }
+        ShapeFile::Ring { center, inner, outer } => {
+            let ends = [inner, outer].map(|radius| figure(*radius)).join(" to ");
+            format!("ring of radii {ends}{length} about {}{length}", point(center))
+        }
+        ShapeFile::Polygon { points } => format!("polygon {}", along(points)),
+        ShapeFile::Stroke { points, radius } => {
+            format!("stroke of half width {}{length} {}", figure(*radius), along(points))
+        }
+        ShapeFile::Slits {
+            x,
+            thickness,
+            centers,
+            opening,
+        } => {
+            let at: Vec<String> = centers.iter().map(|center| figure(*center)).collect();
+            let [x, thickness, opening] = [x, thickness, opening].map(|number| figure(*number));
+            format!(
+                "screen at x = {x}{length}, {thickness}{length} thick, with openings of {opening}{length} at y = {}{length}",
+                at.join(", ")
+            )
+        }
+        ShapeFile::Image { file } => format!("the picture {}", file.display()),
+        ShapeFile::Array { file } => format!("the array {}", file.display()),
+    }
+}
+
 /// The value of a formula that is the same everywhere.
 fn constant(formula: &str) -> Option<f64> {
     let parsed = Expression::parse(formula, SPACE).ok()?;
@@ -262,17 +364,6 @@ fn constant(formula: &str) -> Option<f64> {
 /// A formula with the signs of print in place of those of the keyboard.
 fn readable(formula: &str) -> String {
     formula.replace("sqrt(", "√(").replace('-', "−")
-}
-
-/// The unit behind a number that a layer sets.
-fn unit_of(sets: Sets, sound: bool) -> &'static str {
-    match sets {
-        Sets::Speed => " m/s",
-        Sets::Density => " kg/m³",
-        Sets::Attenuation => " dB/m",
-        Sets::Absorption if sound => " s⁻¹",
-        _ => "",
-    }
 }
 
 #[cfg(test)]
@@ -294,15 +385,52 @@ mod tests {
             .collect();
         assert_eq!(detectors.len(), 4);
         assert_eq!(detectors[0], "middle: pressure in Pa at (4.3904, 4.3904) m");
-        assert_eq!(detectors[3], "all: energy in J/m everywhere");
+        assert_eq!(detectors[3], "all: energy in J/m everywhere, every 8 steps");
         let preset = presets::find("snell").unwrap();
         let (file, scenario) = solver::read_scene_text(preset.text, None, &[]).unwrap();
-        let layer = ("Layer".to_owned(), "speed = 3000 m/s, box".to_owned());
+        let layer = "speed = 3000 m/s, box from (0, 0) to (1.845, 0.57) m";
+        let layer = ("Layer".to_owned(), layer.to_owned());
         assert!(rows(&file, &scenario, 1e-6).contains(&layer));
         let preset = presets::find("doppler").unwrap();
         let (file, scenario) = solver::read_scene_text(preset.text, None, &[]).unwrap();
-        let source = "sine, 245 Hz, at (4, 6) m at the start, moving with (171.5, 0) m/s";
+        let source = "sine, 245 Hz, amplitude 400000 Pa m²/s², at (4, 6) m at the start, moving with (171.5, 0) m/s";
         assert!(rows(&file, &scenario, 1e-5).contains(&("Source".to_owned(), source.to_owned())));
+    }
+
+    /// What a prediction of a sound needs: how strong a source is and which way it plays, which level is meant and over which time.
+    #[test]
+    fn sources_and_detectors_have_their_numbers() {
+        let text = "format = 1\n[grid]\nsize = [40, 30]\nspacing = 0.1\n[acoustic]\n[time]\nstep = 1e-4\nend = 0.01\n\
+                    [[source]]\nfrom = [1.0, 0.0]\nto = [1.0, 2.9]\nsignal = \"sine\"\nfrequency = 200.0\namplitude = 2.5\n\
+                    pattern = \"dipole\"\ndirection = [1.0, 0.0]\ndelay = 0.002\n\
+                    [[source]]\nat = [3.0, 1.0]\nsignal = \"ricker\"\nfrequency = 300.0\n\
+                    [[detector]]\nname = \"ear\"\nat = [2.0, 1.0]\nas = \"level\"\nover = 0.005\nevery = 4\n\
+                    [[layer]]\nsets = \"wall\"\nshape = \"slits\"\nx = 2.0\nthickness = 0.2\ncenters = [1.0, 2.0]\nopening = 0.3\n\
+                    [[layer]]\nsets = \"wall\"\nshape = \"ring\"\ncenter = [3.0, 2.0]\ninner = 0.5\nouter = 0.7\n";
+        let (file, scenario) = solver::read_scene_text(text, None, &[]).unwrap();
+        let told = rows(&file, &scenario, 1e-4);
+        let of = |name: &str| -> Vec<&str> {
+            let all = told.iter().filter(|(own, _)| own == name);
+            all.map(|(_, value)| value.as_str()).collect()
+        };
+        assert_eq!(
+            of("Source"),
+            [
+                "sine, 200 Hz, amplitude 2.5 Pa, dipole along (1, 0), 0.002 s late, from (1, 0) to (1, 2.9) m",
+                "Ricker wavelet, 300 Hz, amplitude 1 Pa m²/s², at (3, 1) m"
+            ]
+        );
+        assert_eq!(
+            of("Detector"),
+            ["ear: level in dB re 20 µPa at (2, 1) m, with a time constant of 0.005 s, every 4 steps"]
+        );
+        assert_eq!(
+            of("Layer"),
+            [
+                "wall, screen at x = 2 m, 0.2 m thick, with openings of 0.3 m at y = 1, 2 m",
+                "wall, ring of radii 0.5 to 0.7 m about (3, 2) m"
+            ]
+        );
     }
 
     /// A ball is no disk; a formula that is a number is told as one, and others in the signs of print.
@@ -316,7 +444,7 @@ mod tests {
         };
         let room = told("sabine");
         assert_eq!(room[0], "impedance = 31.3014, everywhere");
-        assert!(room[1..].iter().all(|layer| layer == "wall, ball"), "{room:?}");
+        assert_eq!(room[1], "wall, ball of radius 0.55 m about (1.3, 1.1, 0.9) m");
         let atom = told("laser-atom");
         assert_eq!(atom[0], "potential = −1/√((x − 255.875)^2 + 2), everywhere");
         assert!(atom[1].contains(", times 0.055*max(0, min(1, min(t, 897.6 − t)/179.52))*sin(0.07*t), "));

@@ -95,7 +95,8 @@ impl Graph<'_> {
         }
         let ys: Vec<f32> = self.values.iter().map(|value| to_y(value.clamp(low, high))).collect();
         let bright: Vec<[u8; 3]> = self.colors.iter().map(|c| mixed(*c, theme.text, 0.6)).collect();
-        curve(picture, rect, &ys, |x| bright[x], (unit / 9.0).max(1.4));
+        let is_wall = |x: usize| self.walls.get(x) == Some(&true) && self.values[x] == 0.0;
+        curve(picture, rect, (&ys, &is_wall), |x| bright[x], (unit / 9.0).max(1.4));
         frame(picture, rect, theme);
     }
 
@@ -206,11 +207,17 @@ fn column(picture: &mut Picture, rect: Rect, x: usize, [top, bottom]: [f32; 2], 
 }
 
 /// A line through (column, y), `thick` pixels wide: in each column it covers the heights that the curve passes from the middle to the
-/// last column to the middle to the next.
-fn curve(picture: &mut Picture, rect: Rect, ys: &[f32], color: impl Fn(usize) -> [u8; 3], thick: f32) {
-    for (x, &y) in ys.iter().enumerate() {
-        let last = f32::midpoint(y, ys[x.saturating_sub(1)]);
-        let next = f32::midpoint(y, ys[(x + 1).min(ys.len() - 1)]);
+/// last column to the middle to the next. It ends at walls, where nothing waves.
+fn curve(
+    picture: &mut Picture,
+    rect: Rect,
+    (ys, is_wall): (&[f32], &dyn Fn(usize) -> bool),
+    color: impl Fn(usize) -> [u8; 3],
+    thick: f32,
+) {
+    for (x, &y) in ys.iter().enumerate().filter(|(x, _)| !is_wall(*x)) {
+        let to = |beside: usize| f32::midpoint(y, if is_wall(beside) { y } else { ys[beside] });
+        let (last, next) = (to(x.saturating_sub(1)), to((x + 1).min(ys.len() - 1)));
         let (top, bottom) = (y.min(last).min(next) - thick / 2.0, y.max(last).max(next) + thick / 2.0);
         let clipped = [top.max(pixel(rect.y)), bottom.min(pixel(rect.y + rect.height))];
         column(picture, rect, x, clipped, color(x), 1.0);
@@ -250,6 +257,24 @@ mod tests {
         assert_eq!(medium(vec![0.0, 1.0, 0.0]).label(), "U ≤ 1.00");
     }
 
+    /// The curve of a sound ends at a wall as high as it is there, and does not fall to 0 within it.
+    #[test]
+    fn curves_end_at_walls() {
+        let theme = Theme::light();
+        let rect = Rect::new(20, 20, 200, 100);
+        let walls: Vec<bool> = (0..200).map(|x| x < 50).collect();
+        let values: Vec<f32> = walls.iter().map(|wall| if *wall { 0.0 } else { 0.5 }).collect();
+        let curve = |walls: &[bool]| {
+            let mut picture = Picture::filled(240, 140, theme.ground);
+            let ys: Vec<f32> = values.iter().map(|value| 120.0 - 100.0 * value).collect();
+            super::curve(&mut picture, rect, (&ys, &|x| walls[x]), |_| [200, 0, 0], 2.0);
+            let drawn = |x: usize| (0..140).filter(|y| picture.at(x, *y) != theme.ground).count();
+            [drawn(20 + 25), drawn(20 + 50), drawn(20 + 150)]
+        };
+        assert_eq!(curve(&walls), [0, 2, 2]);
+        assert!(curve(&[false; 200])[1] > 20);
+    }
+
     /// In a narrow picture what the medium is stands clear of what the curve is.
     #[test]
     fn the_names_of_the_medium_keep_clear_of_that_of_the_curve() {
@@ -271,7 +296,7 @@ mod tests {
                 span: [0.0, 1.0],
                 media,
                 walls: &[],
-                sign: "p / Pa",
+                sign: "p (Pa)",
                 along: "x",
                 hues,
             };
@@ -284,7 +309,7 @@ mod tests {
             let places = columns.flat_map(|x| (0..rect.y).map(move |y| (x, y)));
             places.filter(|(x, y)| with.at(*x, *y) != without.at(*x, *y)).count()
         };
-        let title = rect.x + ceil(theme.label(unit).width("p / Pa"));
+        let title = rect.x + ceil(theme.label(unit).width("p (Pa)"));
         assert_eq!(differ(false, 0..title + 6), 0);
         assert!(differ(false, title + 6..320) > 100);
         // Beside a strip of hues as well, whose right end has a name.

@@ -40,7 +40,7 @@ impl Painter {
         let levels = self.keeper.levels(&shown, seconds);
         // Silence has an axis all the same.
         let spanned = levels.spread(self.map.kind);
-        let mut values = resample(&shown.value, image.size[0], &x, &y);
+        let mut values = resample(&shown.value, image.size[0], (&x, &y), &self.walls);
         let table = self.map.table();
         if phases {
             // The cubic may swing below 0 beside steep flanks; a density cannot.
@@ -52,8 +52,8 @@ impl Painter {
             vec![PLAIN; values.len()]
         } else if phases {
             let (re, im) = parts(image);
-            let re = resample(&re, image.size[0], &x, &y);
-            let im = resample(&im, image.size[0], &x, &y);
+            let re = resample(&re, image.size[0], (&x, &y), &[]);
+            let im = resample(&im, image.size[0], (&x, &y), &[]);
             let hue = |(re, im): (&f32, &f32)| table[direction_entry(*re, *im)];
             re.iter().zip(&im).map(hue).collect()
         } else {
@@ -144,7 +144,8 @@ impl Painter {
     /// What theory says of the graph, dashed, with its labels.
     fn theory(&mut self, scenario: &Scenario, quantity: Quantity, t: f64, (range, span): ([f32; 2], [f64; 2])) {
         let (field, words) = (self.field, (self.unit, self.theme));
-        let drawn = scenario.theories().iter().filter_map(|theory| {
+        let theories = self.claims.theories_of(scenario.theories());
+        let drawn = theories.iter().filter_map(|theory| {
             let value = theory.over_cut(0, quantity, 0.0, t)?;
             let column = |x: usize| {
                 let part = (index(x) + 0.5) / index(field.width);
@@ -164,10 +165,7 @@ impl Painter {
         if self.look.quantity == Quantity::Momentum {
             return "k".to_owned();
         }
-        match self.units.length.name {
-            "" => "x".to_owned(),
-            name => format!("x / {name}"),
-        }
+        self.units.length.after("x")
     }
 
     /// A strip of hues with its phases, in the middle above a graph, where it has room beside the `title` of so many pixels at its left.

@@ -7,15 +7,9 @@ use super::theme::Theme;
 use crate::grid::Grid;
 use crate::physics::Source;
 use crate::physics::source::Place;
-use crate::space::{Mode, Stage, Vec3, dot, scaled, sum};
-
-/// Most transducers that are marked.
-pub const MOST: usize = 512;
-
-/// Of transducers, those that are marked: all, or every second, third, … of many.
-pub fn some(sites: &[usize]) -> impl Iterator<Item = usize> {
-    sites.iter().copied().step_by(sites.len().div_ceil(MOST).max(1))
-}
+use crate::space::Stage;
+pub use crate::space::marks::some;
+use crate::space::marks::{self, Mark};
 
 /// Whether the nearest plane of 3D to a place from one end to another, along z, is this one; `spacing` from plane to plane.
 pub fn is_in(plane: f64, [one, other]: [f64; 2], spacing: f64) -> bool {
@@ -72,73 +66,36 @@ pub fn transducers(
     }
 }
 
-/// Pieces of a line that may be bent or hidden in part.
-const PIECES: u32 = 32;
-
 /// Draws where sources stand at time t, and the transducers of a mirror, by flat index, in a picture with depth. `place` gives pixels for lengths where these are seen.
 pub fn in_depth(
     picture: &mut Picture,
     field: Rect,
-    ((sources, t), sites, grid): ((&[Source], f64), &[usize], &Grid),
+    marked: ((&[Source], f64), &[usize], &Grid),
     place: impl Fn([f64; 3]) -> Option<[f32; 2]>,
     (unit, theme): (f32, &Theme),
 ) {
-    for source in sources {
-        let now = |at: [f64; 3]| source.moved(at, t, grid);
-        match &source.place {
-            Place::Points(elements) => {
-                for at in elements.iter().filter_map(|element| place(now(element.at))) {
-                    disc(picture, field, at, 0.4 * unit, theme);
-                }
-            }
-            Place::Line { from, to } => {
-                let [from, to] = [now(*from), now(*to)];
-                let along = |n: u32| {
-                    let part = f64::from(n) / f64::from(PIECES);
-                    place(std::array::from_fn(|axis| from[axis] + part * (to[axis] - from[axis])))
-                };
-                let room = [field.x, field.y, field.width, field.height].map(pixel);
-                let pieces = (0..PIECES).filter_map(|n| clipped(room, [along(n)?, along(n + 1)?]));
-                let pieces: Vec<[[f32; 2]; 2]> = pieces.collect();
+    let room = [field.x, field.y, field.width, field.height].map(pixel);
+    for mark in marks::in_depth(marked, place) {
+        match mark {
+            Mark::Source(at) => disc(picture, field, at, 0.4 * unit, theme),
+            Mark::Line(parts) => {
+                let pieces = parts.iter().flat_map(|part| part.windows(2));
+                let pieces: Vec<[[f32; 2]; 2]> = pieces.filter_map(|ends| clipped(room, [ends[0], ends[1]])).collect();
                 for (color, thick) in [(theme.ground, unit / 3.0), (theme.text, unit / 6.0)] {
                     for [from, to] in &pieces {
                         line(picture, (*from).into(), (*to).into(), color, thick, 1.0);
                     }
                 }
             }
-            Place::Disk { .. } => {}
+            Mark::Transducer(at) => disc(picture, field, at, 0.28 * unit, theme),
         }
-    }
-    let lengths = |n: usize| super::look::index(n) * grid.spacing();
-    for at in some(sites).filter_map(|site| place(grid.site(site).map(lengths))) {
-        disc(picture, field, at, 0.28 * unit, theme);
     }
 }
 
 /// Where a length of a box stands in the picture; of slices only what stands in one of them and is not behind another.
 pub fn place_in_box(stage: &Stage, field: Rect, at: [f64; 3]) -> Option<[f32; 2]> {
-    let world = stage.shape.world(at);
-    let world = match stage.mode {
-        Mode::Volume => world,
-        Mode::Slices => on_slices(stage, world)?,
-    };
-    let [x, y] = stage.camera.project(world)?;
+    let [x, y] = marks::place_in_box(stage, at)?;
     Some([pixel(field.x) + x, pixel(field.y) + y])
-}
-
-/// A place of the world on the slice whose sites are nearest to it, if there is one and it is seen.
-#[expect(clippy::cast_possible_truncation, reason = "half a site, in the world")]
-fn on_slices(stage: &Stage, world: Vec3) -> Option<Vec3> {
-    // Rounding in single precision of a picture a few units away.
-    const ROUNDING: f32 = 1e-4;
-    let half = (0.5 * stage.shape.spacing / stage.shape.unit()) as f32 + ROUNDING;
-    let is_near = |axis: usize| (world[axis] - stage.slices[axis]).abs() <= half;
-    let on: Vec3 = std::array::from_fn(|axis| if is_near(axis) { stage.slices[axis] } else { world[axis] });
-    let away = |at: Vec3| sum(at, scaled(stage.camera.eye, -1.0));
-    let distance = |at: Vec3| dot(away(at), away(at)).sqrt();
-    let first = stage.slice(crate::space::unit(away(on)));
-    let hidden = first.is_some_and(|(_, met)| distance(met) < distance(on) - 10.0 * ROUNDING);
-    ((0..3).any(is_near) && !hidden).then_some(on)
 }
 
 /// Draws the transducers of a mirror on the axis of a graph; `x_of` gives columns for sites.

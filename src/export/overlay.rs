@@ -59,6 +59,9 @@ impl Margins {
     }
 }
 
+/// How much of what is below a scale bar its ground covers.
+const SCALE_GROUND: f32 = 0.6;
+
 /// What the legend says.
 #[derive(Clone, Debug)]
 pub struct Legend<'a> {
@@ -66,6 +69,8 @@ pub struct Legend<'a> {
     pub title: &'a str,
     /// The time, in `time_unit`.
     pub time: f64,
+    /// Which plane of a box is shown, e.g. `z = 1.2 m`; empty for all else.
+    pub plane: String,
     /// Decimals of the clock, the same in the whole film.
     pub decimals: usize,
     /// The sign of what is shown.
@@ -84,7 +89,7 @@ pub struct Legend<'a> {
     pub time_unit: String,
 }
 
-/// The sign of a quantity, as papers write it.
+/// The sign of a quantity with its unit: p (Pa).
 pub fn sign(quantity: Quantity, equation: Equation) -> &'static str {
     signs(quantity, equation).0
 }
@@ -96,20 +101,20 @@ pub fn sign_of_difference(quantity: Quantity, equation: Equation) -> &'static st
 
 fn signs(quantity: Quantity, equation: Equation) -> (&'static str, &'static str) {
     match quantity {
-        Quantity::Energy if equation == Equation::Acoustic => ("energy / (J/m³)", "Δ energy / (J/m³)"),
-        Quantity::Peak if equation == Equation::Acoustic => ("peak / Pa", "Δ peak / Pa"),
+        Quantity::Energy if equation == Equation::Acoustic => ("energy (J/m³)", "Δ energy (J/m³)"),
+        Quantity::Peak if equation == Equation::Acoustic => ("peak (Pa)", "Δ peak (Pa)"),
         Quantity::Density => ("|ψ|²", "Δ|ψ|²"),
         Quantity::Phase => ("arg ψ", "|Δψ|"),
         Quantity::Real => ("Re ψ", "Δ Re ψ"),
         Quantity::Imaginary => ("Im ψ", "Δ Im ψ"),
-        Quantity::Pressure => ("p / Pa", "Δp / Pa"),
+        Quantity::Pressure => ("p (Pa)", "Δp (Pa)"),
         Quantity::Energy => ("energy", "Δ energy"),
         Quantity::Peak => ("peak |ψ|²", "Δ peak |ψ|²"),
         Quantity::Momentum => ("|ψ(k)|²", "Δ|ψ(k)|²"),
-        Quantity::Rms => ("p rms / Pa", "Δp rms / Pa"),
-        Quantity::Level => ("L / dB", "ΔL / dB"),
-        Quantity::Velocity => ("|v| / (m/s)", "Δ|v| / (m/s)"),
-        Quantity::Intensity => ("|I| / (W/m²)", "Δ|I| / (W/m²)"),
+        Quantity::Rms => ("p rms (Pa)", "Δp rms (Pa)"),
+        Quantity::Level => ("L (dB)", "ΔL (dB)"),
+        Quantity::Velocity => ("|v| (m/s)", "Δ|v| (m/s)"),
+        Quantity::Intensity => ("|I| (W/m²)", "Δ|I| (W/m²)"),
     }
 }
 
@@ -156,9 +161,14 @@ impl Legend<'_> {
         self.colors(picture, field, unit, theme);
     }
 
-    /// The time, in words.
+    /// The time, in words, behind the plane of a box.
     pub(super) fn clock(&self) -> String {
-        format!("t = {}{}", number(self.time, self.decimals), self.time_unit)
+        let time = format!("t = {}{}", number(self.time, self.decimals), self.time_unit);
+        if self.plane.is_empty() {
+            time
+        } else {
+            format!("{}, {time}", self.plane)
+        }
     }
 
     /// Title on the left, clock on the right, on a base line above a field; a title that is too long is cut.
@@ -244,7 +254,8 @@ impl Legend<'_> {
         let Some((label, width, ground)) = self.scale(field, unit, theme) else {
             return;
         };
-        picture.fill(ground, theme.ground, 0.72);
+        // What lies below is seen through it: words and bar have a rim to be read on.
+        picture.fill(ground, theme.ground, SCALE_GROUND);
         let middle = pixel(ground.x) + pixel(ground.width) / 2.0;
         let bar = Rect {
             x: floor(middle - width / 2.0),
@@ -252,12 +263,21 @@ impl Legend<'_> {
             width: ceil(width),
             height: ceil(unit * 0.14),
         };
+        let rim = ceil(unit * 0.08);
+        let around = Rect {
+            x: bar.x.saturating_sub(rim),
+            y: bar.y.saturating_sub(rim),
+            width: bar.width + 2 * rim,
+            height: bar.height + 2 * rim,
+        };
+        picture.fill(around, theme.ground, 1.0);
         picture.fill(bar, theme.text, 1.0);
         let text = super::text::Style {
             color: theme.text,
             ..theme.label(unit * 0.85)
         };
-        text.draw(picture, middle, pixel(ground.y) + unit * 0.98, Align::Center, &label);
+        let at = (middle, pixel(ground.y) + unit * 0.98);
+        text.draw_rimmed(picture, at, Align::Center, &label, theme.ground);
     }
 }
 

@@ -16,6 +16,7 @@ use crate::colormap::{self, Colormap, Kind, Levels};
 use crate::engine::maps::wave_number;
 use crate::engine::trajectories::ShownPath;
 use crate::engine::{Engine, EngineError, RangeKeeper, shown_quantity};
+use crate::grid::Edge;
 use crate::physics::Equation;
 use crate::scene::Scenario;
 use crate::scene::scenario::{Claims, Orbit, Quantity, ViewMode};
@@ -71,6 +72,8 @@ pub struct Painter {
     pub(super) request: ImageRequest,
     pub(super) keeper: RangeKeeper,
     pub(super) shade: Option<Shade>,
+    /// Texels that are rigid walls, which sound is not interpolated across; empty where there are none.
+    pub(super) walls: Vec<bool>,
     pub(super) space: Option<Space>,
     /// Whether the picture is a relief.
     pub(super) relief: bool,
@@ -92,7 +95,7 @@ pub struct Painter {
     pub(super) transducers: Arc<[usize]>,
     /// Ends a long picture if it is cancelled.
     pub(super) progress: Progress,
-    /// Which predictions are made of the scene; the others are not judged on its last card.
+    /// Which notes, theories and predictions are of the scene: the others are not shown, and not judged on its last card.
     pub(super) claims: Claims,
 }
 
@@ -163,6 +166,11 @@ impl Painter {
         let decimals = clock_decimals((time_step * units.time.per).abs());
         Ok(Self {
             keeper: RangeKeeper::new(look.range),
+            walls: if momenta || space.is_some() {
+                Vec::new()
+            } else {
+                super::plane::rigid(&scenario, &request)
+            },
             look: look.clone(),
             map,
             theme,
@@ -187,7 +195,7 @@ impl Painter {
         })
     }
 
-    /// The same with what is known of the predictions of the scene: those that are made of another one are not judged on its last card.
+    /// The same with what is known of the notes, theories and predictions of the scene: those that are of another one are not shown, and not judged on its last card. The picture keeps its room for notes.
     #[must_use]
     pub fn with_claims(self, claims: Claims) -> Self {
         Self { claims, ..self }
@@ -258,6 +266,9 @@ impl Painter {
             if self.shade.is_some() || (self.space.is_none() && !self.relief && !momenta && present.grid().rank() > 1) {
                 self.shade = Shade::new(&present, &self.request, size);
             }
+            if self.space.is_none() && !momenta {
+                self.walls = super::plane::rigid(&present, &self.request);
+            }
             if self.space.is_some() {
                 self.space = Space::new(&present, &self.look, size[0].max(size[1]), self.units.length);
             }
@@ -315,7 +326,7 @@ impl Painter {
         let (field, unit, theme) = (self.field, self.unit, self.theme);
         let levels = self.keeper.levels(image, seconds);
         let covered = image.size.map(|texels| texels * image.reduction.max(1));
-        let image = &super::relief::refined(image, field);
+        let image = &super::relief::refined(image, field, &self.walls);
         let scenario = Arc::clone(&self.scenario);
         let walls = if self.look.quantity == Quantity::Momentum {
             Vec::new()
@@ -390,7 +401,8 @@ impl Painter {
     /// The note of time t, `lift` units of text above the lower edge: over a plane above the scale bar; in space at the upper edge. What it points at is drawn where the picture shows places.
     pub(super) fn note(&mut self, t: f64, lift: f32) {
         let scenario = Arc::clone(&self.scenario);
-        let Some(note) = Note::of_time(scenario.notes(), t) else {
+        let notes = self.claims.notes_of(scenario.notes());
+        let Some(note) = Note::of_time(&notes, t) else {
             return;
         };
         let shows_places = self.space.is_none() && !self.relief && self.look.quantity != Quantity::Momentum;
@@ -444,6 +456,17 @@ impl Painter {
         }
     }
 
+    /// Where a plane of a box stands, in words; empty for all else, also for momenta.
+    fn plane(&self) -> String {
+        let grid = self.scenario.grid();
+        if grid.rank() != 3 || self.space.is_some() || self.look.quantity == Quantity::Momentum {
+            return String::new();
+        }
+        let length = self.units.length;
+        let at = super::overlay::plain(index(self.request.z) * grid.spacing() * length.per);
+        format!("z = {at}{}", length.suffix())
+    }
+
     pub(super) fn legend<'a>(&self, scenario: &'a Scenario, levels: Levels, clock: &Clock) -> Legend<'a> {
         let grid = self.scenario.grid();
         let sites = index(self.request.x.len());
@@ -455,6 +478,7 @@ impl Painter {
         Legend {
             title: scenario.title(),
             time: clock.time * self.units.time.per,
+            plane: self.plane(),
             decimals: self.decimals,
             sign: self.sign(self.look.quantity),
             map: self.map,
@@ -478,9 +502,17 @@ impl Painter {
         } else {
             self.field.height
         };
+        let grid = self.scenario.grid();
+        // The pressure is 0 one spacing outside of soft edges, where they are seen.
+        let is_pressure = image.quantity == Some(Quantity::Pressure) && image.reduction <= 1;
+        let soft = |axis: usize, seen: &Range<usize>| {
+            let is_soft = is_pressure && grid.edges()[axis] == Edge::Soft;
+            [is_soft && seen.start == 0, is_soft && seen.end == grid.size()[axis]]
+        };
+        let (across, up) = (&self.request.x, &self.request.y);
         (
-            Axis::new(image.size[0], extent(self.request.x.len()), self.field.width),
-            Axis::new(image.size[1], extent(self.request.y.len()), rows),
+            Axis::between(image.size[0], extent(across.len()), self.field.width, soft(0, across)),
+            Axis::between(image.size[1], extent(up.len()), rows, soft(1, up)),
         )
     }
 }

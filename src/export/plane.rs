@@ -5,13 +5,16 @@ use super::marks;
 use super::paint::Painter;
 use super::picture::Rect;
 use super::pixels::{Entries, Hues};
-use super::resample::Wide;
+use super::resample::{Walls, Wide};
 use super::shade::Shade;
 use super::theory::Labelled;
 use crate::backend::simd::Level;
 use crate::colormap::{Kind, Levels, shades};
+use crate::physics::{Equation, Sets};
+use crate::scene::Scenario;
 use crate::scene::scenario::{Flow, Quantity};
-use crate::solver::{Clock, FieldImage};
+use crate::solver::{Clock, FieldImage, ImageRequest};
+use crate::space::SteppedMedium;
 use rayon::prelude::*;
 use std::f32::consts::{FRAC_PI_2, PI};
 use std::sync::Arc;
@@ -98,7 +101,8 @@ impl Painter {
     fn outlines(&mut self, t: f64, scale: Option<Rect>) {
         let (field, words) = (self.field, (self.unit, self.theme));
         let scenario = Arc::clone(&self.scenario);
-        let drawn = scenario.theories().iter().filter_map(|theory| {
+        let theories = self.claims.theories_of(scenario.theories());
+        let drawn = theories.iter().filter_map(|theory| {
             let points = theory.outline(t)?.into_iter().map(|at| self.place(at));
             Some((points.collect(), theory.label.as_str()))
         });
@@ -112,11 +116,16 @@ impl Painter {
         let (width, axes, gamma) = (image.size[0], (&x, &y), self.look.gamma);
         let mut room = std::mem::take(&mut self.room);
         let [of_values, of_re, of_im] = &mut room.wide;
-        let values = Wide::new(&image.value, width, axes, of_values);
+        let walls = Walls::new(&self.walls, width, &x);
+        let walls = walls.as_ref();
+        let values = Wide::new(&image.value, width, axes, walls, of_values);
         if image.quantity == Some(Quantity::Phase) {
             let [re, im] = &mut room.parts;
             parts_into(image, re, im);
-            let (re, im) = (Wide::new(re, width, axes, of_re), Wide::new(im, width, axes, of_im));
+            let (re, im) = (
+                Wide::new(re, width, axes, walls, of_re),
+                Wide::new(im, width, axes, walls, of_im),
+            );
             let known = room.shades.take().filter(|(map, _)| *map == self.map.id);
             let (_, shades) = room
                 .shades
@@ -177,6 +186,29 @@ impl Painter {
         let drives = self.scenario.medium().drives();
         drives.iter().map(|drive| drive.eval(&[time])).collect()
     }
+}
+
+/// Which texels of a picture of sound are rigid walls, x fastest: every site of theirs is one. Empty where there are none, and for ψ, which goes to 0 at a wall.
+pub(super) fn rigid(scenario: &Scenario, request: &ImageRequest) -> Vec<bool> {
+    if scenario.model().equation() != Equation::Acoustic || !scenario.medium().has(Sets::Wall) {
+        return Vec::new();
+    }
+    let (reduction, stepped) = (request.reduction(), SteppedMedium::new(scenario));
+    let width = request.x.len().div_ceil(reduction);
+    let mut walls = vec![true; width * request.y.len().div_ceil(reduction)];
+    walls.par_chunks_mut(width.max(1)).enumerate().for_each_init(
+        || vec![false; request.x.len()],
+        |row, (texels, out)| {
+            let first = request.y.start + texels * reduction;
+            for j in first..(first + reduction).min(request.y.end) {
+                stepped.wall_row([j, request.z], request.x.clone(), row);
+                for (i, wall) in row.iter().enumerate() {
+                    out[i / reduction] &= *wall;
+                }
+            }
+        },
+    );
+    walls
 }
 
 /// What pictures of a plane are worked out in, kept from one to the next.
@@ -253,6 +285,30 @@ fn sine(x: f32) -> f32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Texels are walls where all of their sites are; a painter of ψ, which is 0 at walls, has none.
+    #[test]
+    fn walls_of_sound_are_known_to_the_picture() {
+        let painted = |equation: &str, begins: &str, size: usize| {
+            let text = format!(
+                "format = 1\n[grid]\nsize = [40, 20]\nspacing = 0.1\n[{equation}]\n[time]\nend = 0.001\n\
+                 [[{begins}]]\ncenter = [3.0, 1.0]\nwidth = 0.3\n\
+                 [[layer]]\nsets = \"wall\"\nshape = \"box\"\nmin = [1.0, 0.0]\nmax = [1.25, 1.9]\n"
+            );
+            let (_, scenario) = crate::solver::read_scene_text(&text, None, &[]).unwrap();
+            let request = ImageRequest::new(Quantity::Pressure, [0..40, 0..20], 0, [size; 2]);
+            rigid(&scenario, &request)
+        };
+        let columns = |walls: &[bool], width: usize| -> Vec<usize> {
+            let row = walls.iter().take(width).enumerate();
+            row.filter(|(_, wall)| **wall).map(|(x, _)| x).collect()
+        };
+        let fine = painted("acoustic", "pulse", 40);
+        assert_eq!((fine.len(), columns(&fine, 40)), (800, vec![10, 11, 12]));
+        let coarse = painted("acoustic", "pulse", 20);
+        assert_eq!((coarse.len(), columns(&coarse, 20)), (200, vec![5]));
+        assert!(painted("quantum", "packet", 40).is_empty());
+    }
 
     #[test]
     fn directions_are_those_of_the_library() {

@@ -1,6 +1,6 @@
 //! A scene of two dimensions as a relief: the triangles of [`crate::space::relief`], filled without graphics hardware.
 
-use super::overlay::{floor, pixel, plain};
+use super::overlay::{pixel, plain};
 use super::picture::{Picture, Rect};
 use super::plane::parts;
 use super::resample::{Axis, resample};
@@ -13,7 +13,7 @@ use crate::engine::maps::wave_number;
 use crate::scene::Scenario;
 use crate::scene::scenario::{Orbit, Quantity};
 use crate::solver::FieldImage;
-use crate::space::relief::{Paint, Projection, Surface, height_of, surface};
+use crate::space::relief::{Paint, Projection, Surface, surface};
 
 /// Samples a pixel, along each axis: the sides of the surface are smooth.
 const FINE: usize = 2;
@@ -30,8 +30,8 @@ const QUAD: usize = 3;
 const MOST_QUADS: usize = 720;
 const MOST_A_TEXEL: usize = 12;
 
-/// The picture at so many texels that triangles between them leave no teeth on crests: the cubic through its own (see [`Axis`]).
-pub fn refined(image: &FieldImage, field: Rect) -> FieldImage {
+/// The picture at so many texels that triangles between them leave no teeth on crests: the cubic through its own (see [`Axis`]), on each side of rigid `walls` (one a texel; empty where there are none).
+pub fn refined(image: &FieldImage, field: Rect, walls: &[bool]) -> FieldImage {
     let [nx, ny] = image.size;
     let longer = nx.max(ny).max(1);
     let wanted = (field.width.max(field.height) / QUAD)
@@ -43,7 +43,7 @@ pub fn refined(image: &FieldImage, field: Rect) -> FieldImage {
     let size = [nx, ny].map(|n| (n * wanted).div_ceil(longer));
     #[expect(clippy::cast_precision_loss, reason = "numbers of texels")]
     let [x, y] = [0, 1].map(|axis| Axis::new(image.size[axis], image.size[axis] as f64, size[axis]));
-    let mut value = resample(&image.value, nx, &x, &y);
+    let mut value = resample(&image.value, nx, (&x, &y), walls);
     if image.value.iter().all(|value| *value >= 0.0) {
         // Beside steep flanks the cubic swings below zero.
         for value in &mut value {
@@ -53,7 +53,7 @@ pub fn refined(image: &FieldImage, field: Rect) -> FieldImage {
     let mut phase = Vec::new();
     if !image.phase.is_empty() {
         let (re, im) = parts(image);
-        let (re, im) = (resample(&re, nx, &x, &y), resample(&im, nx, &x, &y));
+        let (re, im) = (resample(&re, nx, (&x, &y), walls), resample(&im, nx, (&x, &y), walls));
         phase = re.iter().zip(&im).map(|(re, im)| im.atan2(*re)).collect();
     }
     FieldImage {
@@ -93,17 +93,9 @@ pub(super) fn standing(
     (image, sites, orbit): (&FieldImage, [usize; 2], &Orbit),
     levels: Levels,
 ) -> impl Fn([f64; 2]) -> [f32; 2] {
-    let projection = projection(rect, image, orbit);
+    let standing = crate::space::relief::standing(projection(rect, image, orbit), (image, sites), levels);
     move |at| {
-        #[expect(
-            clippy::cast_precision_loss,
-            clippy::cast_possible_truncation,
-            reason = "numbers of sites and texels"
-        )]
-        let texels: [f32; 2] = std::array::from_fn(|n| (at[n] / sites[n].max(1) as f64 * image.size[n] as f64) as f32);
-        let [i, j] = [0, 1].map(|n| floor(texels[n]).min(image.size[n].saturating_sub(1)));
-        let value = image.value.get(i + image.size[0] * j).copied().unwrap_or(0.0);
-        let [x, y] = projection.point(texels, height_of(value, levels));
+        let [x, y] = standing(at);
         [pixel(rect.x) + x, pixel(rect.y) + y]
     }
 }
@@ -117,6 +109,7 @@ pub fn axes(
 ) {
     let projection = projection(rect, image, orbit);
     let grid = scenario.grid();
+    let mut axes = Vec::new();
     let momenta = image.quantity == Some(Quantity::Momentum);
     for axis in 0..2 {
         let end = |site: f64| {
@@ -132,21 +125,66 @@ pub fn axes(
         #[expect(clippy::cast_precision_loss, reason = "numbers of sites")]
         let last = grid.size()[axis].saturating_sub(1) as f64;
         let name = ["x", "y"][axis];
-        let title = match length.name {
-            _ if momenta => format!("k{name}"),
-            "" => name.to_owned(),
-            unit_name => format!("{name} / {unit_name}"),
+        let title = if momenta {
+            format!("k{name}")
+        } else {
+            length.after(name)
         };
-        let words = [(end(0.0), 0.85), (end(last), 0.85), (title, 0.95)];
-        // Words whose place is not shown are left out.
-        let places = projection.labels(axis, 1.4 * unit).into_iter().zip(words);
-        for (at, (text, size)) in places.filter(|(at, _)| is_in(rect, *at)) {
-            let style = theme.label(size * unit);
-            let (x, y) = (pixel(rect.x) + at[0], pixel(rect.y) + at[1] + 0.3 * unit);
-            // A wave that is negative hangs down before the ground: words are nearer, and have a rim to be read on.
-            style.draw_rimmed(picture, (x, y), Align::Center, &text, theme.ground);
-        }
+        axes.push(([end(0.0), end(last)], title));
     }
+    for (at, size, text) in placed(rect, &projection, &axes, (unit, theme)) {
+        // A wave that is negative hangs down before the ground: words are nearer, and have a rim to be read on.
+        let style = theme.label(size * unit);
+        style.draw_rimmed(picture, at, Align::Center, &text, theme.ground);
+    }
+}
+
+/// Where words stand in a picture: the middle of their base line, their size in units of text, the words.
+type Placed = ((f32, f32), f32, String);
+
+/// The ends of both axes and their titles, apart from each other; what has no room, or a place that is not shown, is left out. Beside a short edge the
+/// title has no room between the numbers, and stands farther out.
+fn placed(
+    rect: Rect,
+    projection: &Projection,
+    axes: &[([String; 2], String)],
+    (unit, theme): (f32, &Theme),
+) -> Vec<Placed> {
+    let base = |at: [f32; 2]| (pixel(rect.x) + at[0], pixel(rect.y) + at[1] + 0.3 * unit);
+    let own = |at: [f32; 2], size: f32, text: &str| plate(base(at), theme.label(size * unit).width(text), size * unit);
+    let mut taken: Vec<[f32; 4]> = Vec::new();
+    let mut words = Vec::new();
+    let ends = axes.iter().enumerate().flat_map(|(axis, (ends, _))| {
+        let places = projection.labels(axis, GAP * unit);
+        ends.iter().zip(places).map(|(text, at)| (text, 0.85, vec![at]))
+    });
+    let titles = axes.iter().enumerate().map(|(axis, (_, title))| {
+        let places = [GAP, 2.0, 2.6, 3.2, 4.0, 5.0].map(|gap| projection.labels(axis, gap * unit)[2]);
+        (title, 0.95, places.to_vec())
+    });
+    for (text, size, places) in ends.chain(titles) {
+        let is_free = |at: &[f32; 2]| taken.iter().all(|other| is_apart(own(*at, size, text), *other));
+        let Some(at) = places.into_iter().filter(|at| is_in(rect, *at)).find(is_free) else {
+            continue;
+        };
+        taken.push(own(at, size, text));
+        words.push((base(at), size, text.clone()));
+    }
+    words
+}
+
+/// Units of text from an edge of the ground to the middle of its numbers.
+const GAP: f32 = 1.4;
+
+/// What words of a width and a size cover that stand amid a place on a base line: x, y, width, height.
+fn plate((x, y): (f32, f32), width: f32, size: f32) -> [f32; 4] {
+    let rim = 0.15 * size;
+    [x - 0.5 * width - rim, y - 0.8 * size, width + 2.0 * rim, 1.05 * size]
+}
+
+/// Whether two plates do not touch.
+fn is_apart(a: [f32; 4], b: [f32; 4]) -> bool {
+    (0..2).any(|axis| a[axis] + a[axis + 2] <= b[axis] || b[axis] + b[axis + 2] <= a[axis])
 }
 
 /// Fills the triangles, each over those before it; colours run evenly between the corners.
@@ -210,6 +248,7 @@ fn fill(picture: &mut Picture, rect: Rect, surface: &Surface) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::export::overlay::floor;
 
     /// Beside the letters of an axis nothing is laid over what they stand on.
     #[test]
@@ -244,5 +283,27 @@ mod tests {
             picture.rgb.chunks(3).any(|pixel| pixel[2] > 200),
             "letters have a light rim"
         );
+    }
+
+    /// A narrow channel: the short edge has no room for its name between its numbers, and it stands farther out.
+    #[test]
+    fn words_of_axes_stand_apart() {
+        let (orbit, theme) = (Orbit::default(), Theme::light());
+        let rect = Rect::new(0, 0, 1060, 850);
+        let axes = [("0.39", "x (mm)"), ("3.99", "y (mm)")]
+            .map(|(end, title)| (["0", end].map(str::to_owned), title.to_owned()));
+        for (size, unit) in [([16, 160], 30.0), ([160, 160], 30.0), ([160, 16], 20.0)] {
+            let projection = Projection::new(&orbit, size, [[0.0; 2], [1060.0, 850.0]]);
+            let words = placed(rect, &projection, &axes, (unit, theme));
+            let titles: Vec<&str> = words.iter().map(|(.., text)| text.as_str()).collect();
+            assert!(titles.contains(&"x (mm)") && titles.contains(&"y (mm)"), "{titles:?}");
+            let plates: Vec<[f32; 4]> = words
+                .iter()
+                .map(|(at, size, text)| plate(*at, theme.label(size * unit).width(text), size * unit))
+                .collect();
+            for (n, one) in plates.iter().enumerate() {
+                assert!(plates[..n].iter().all(|other| is_apart(*one, *other)), "{words:?}");
+            }
+        }
     }
 }

@@ -190,10 +190,7 @@ impl Space {
             let Some(middle) = Some(scale.middle).filter(|at| is_seen(*at)).or_else(amid) else {
                 continue;
             };
-            let title = match self.length.name {
-                "" => AXES[scale.axis].to_owned(),
-                name => format!("{} / {name}", AXES[scale.axis]),
-            };
+            let title = self.length.after(AXES[scale.axis]);
             let style = theme.label(unit * 0.95);
             let width = style.width(&title);
             let [x, y] = beside(middle, width, 0.95 * unit, 0.9 * unit + widest);

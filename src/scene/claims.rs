@@ -2,7 +2,8 @@
 
 use super::SceneFile;
 use super::file::{DrawnFile, SolverFile, ViewFile};
-use super::scenario::{Claims, TimeSpec};
+use super::scenario::{Claims, TimeSpec, held};
+use super::theory::{Note, Theory};
 
 impl Claims {
     /// What a scene says of itself as it is `now`, of all that it said `then`, before it was changed: what was written since is said of the scene as it is now, and what was there holds while the physics, and the detector that it is about, are the same.
@@ -27,6 +28,18 @@ impl Claims {
             theories: theories.collect(),
             expectations: expectations.collect(),
         }
+    }
+
+    /// Those of the notes of the scene that hold.
+    #[must_use]
+    pub fn notes_of(&self, notes: &[Note]) -> Vec<Note> {
+        held(notes, &self.notes)
+    }
+
+    /// Those of the theories of the scene that hold.
+    #[must_use]
+    pub fn theories_of(&self, theories: &[Theory]) -> Vec<Theory> {
+        held(theories, &self.theories)
     }
 
     /// Whether a prediction holds; what nothing is known of does.

@@ -100,7 +100,7 @@ pub fn outline(shape: &Shape, camera: &Camera, axis: usize, at: f32) -> Option<[
 }
 
 /// One scale an axis, along an edge of the silhouette: x and y below, z at the left. Lengths are multiplied by `per`; ticks stand at least
-/// `gap` pixels apart.
+/// `gap` pixels apart, and closer where only one would be there.
 pub fn scales(shape: &Shape, camera: &Camera, per: f64, gap: f32) -> Vec<AxisScale> {
     let Some(center) = camera.project([0.0; 3]) else {
         return Vec::new();
@@ -146,21 +146,27 @@ fn scale(shape: &Shape, camera: &Camera, edge: &Edge, center: [f32; 2], per: f64
     }
     let span = shape.sites[axis] as f64 * shape.spacing * per;
     let low = -0.5 * shape.spacing * per;
-    let step = round_up(span * f64::from(gap / length));
-    let mut ticks = Vec::new();
-    let mut n = (low / step).ceil();
-    while n * step <= low + span {
-        let mut point = ends[0];
-        point[axis] = shape.along(axis, n * step / per);
-        if let Some(at) = camera.project(point) {
-            // Where two scales meet at a corner their numbers would stand on each other.
-            let free = |end: [f32; 2]| (at[0] - end[0]).hypot(at[1] - end[1]) > 0.3 * gap;
-            if free(from) && free(to) {
-                ticks.push((at, n * step));
+    let ticks_of = |step: f64| {
+        let mut ticks = Vec::new();
+        let mut n = (low / step).ceil();
+        while n * step <= low + span {
+            let mut point = ends[0];
+            point[axis] = shape.along(axis, n * step / per);
+            if let Some(at) = camera.project(point) {
+                // Where two scales meet at a corner their numbers would stand on each other.
+                let free = |end: [f32; 2]| (at[0] - end[0]).hypot(at[1] - end[1]) > 0.3 * gap;
+                if free(from) && free(to) {
+                    ticks.push((at, n * step));
+                }
             }
+            n += 1.0;
         }
-        n += 1.0;
-    }
+        ticks
+    };
+    // One number is no scale: two stand closer together.
+    let closer = [1.0, 0.6, 0.4].map(|part| round_up(span * f64::from(part * gap / length)));
+    let ticks = closer.into_iter().map(ticks_of).find(|ticks| ticks.len() >= 2);
+    let ticks = ticks.unwrap_or_else(|| ticks_of(closer[0]));
     Some(AxisScale {
         axis,
         outward,
@@ -202,6 +208,12 @@ mod tests {
             assert!(scale.ticks.iter().all(|(_, value)| (-0.1..3.4).contains(value)));
             let from_center = [scale.middle[0] - 450.0, scale.middle[1] - 350.0];
             assert!(from_center[0] * scale.outward[0] + from_center[1] * scale.outward[1] > 0.0);
+        }
+        // A short axis has two numbers as well.
+        let flat = Shape::of(&Grid::new(&[40, 30, 24], 0.1));
+        let camera = Camera::new(&Orbit::default(), &flat, [1060.0, 850.0]);
+        for scale in super::scales(&flat, &camera, 1.0, 99.0) {
+            assert!(scale.ticks.len() >= 2, "{scale:?}");
         }
         // x and y below the box, z beside it.
         assert!(scales[0].middle[1] > 350.0 && scales[1].middle[1] > 350.0 && scales[2].middle[0] < 450.0);

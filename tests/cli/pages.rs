@@ -32,7 +32,7 @@ fn a_worksheet_stands_alone_and_keeps_the_answers_apart() {
         "the picture is inside"
     );
     assert!(page.contains("32 × 24 sites, 0.5 apart") && page.contains("k = (1, 0), λ = 6.28319"));
-    assert!(page.contains("<li>Norm at t = 0.8?"));
+    assert!(page.contains("<li>Norm at t = 0.80?"));
     // Who is to foretell what a detector records knows where it stands.
     assert!(page.contains("<td>right-half: probability in the box from (8, 0) to (16, 12)</td>"));
     // Two tasks, each with lines to write on, and one question.
@@ -63,6 +63,26 @@ fn a_worksheet_stands_alone_and_keeps_the_answers_apart() {
     place
         .ripplon("worksheet nothing sheet.html")
         .expect(2, &["no preset and no file"]);
+}
+
+/// The answers say as `ripplon run` does what is predicted of other physics.
+#[test]
+fn a_worksheet_of_a_changed_scene_judges_nothing() {
+    let place = Place::new();
+    let scene = "format = 1\n[grid]\nsize = [64]\nspacing = 0.1\n[acoustic]\n[time]\nstep = 1e-4\nend = 2e-3\n\
+                 [[pulse]]\ncenter = [3.2]\nwidth = 0.4\n[[detector]]\nname = \"ear\"\nat = [3.2]\n\
+                 [[expect]]\ndetector = \"ear\"\nat = 2e-3\nvalue = 99.0\ntolerance = 0.1\n";
+    fs::write(place.path("pulse.toml"), scene).unwrap();
+    let judged = |set: &str| {
+        place
+            .ripplon(&format!("worksheet pulse.toml sheet.html --answers {set}"))
+            .expect(0, &[]);
+        let page = place.text("sheet.html");
+        [page.contains(">disagrees<"), page.contains("<td>not judged</td>")]
+    };
+    assert_eq!(judged(""), [true, false]);
+    assert_eq!(judged("--set time.step=5e-5"), [true, false]);
+    assert_eq!(judged("--set acoustic.speed=300"), [false, true]);
 }
 
 #[test]

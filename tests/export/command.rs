@@ -127,6 +127,59 @@ fn ranges_belong_to_their_quantities() {
     }
 }
 
+/// A span of means may be set for the quantity that is asked for.
+#[test]
+fn a_quantity_is_asked_for_with_its_own_keys() {
+    let dir = TempDir::new().unwrap();
+    let (scene, picture) = (dir.path().join("scene.toml"), dir.path().join("a.png"));
+    fs::write(
+        &scene,
+        "format = 1\n[grid]\nsize = [24, 16]\nspacing = 0.1\n[acoustic]\n[time]\nstep = 1e-4\nend = 1e-3\n\
+         [[pulse]]\ncenter = [1.2, 0.8]\nwidth = 0.3\n",
+    )
+    .unwrap();
+    let render = |quantity: &str| {
+        assert_cmd::Command::cargo_bin("ripplon")
+            .unwrap()
+            .args(["render", "--quantity", quantity, "--set", "view.over=0.002"])
+            .args([&scene, &picture])
+            .assert()
+    };
+    render("rms").success();
+    render("energy").code(2);
+}
+
+/// Notes and theory are of the scene as it is written, and not of other physics; steps are none.
+#[test]
+fn pictures_of_another_scene_have_no_theory_and_no_notes() {
+    let dir = TempDir::new().unwrap();
+    let render = |name: &str, words: &str, set: &str| {
+        let (scene, picture) = (dir.path().join("scene.toml"), dir.path().join(name));
+        fs::write(
+            &scene,
+            format!(
+                "format = 1\n[grid]\nsize = [64]\nspacing = 0.1\n[acoustic]\n[time]\nstep = 1e-4\nend = 1e-3\n\
+                 [solver]\nmethod = \"fdtd\"\n[[pulse]]\ncenter = [3.2]\nwidth = 0.4\n{words}"
+            ),
+        )
+        .unwrap();
+        assert_cmd::Command::cargo_bin("ripplon")
+            .unwrap()
+            .args(["render", "--overlay", "--size", "640x400", "--set", set])
+            .args([&scene, &picture])
+            .assert()
+            .success();
+        decode_png(&picture).rgb
+    };
+    let said = "[[note]]\nat = 0.0\ntext = \"A clap.\"\n[[theory]]\ncut = \"x\"\nvalue = \"0.5\"\n";
+    // The room for a note that comes later is there, too.
+    let later = "[[note]]\nat = 1.0\ntext = \"A clap.\"\n";
+    for (set, hidden) in [("acoustic.speed=300", true), ("time.step=5e-5", false)] {
+        let same = render("a.png", said, set) == render("b.png", later, set);
+        assert_eq!(same, hidden, "{set}");
+    }
+}
+
 #[test]
 fn bench_writes_exactly_the_promised_keys() {
     let dir = TempDir::new().unwrap();

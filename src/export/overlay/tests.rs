@@ -8,6 +8,7 @@ fn legend(map: &Colormap) -> Legend<'_> {
     Legend {
         title: "",
         time: 0.0,
+        plane: String::new(),
         decimals: 0,
         sign: "",
         map,
@@ -26,10 +27,10 @@ fn signs_of_colour_bars_end_within_the_picture() {
     let unit = 20.0;
     let margins = Margins::for_field(unit);
     for (sign, low) in [
-        ("Δ|v| / (m/s)", -2e-7),
-        ("|I| / (W/m²)", 0.0),
+        ("Δ|v| (m/s)", -2e-7),
+        ("|I| (W/m²)", 0.0),
         ("Δ|ψ|²", -2e-12),
-        ("Δ energy / (J/m³)", -2e-7),
+        ("Δ energy (J/m³)", -2e-7),
         (sign_of_difference(Quantity::Peak, Equation::Schrodinger), -2e-7),
     ] {
         let mut picture = Picture::filled(500, 400, theme.ground);
@@ -132,4 +133,49 @@ fn titles_are_cut_until_they_fit() {
     assert_eq!(cut("Too narrow", 3), "");
     assert_eq!(cut("ψφχω", 0), "");
     assert_eq!(cut("", 0), "");
+}
+
+/// Streamlines are seen through the ground of a scale bar, and its words can be read over every colour.
+#[test]
+fn what_lies_below_a_scale_bar_is_seen() {
+    let theme = Theme::light();
+    let field = Rect::new(0, 0, 400, 300);
+    let legend = legend(colormap::auto(Kind::Sequential));
+    let (_, _, ground) = legend.scale(field, 20.0, theme).unwrap();
+    let mut picture = Picture::filled(400, 300, theme.text);
+    // A line of the colour of the ground, which it crosses at its left end.
+    let at = (ground.x + 2, ground.y + 2);
+    picture.set(at.0, at.1, theme.ground);
+    legend.scale_bar(&mut picture, field, 20.0, theme);
+    let [line, beside] = [picture.at(at.0, at.1), picture.at(at.0 + 1, at.1)];
+    assert!((0..3).all(|n| line[n].abs_diff(beside[n]) > 60), "{line:?} {beside:?}");
+    let dark = (ground.x..ground.x + ground.width)
+        .flat_map(|x| (ground.y..ground.y + ground.height).map(move |y| (x, y)))
+        .filter(|(x, y)| picture.at(*x, *y) == theme.ground);
+    assert!(dark.count() > 100);
+}
+
+/// Whatever the range, a bar has two numbers.
+#[test]
+fn low_bars_have_two_numbers() {
+    for (low, high) in [(0.0, 0.99), (-1.4, 1.4), (9.0, 11.9), (0.0, 4.9e-4), (-80.0, 87.0)] {
+        let legend = Legend {
+            levels: Levels { low, high },
+            ..legend(colormap::auto(Kind::Diverging))
+        };
+        let (_, ticks) = legend.color_bar().ticks(2);
+        assert!((2..5).contains(&ticks.marks.len()), "{low} to {high}: {ticks:?}");
+    }
+}
+
+/// Of a box that is cut the head says where.
+#[test]
+fn the_plane_of_a_box_stands_before_the_time() {
+    let map = colormap::auto(Kind::Diverging);
+    assert_eq!(legend(map).clock(), "t = 0");
+    let plane = Legend {
+        plane: "z = 1.2 m".to_owned(),
+        ..legend(map)
+    };
+    assert_eq!(plane.clock(), "z = 1.2 m, t = 0");
 }

@@ -94,7 +94,7 @@ fn cells_have_a_colour_bar() {
     let right = size[0] - ceil(color_bar::ROOM * unit);
     let bar = right + ceil(0.9 * unit);
     let draw = |sign, levels| plot(sign, levels).draw(size[0], size[1]);
-    let picture = draw("power / dB", [-50.0, 0.0]);
+    let picture = draw("power (dB)", [-50.0, 0.0]);
     let column: std::collections::HashSet<[u8; 3]> = (120..780).map(|y| picture.at(bar + 3, y)).collect();
     assert!(column.len() > 50, "{} colours", column.len());
     // The numbers beside it, and the sign above it.
