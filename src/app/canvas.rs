@@ -14,6 +14,7 @@ use super::view_state::{ViewState, Wanted};
 use super::widgets::to_ends;
 use super::{field_view, graph_view, relief_view, space_view, toolbar, view_panel};
 use crate::engine::{Frame, Status, shown_quantity};
+use crate::export::overlay::sign;
 use crate::render::medium::MediumImage;
 use crate::scene::scenario::{ColorRange, Quantity, ViewMode};
 use crate::scene::{Scenario, SceneFile};
@@ -191,14 +192,14 @@ pub fn show(
         .set(ground, egui::Shape::rect_filled(area, 0.0, theme::canvas()));
     let texture = bar.texture(ui.ctx(), map);
     let units = Units::of(scenario, frame.clock.time_step);
-    let short = view_panel::short_title(scenario.model().equation(), quantity);
+    let short = sign(quantity, scenario.model().equation());
     let legend = Legend {
         map,
         texture,
         levels: view.levels,
         gamma: view.gamma(),
         title: view_panel::title(&canvas.document.draft, quantity),
-        short: &short,
+        short,
         note: if view.range.is_held() {
             "faint: the range ends at 1 % of the largest amplitude so far"
         } else if quantity != asked {

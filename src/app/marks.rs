@@ -7,7 +7,8 @@ use crate::export::overlay::shortened;
 use crate::grid::Grid;
 use crate::physics::source::Place;
 use crate::physics::{Detector, Region, Source};
-use egui::{FontId, Painter, Pos2, Rect, Shape, Stroke, pos2, vec2};
+use egui::{FontId, Galley, Painter, Pos2, Rect, Shape, Stroke, pos2, vec2};
+use std::sync::Arc;
 
 const TEXT: f32 = 12.0;
 
@@ -153,11 +154,8 @@ pub fn detectors(
     }
     // From the top down: a name that has no room moves down, and stands below those of regions above its own.
     named.sort_by(|(_, one, _), (_, other, _)| one.y.total_cmp(&other.y));
-    let layout =
-        |text: &str| painter.layout_no_wrap(text.to_owned(), FontId::proportional(TEXT), theme::marks().accent);
-    let widest = (WIDEST * area.width()).max(120.0);
     for (rect, corner, name) in named {
-        let galley = layout(&shortened(name, |text| layout(text).size().x <= widest));
+        let galley = name_in(painter, area, name);
         let at = pos2(
             // A name that is wider than the picture begins at its left.
             corner
@@ -175,6 +173,14 @@ pub fn detectors(
         names.push(plate);
     }
     Marked { names, shapes }
+}
+
+/// A name as it is written over a picture, cut where it is too long.
+pub(super) fn name_in(painter: &Painter, area: Rect, name: &str) -> Arc<Galley> {
+    let layout =
+        |text: &str| painter.layout_no_wrap(text.to_owned(), FontId::proportional(TEXT), theme::marks().accent);
+    let widest = (WIDEST * area.width()).max(120.0);
+    layout(&shortened(name, |text| layout(text).size().x <= widest))
 }
 
 /// The same over a graph: lines across the plot at places that `x_of` gives for lengths, with the names at its upper edge.
@@ -216,7 +222,7 @@ pub fn detectors_of_line(painter: &Painter, plot: Rect, x_of: impl Fn(f64) -> f3
 }
 
 /// Where the name of `region` stands: below the legend where it would cover that, or at the left of the region where this leaves no room in it, and further down where it would cover another name.
-fn free_place(mut label: Rect, region: Rect, legend: Option<Rect>, taken: &[Rect]) -> Rect {
+pub(super) fn free_place(mut label: Rect, region: Rect, legend: Option<Rect>, taken: &[Rect]) -> Rect {
     if let Some(legend) = legend.filter(|legend| legend.intersects(label)) {
         let below = label.translate(vec2(0.0, legend.bottom() + 2.0 - label.top()));
         label = if region.contains_rect(below) {

@@ -22,6 +22,7 @@ pub mod command;
 pub mod compare;
 pub mod connect;
 pub mod demo;
+mod depth_marks;
 mod detector_history;
 pub mod detectors_panel;
 pub mod dispersion_panel;

@@ -1,5 +1,6 @@
 //! A 2D field as a relief: its value as height, turned and tilted by hand.
 
+use super::depth_marks;
 use super::overlay::{self, Legend, Room};
 use super::space_view::{TURN, zoom_and_turn};
 use super::theme::{self, over_picture};
@@ -9,7 +10,7 @@ use super::view_state::ViewState;
 use crate::engine::Frame;
 use crate::render::medium::MediumImage;
 use crate::scene::Scenario;
-use crate::scene::scenario::Orbit;
+use crate::scene::scenario::{Orbit, Quantity};
 use crate::space::camera::turn;
 use crate::space::relief::{self, Paint, Projection, Surface};
 use egui::{Align2, Color32, CursorIcon, FontId, Mesh, PointerButton, Pos2, Response, Sense, Stroke, Ui, vec2};
@@ -51,9 +52,18 @@ pub fn show(ui: &mut Ui, view: &mut ViewState, sources: &Sources<'_>) -> Respons
         };
         painter.add(mesh(&relief::surface(image, &projection, &paint)));
     }
-    axes(&painter, &projection, sources);
     let clock = &sources.frame.clock;
     let room = Room::free(area).with_clock(&painter, clock.time, clock.time_step, sources.units.time);
+    if view.show_detectors && !is_of_momenta(sources) {
+        let spacing = sources.scenario.grid().spacing();
+        let covered = image.size.map(|texels| texels * image.reduction.max(1));
+        let standing = relief::standing(projection, (image, covered), view.levels);
+        let place = |[x, y, _]: [f64; 3]| Some(standing([x / spacing + 0.5, y / spacing + 0.5]));
+        let legend = overlay::legend_place(&painter, room, &sources.legend);
+        let taken = legend.into_iter().chain([room.clock]).collect();
+        depth_marks::show(&painter, (area, taken), (sources.scenario, sources.frame, None), place);
+    }
+    axes(&painter, &projection, sources);
     overlay::clock(&painter, room, clock.time, clock.time_step, sources.units.time);
     overlay::legend(&painter, room, &sources.legend);
     if view.show_theory {
@@ -64,6 +74,11 @@ pub fn show(ui: &mut Ui, view: &mut ViewState, sources: &Sources<'_>) -> Respons
     (view.picture, view.area) = (area, area);
     response.widget_info(|| super::status::picture_info("Relief of the field", sources.frame));
     response
+}
+
+/// Nothing of the scene stands in the space of momenta.
+fn is_of_momenta(sources: &Sources<'_>) -> bool {
+    sources.frame.image.quantity == Some(Quantity::Momentum)
 }
 
 fn navigate(ui: &Ui, view: &mut ViewState, response: &Response) {

@@ -1,5 +1,6 @@
 //! A field of three dimensions in its box: slices or a volume, turned, moved and zoomed by hand.
 
+use super::depth_marks;
 use super::opacity_curve::arrows;
 use super::overlay::{self, Legend, Room};
 use super::pictures::Pictures;
@@ -15,6 +16,7 @@ use crate::scene::scenario::Quantity;
 use crate::solver::FieldVolume;
 use crate::space::camera::{pan, turn, zoom};
 use crate::space::frame::{AXES, outline, scales, wires};
+use crate::space::marks::place_in_box;
 use crate::space::stage::Plan;
 use crate::space::{Camera, MediumVolume, Mode, Shape, Stage};
 use egui::{
@@ -78,6 +80,20 @@ pub fn show(ui: &mut Ui, view: &mut ViewState, pictures: Option<&mut Pictures>, 
     let room = Room::free(area).with_clock(&painter, clock.time, clock.time_step, sources.units.time);
     let legend = overlay::legend_place(&painter, room, &sources.legend);
     let taken: Vec<Rect> = legend.into_iter().chain([room.clock]).collect();
+    let marked = field.filter(|field| view.show_detectors && field.quantity != Some(Quantity::Momentum));
+    if let Some(field) = marked {
+        let (stage, lengths) = (
+            plain_stage(area, view, &shape, field, sources),
+            slice_lengths(view, &shape),
+        );
+        let place = |at: [f64; 3]| {
+            let place = place_in_box(&stage, at);
+            place.map(|[x, y]| [area.min.x + x, area.min.y + y])
+        };
+        let slices = (sources.mode == Mode::Slices).then_some(lengths);
+        let scene = (sources.scenario, sources.frame, slices);
+        depth_marks::show(&painter, (area, taken.clone()), scene, place);
+    }
     axes(&painter, (area, &taken), &shape, &camera, sources.units);
     plates(&painter, room, sources, view.show_theory);
     if let (Mode::Slices, Some(field)) = (sources.mode, field)
@@ -236,7 +252,7 @@ fn paint(
         orbit: &view.orbit,
         viewport: [pixels.x, pixels.y].map(|n| (n * fineness.scale).round().max(1.0)),
         mode: sources.mode,
-        slices: std::array::from_fn(|axis| view.slices[axis] as f64 * shape.spacing),
+        slices: slice_lengths(view, shape),
         texels_per_step: fineness.texels_per_step,
         map: sources.legend.map,
         levels: view.levels,
@@ -357,6 +373,29 @@ fn plates(painter: &Painter, room: Room, sources: &Sources<'_>, notes: bool) {
     }
 }
 
+/// The lengths at which the slices stand.
+fn slice_lengths(view: &ViewState, shape: &Shape) -> [f64; 3] {
+    std::array::from_fn(|axis| view.slices[axis] as f64 * shape.spacing)
+}
+
+/// The box over the area, of which places are asked and no colours.
+fn plain_stage(area: Rect, view: &ViewState, shape: &Shape, field: &FieldVolume, sources: &Sources<'_>) -> Stage {
+    let plan = Plan {
+        shape: *shape,
+        orbit: &view.orbit,
+        viewport: area.size().into(),
+        mode: sources.mode,
+        slices: slice_lengths(view, shape),
+        texels_per_step: 1.0,
+        map: sources.legend.map,
+        levels: view.levels,
+        gamma: 1.0,
+        opacity: &[],
+        shading: false,
+    };
+    Stage::new(&plan, field, None)
+}
+
 /// Place and value of the slice under the pointer.
 fn read_out(
     painter: &Painter,
@@ -368,20 +407,7 @@ fn read_out(
     response: &Response,
 ) -> Option<Vec<(String, String)>> {
     let pointer = response.hover_pos()?;
-    let plan = Plan {
-        shape: *shape,
-        orbit: &view.orbit,
-        viewport: area.size().into(),
-        mode: Mode::Slices,
-        slices: std::array::from_fn(|axis| view.slices[axis] as f64 * shape.spacing),
-        texels_per_step: 1.0,
-        map: sources.legend.map,
-        levels: view.levels,
-        gamma: 1.0,
-        opacity: &[],
-        shading: false,
-    };
-    let stage = Stage::new(&plan, field, None);
+    let stage = plain_stage(area, view, shape, field, sources);
     let at = pointer - area.min;
     let (_, place) = stage.slice(stage.camera.ray([at.x, at.y]))?;
     let lengths = shape.lengths(place);

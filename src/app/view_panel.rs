@@ -97,18 +97,11 @@ pub fn unit(equation: Equation, quantity: Quantity) -> &'static str {
     sign_and_unit(sign(quantity, equation)).1
 }
 
-/// The sign of a quantity with its unit: p (Pa).
-#[must_use]
-pub fn short_title(equation: Equation, quantity: Quantity) -> String {
-    let (sign, unit) = sign_and_unit(sign(quantity, equation));
-    with_unit(sign, unit)
-}
-
-/// What papers write as `p / Pa`, in two.
+/// `p (Pa)` in two.
 #[must_use]
 pub fn sign_and_unit(label: &'static str) -> (&'static str, &'static str) {
-    let (sign, unit) = label.split_once(" / ").unwrap_or((label, ""));
-    (sign, unit.trim_matches(['(', ')']))
+    let parts = label.rsplit_once(" (");
+    parts.map_or((label, ""), |(sign, unit)| (sign, unit.trim_end_matches(')')))
 }
 
 /// Words with their unit, if there is one.
@@ -276,10 +269,8 @@ fn overlay_row(ui: &mut Ui, file: &SceneFile, view: &mut ViewState, rank: usize)
             )
         };
         ui.checkbox(&mut view.show_medium, word).on_hover_text(about);
-        if flat {
-            ui.checkbox(&mut view.show_detectors, "detectors")
-                .on_hover_text("Where detectors and the transducers of a mirror stand.");
-        }
+        ui.checkbox(&mut view.show_detectors, "detectors")
+            .on_hover_text("Where detectors and the transducers of a mirror stand.");
     });
 }
 
@@ -370,7 +361,7 @@ mod tests {
         .map(of);
         assert_eq!(units, ["Pa", "dB", "J/m³", "m/s"]);
         assert_eq!(unit(Equation::Schrodinger, Quantity::Energy), "");
-        assert_eq!(sign_and_unit("Δ|I| / (W/m²)"), ("Δ|I|", "W/m²"));
+        assert_eq!(sign_and_unit("Δ|I| (W/m²)"), ("Δ|I|", "W/m²"));
         assert_eq!([with_unit("p", "Pa"), with_unit("|ψ|²", "")], ["p (Pa)", "|ψ|²"]);
     }
 }

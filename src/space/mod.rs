@@ -15,6 +15,7 @@
 pub mod camera;
 pub mod flow;
 pub mod frame;
+pub mod marks;
 pub mod medium;
 pub mod relief;
 pub mod stage;

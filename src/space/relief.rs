@@ -134,6 +134,20 @@ pub fn height_of(value: f32, levels: Levels) -> f32 {
     (value / span).clamp(-1.2, 1.2)
 }
 
+/// Where a place stands on the surface of a picture of so many sites, from the places in sites (site n stands in the middle of n to n + 1).
+pub fn standing(
+    projection: Projection,
+    (image, sites): (&FieldImage, [usize; 2]),
+    levels: Levels,
+) -> impl Fn([f64; 2]) -> Place {
+    move |at| {
+        let texels: [f32; 2] = std::array::from_fn(|n| (at[n] / sites[n].max(1) as f64 * image.size[n] as f64) as f32);
+        let [i, j] = [0, 1].map(|n| (texels[n].max(0.0) as usize).min(image.size[n].saturating_sub(1)));
+        let value = image.value.get(i + image.size[0] * j).copied().unwrap_or(0.0);
+        projection.point(texels, height_of(value, levels))
+    }
+}
+
 /// The surface of a picture, lit from the upper left; walls are grey.
 pub fn surface(image: &FieldImage, projection: &Projection, paint: &Paint<'_>) -> Surface {
     let [width, height] = image.size;
