@@ -244,7 +244,10 @@ fn table(ui: &mut Ui, report: &RoomReport) {
                                 }
                             }
                         }
-                        ui.label(format!("{:.0} dB", decay.range));
+                        match decay.echoes() {
+                            Some(short) => ui.weak("–").on_hover_text(short.to_string()),
+                            None => ui.label(format!("{:.0} dB", decay.range)),
+                        };
                         ui.end_row();
                     }
                 });

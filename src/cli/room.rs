@@ -113,6 +113,11 @@ fn number(value: Option<f64>, decimals: usize) -> String {
     value.map_or("-".to_owned(), |value| format!("{value:.decimals$}"))
 }
 
+/// The decay that a record holds, dB; `None` where it is too short to tell.
+fn range(decay: &Decay) -> Option<f64> {
+    decay.echoes().is_none().then_some(decay.range)
+}
+
 fn name(band: &BandDecay) -> String {
     band.octave.map_or("all".to_owned(), Octave::name)
 }
@@ -152,12 +157,12 @@ fn print(scenario: &Scenario, report: &RoomReport) {
             Err(_) => ["-"; 4].map(str::to_owned),
         };
         say!(
-            "{:>11} {:>8} {:>8} {:>8} {c50:>8} {c80:>8} {d50:>8} {centre:>8}  {:>8.1}",
+            "{:>11} {:>8} {:>8} {:>8} {c50:>8} {c80:>8} {d50:>8} {centre:>8}  {:>8}",
             name(band),
             cell(&decay.edt),
             cell(&decay.t20),
             cell(&decay.t30),
-            decay.range
+            number(range(decay), 1)
         );
     }
     for note in notes(report) {
@@ -171,6 +176,10 @@ fn notes(report: &RoomReport) -> Vec<String> {
     for band in &report.bands {
         let Some(decay) = &band.decay else { continue };
         let name = in_words(band);
+        if let Some(short) = decay.echoes() {
+            all.push(format!("{name}: a decay {short}"));
+            continue;
+        }
         let lines = [&decay.edt, &decay.t20, &decay.t30].map(|line| line.as_ref().err());
         let balance = decay.balance.as_ref().err();
         let words = ["the balance from C50 to Ts", "EDT", "T20", "T30"];
@@ -229,7 +238,7 @@ fn as_json(report: &RoomReport) -> Value {
             ];
             json!({
                 "octave": middle, "edt": line(&decay.edt), "t20": line(&decay.t20), "t30": line(&decay.t30), "c50": c50, "c80": c80,
-                "d50": d50, "centre": centre, "onset": decay.onset, "range": decay.range, "cut": decay.cut,
+                "d50": d50, "centre": centre, "onset": decay.onset, "range": range(decay), "cut": decay.cut,
             })
         })
         .collect();
@@ -299,8 +308,8 @@ fn draw(path: &Path, scenario: &Scenario, report: &RoomReport) -> anyhow::Result
     let title = scene::titled(scenario, &report.detector);
     let plot = Plot {
         title: title.clone(),
-        along: "t / s".to_owned(),
-        up: "level / dB".to_owned(),
+        along: "t (s)".to_owned(),
+        up: "level (dB)".to_owned(),
         curves,
         ..Plot::default()
     };

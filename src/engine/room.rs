@@ -1,8 +1,9 @@
 //! Room acoustics of a scene: the scene is run to its end, and the record of a pressure detector becomes a response with its decays.
 
 use super::{Engine, EngineError};
+use crate::grid::Edge;
 use crate::physics::room::{self, BandDecay, Response, ResponseError};
-use crate::physics::{Equation, Initial};
+use crate::physics::{Equation, Initial, Model, Region};
 use crate::scene::Scenario;
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -130,7 +131,40 @@ pub fn measure(
     })?;
     Ok(RoomReport {
         detector,
-        bands: room::analyse(&response),
+        bands: room::analyse(&response, echo(scenario, place)),
         response,
     })
+}
+
+/// The time that sound takes along the longest way to and fro in the room around a detector, s: along an axis from edge to edge, round a ring once, and where an edge absorbs between the walls beside the detector.
+/// 0 where nothing returns.
+#[expect(clippy::cast_precision_loss, reason = "sites along an axis")]
+fn echo(scenario: &Scenario, detector: usize) -> f64 {
+    let (Model::Acoustic(acoustic), Region::Point(at)) = (scenario.model(), &scenario.detectors()[detector].region)
+    else {
+        return 0.0;
+    };
+    let grid = scenario.grid();
+    let site = grid.nearest(*at);
+    let ways = (0..grid.rank()).map(|axis| match grid.edges()[axis] {
+        Edge::Wall | Edge::Soft => 2 * grid.size()[axis],
+        Edge::Periodic => grid.size()[axis],
+        Edge::Absorb => 2 * between_walls(scenario, site, axis).unwrap_or(0),
+    });
+    ways.max().unwrap_or(0) as f64 * grid.spacing() / acoustic.speed
+}
+
+/// Sites between the walls on both sides of a site along an axis; `None` where a side has none.
+fn between_walls(scenario: &Scenario, site: [usize; 3], axis: usize) -> Option<usize> {
+    let is_wall = |at: usize| {
+        let mut there = site;
+        there[axis] = at;
+        let mut wall = [false];
+        let [i, j, k] = there;
+        scenario.medium().wall_row(j, k, i..i + 1, &mut wall);
+        wall[0]
+    };
+    let below = (0..site[axis]).rev().find(|at| is_wall(*at))?;
+    let above = (site[axis] + 1..scenario.grid().size()[axis]).find(|at| is_wall(*at))?;
+    Some(above - below - 1)
 }

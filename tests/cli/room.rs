@@ -116,7 +116,7 @@ fn a_dry_sound_is_heard_in_the_room() {
 #[test]
 fn a_record_that_ends_early_has_no_clarity() {
     let place = Place::new();
-    let line = ["room", "tube", "--at", "on the way"];
+    let line = ["room", "tube", "--at", "on the way", "--set", "grid.edges=\"absorb\""];
     let run = place.ripplon_with(line.into_iter().chain(["--json"]));
     run.expect(0, &[]);
     let found: serde_json::Value = serde_json::from_str(&run.out()).unwrap();
@@ -129,6 +129,31 @@ fn a_record_that_ends_early_has_no_clarity() {
     place
         .ripplon_with(line)
         .expect(0, &[said, "it meets its floor of noise there"]);
+}
+
+/// A tube of 5 m, whose time is 1.5 s: 24 ms after the source there has been one echo, and the silence behind it is no decay. What it takes is told once a band, four ways to and fro: 0.117 s.
+#[test]
+fn a_record_without_echoes_has_no_decay() {
+    let place = place();
+    let line = "room tube.toml --set time.end=0.04";
+    let run = place.ripplon(&format!("{line} --json"));
+    run.expect(0, &[]);
+    let found: serde_json::Value = serde_json::from_str(&run.out()).unwrap();
+    for band in found["bands"].as_array().unwrap() {
+        for key in ["edt", "t20", "t30", "c50", "c80", "d50", "centre", "range"] {
+            assert!(band[key].is_null(), "{key}: {band}");
+        }
+    }
+    let run = place.ripplon(line);
+    run.expect(
+        0,
+        &["all: a decay needs 0.117 s of the record after the arrival", "s more"],
+    );
+    assert!(
+        !run.out().contains("curved") && !run.out().contains("T20 needs"),
+        "{}",
+        run.out()
+    );
 }
 
 /// A level, an energy or a mean is no sound: nothing is run, and the measures that are sounds are named.

@@ -12,6 +12,9 @@ const FLAT: f64 = 0.8;
 /// An energy below this share of the largest is far below it.
 const FLOOR: f64 = 1e-3;
 
+/// Pieces, each as long as echoes need ([`Decay::with_echoes`]), that a record must have to tell how it decays: its end is compared with what comes before, and both with the rest.
+const ECHOES: f64 = 4.0;
+
 /// Early sound of speech (C50, D50) and of music (C80), s.
 const EARLY_SPEECH: f64 = 0.05;
 const EARLY_MUSIC: f64 = 0.08;
@@ -36,22 +39,30 @@ pub enum Remedy {
     Louder,
     /// It hardly decays: more than ten times its length would be needed.
     None,
+    /// It ends before its echoes can tell how it decays: what falls there is the end of the record.
+    Echoes {
+        /// Seconds after the arrival that it takes.
+        needs: f64,
+        /// Seconds after the arrival that there are.
+        has: f64,
+    },
 }
 
 impl std::fmt::Display for TooShort {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(
-            f,
-            "needs {:.0} dB of decay and the record has {:.1}",
-            self.needs, self.has
-        )?;
+        let decay = format!("needs {:.0} dB of decay and the record has {:.1}", self.needs, self.has);
         match self.remedy {
-            Remedy::Longer(time) => write!(f, "; record about {time:.3} s more"),
+            Remedy::Longer(time) => write!(f, "{decay}; record about {time:.3} s more"),
             Remedy::Louder => write!(
                 f,
-                " above its floor of noise; take double precision or a stronger source"
+                "{decay} above its floor of noise; take double precision or a stronger source"
             ),
-            Remedy::None => write!(f, "; it hardly falls here"),
+            Remedy::None => write!(f, "{decay}; it hardly falls here"),
+            Remedy::Echoes { needs, has } => write!(
+                f,
+                "needs {needs:.3} s of the record after the arrival, four echoes or twelve periods, and there are {has:.3}; record at least {:.3} s more",
+                needs - has
+            ),
         }
     }
 }
@@ -74,7 +85,7 @@ pub struct Decay {
     pub onset: f64,
     /// L from the onset to the last sample that is used, dB; first 0, less what filters bring forward.
     pub levels: Vec<f64>,
-    /// Decay before the end, dB: the extrapolated part is this far below the start.
+    /// Decay before the end, dB: the extrapolated part is this far below the start. 0 where the record is too short to tell ([`Decay::echoes`]).
     pub range: f64,
     /// Whether the record was cut where it meets a floor of noise.
     pub cut: bool,
@@ -113,8 +124,15 @@ impl Decay {
     ///
     /// What lies before is a part of the response that filters without a phase bring forward, and early energy.
     #[must_use]
-    #[expect(clippy::cast_precision_loss, reason = "counts of samples")]
     pub fn of(response: &[f64], step: f64, arrival: usize) -> Option<Self> {
+        Self::with_echoes(response, step, arrival, 0.0)
+    }
+
+    /// The same where `piece` s of a response have to be taken together for their energy to fall as the sound does: the time between echoes, or some periods of a band. The tail is found from pieces that are no shorter,
+    /// and a record of fewer than four of them tells no decay.
+    #[must_use]
+    #[expect(clippy::cast_precision_loss, reason = "counts of samples")]
+    pub fn with_echoes(response: &[f64], step: f64, arrival: usize, piece: f64) -> Option<Self> {
         let largest = response.iter().fold(0.0f64, |most, value| most.max(value.abs()));
         if largest <= 0.0 || !largest.is_finite() {
             return None;
@@ -122,8 +140,14 @@ impl Decay {
         let first = arrival.min(response.len() - 1);
         let mut squares: Vec<f64> = response.iter().map(|value| (value / largest).powi(2)).collect();
         let before: Vec<f64> = squares.drain(..first).collect();
-        let (end, cut) = end_of(&squares);
-        let tail = Tail::of(&squares[..end], step);
+        let after = squares.len() as f64 * step;
+        let echoes = (after < ECHOES * piece).then_some(Remedy::Echoes {
+            needs: ECHOES * piece,
+            has: after,
+        });
+        let piece = crate::rounding::truncated((piece / step).ceil());
+        let (end, cut) = end_of(&squares, piece);
+        let tail = Tail::of(&squares[..end], step, if cut { 0 } else { piece });
         let mut sum = tail.energy;
         let mut energies: Vec<f64> = squares[..end]
             .iter()
@@ -136,7 +160,9 @@ impl Decay {
         energies.reverse();
         let whole = energies.first().copied()? + before.iter().sum::<f64>();
         let levels: Vec<f64> = energies.iter().map(|energy| 10.0 * (energy / whole).log10()).collect();
-        let range = if tail.energy > 0.0 {
+        let range = if echoes.is_some() {
+            0.0
+        } else if tail.energy > 0.0 {
             10.0 * (whole / tail.energy).log10()
         } else {
             f64::INFINITY
@@ -144,11 +170,11 @@ impl Decay {
         let lacks = |needs: f64| TooShort {
             needs,
             has: range,
-            remedy: match (needs - range) / tail.rate {
+            remedy: echoes.unwrap_or(match (needs - range) / tail.rate {
                 _ if cut || range >= needs => Remedy::Louder,
                 longer if longer > 10.0 * end as f64 * step => Remedy::None,
                 longer => Remedy::Longer(longer),
-            },
+            }),
         };
         let reaches = |needs: f64| if range < needs { Err(lacks(needs)) } else { Ok(()) };
         let line = |from: f64, to: f64| {
@@ -195,6 +221,14 @@ impl Decay {
         })
     }
 
+    /// Why nothing is known of the decay: the record ends before its echoes tell.
+    #[must_use]
+    pub fn echoes(&self) -> Option<TooShort> {
+        (self.balance.as_ref().err())
+            .filter(|short| matches!(short.remedy, Remedy::Echoes { .. }))
+            .copied()
+    }
+
     /// By how many per cent T30 exceeds T20: above 10 the decay is curved (ISO 3382-2, B.3), e.g. in coupled rooms.
     pub fn curvature(&self) -> Option<f64> {
         let (t20, t30) = (self.t20.ok()?, self.t30.ok()?);
@@ -231,10 +265,10 @@ struct Tail {
 }
 
 impl Tail {
-    /// The exponential through the energies of the last two eighths.
+    /// The exponential through the energies of the last two eighths, or pieces of so many samples where these are longer.
     #[expect(clippy::cast_precision_loss, reason = "counts of samples")]
-    fn of(squares: &[f64], step: f64) -> Self {
-        let piece = (squares.len() / 8).max(1);
+    fn of(squares: &[f64], step: f64, piece: usize) -> Self {
+        let piece = (squares.len() / 8).max(piece).max(1);
         let end = squares.len();
         let energy = |back: usize| -> f64 {
             let to = end.saturating_sub(back * piece);
@@ -263,10 +297,10 @@ impl Tail {
 }
 
 /// How many samples are used, and whether that is fewer than all: if the last quarter does not fall and lies far below
-/// the rest, they end as soon as the energy is within 5 dB of it.
-fn end_of(squares: &[f64]) -> (usize, bool) {
+/// the rest, they end as soon as the energy is within 5 dB of it. An eighth of fewer samples than `echo` may lie between two echoes, and is no floor.
+fn end_of(squares: &[f64], echo: usize) -> (usize, bool) {
     let piece = squares.len() / PIECES;
-    if piece == 0 {
+    if piece == 0 || squares.len() / 8 < echo {
         return (squares.len(), false);
     }
     let energies: Vec<f64> = squares.chunks_exact(piece).map(|piece| piece.iter().sum()).collect();
