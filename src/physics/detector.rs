@@ -95,7 +95,7 @@ impl Reading {
     /// value to value (the trapezoidal rule; the first reading is that of its value), or with the time constant `over` a mean in which the past fades as
     /// e^(−t/over) (the time weighting of sound level meters, IEC 61672-1, there 0.125 s and 1 s). Such a mean begins
     /// with silence, (1/over) ∫ value e^(−(t − t′)/over) dt′ since the first, as a picture's does: its first reading is
-    /// that of 0.
+    /// that of 0. What is averaged goes straight from value to value here too, for which the sum is exact.
     #[must_use]
     pub fn after(
         self,
@@ -111,7 +111,12 @@ impl Reading {
         let (before, share, value) = match (before, over) {
             // What has just begun has not lasted yet.
             (None, Some(_)) => (0.0, 0.0, value),
-            (Some(before), Some(over)) => (self.average_of(before), -(-passed / over).exp_m1(), value),
+            (Some(before), Some(over)) => {
+                // No weight is negative, and so is no mean of squares.
+                let [from, to] = fading(passed / over);
+                let before = (-passed / over).exp() * self.average_of(before);
+                return self.of_average(before + from * self.averaged(last) + to * value);
+            }
             (Some(before), None) if since > 0.0 => {
                 let between = f64::midpoint(self.averaged(last), value);
                 (self.average_of(before), (passed / since).min(1.0), between)
@@ -120,6 +125,18 @@ impl Reading {
         };
         self.of_average(before + share * (value - before))
     }
+}
+
+/// The weights of both ends of a straight line in a mean that fades while d of its time constants pass: with s = 1 − e^(−d), s(1 + 1/d) − 1 of its beginning and 1 − s/d of its end.
+fn fading(passed: f64) -> [f64; 2] {
+    let all = -(-passed).exp_m1();
+    // The next term of the series is d⁴/120.
+    let end = if passed < 1e-3 {
+        passed * (0.5 - passed * (1.0 / 6.0 - passed / 24.0))
+    } else {
+        1.0 - all / passed
+    };
+    [all - end, end]
 }
 
 /// Where a detector looks; lengths.
@@ -271,14 +288,15 @@ mod tests {
     }
 
     /// A constant pressure p that begins with the run makes p²(1 − e^(−t/T)), whether it is recorded at every step or at
-    /// every fourth; one that lasts a step Δt only leaves p² (Δt/T) e^(−t/T), and one at t = 0 alone nothing.
+    /// every fourth; one at a single step Δt leaves p² (Δt/T) e^(−t/T), up to (Δt/T)²/12, since it rises and falls in a step each, and one at t = 0 alone half of that, up to Δt/3T.
     #[test]
     fn means_that_fade_begin_with_silence() {
         let read = |reading: Reading, every: usize, pressure: &dyn Fn(u32) -> f64| {
             let (step, mut last, mut before) = (1e-3, 0.0, None);
             for n in (0..=500u32).step_by(every) {
                 let t = step * f64::from(n);
-                before = Some(reading.after(before, [0.0, pressure(n)], [t - last, t], Some(0.125)));
+                let from = pressure(n.saturating_sub(u32::try_from(every).unwrap_or(1)));
+                before = Some(reading.after(before, [from, pressure(n)], [t - last, t], Some(0.125)));
                 last = t;
             }
             before.unwrap_or(f64::NAN)
@@ -290,11 +308,34 @@ mod tests {
             let level = 10.0 * (9.0 * rise / REFERENCE_PRESSURE.powi(2)).log10();
             assert!((read(Reading::Level, every, &|_| 3.0) - level).abs() < 1e-9);
         }
-        // e^(Δt/T) − 1 is Δt/T for a step that is as short as this, up to 0.4 %.
+        let share = 1e-3 / 0.125;
         let click = read(Reading::Level, 1, &|n| if n == 1 { 3.0 } else { 0.0 });
-        let wanted = 10.0 * (9.0 * (1e-3 / 0.125) * (-4.0f64).exp() / REFERENCE_PRESSURE.powi(2)).log10();
-        assert!((click - wanted).abs() < 0.03, "{click} for {wanted}");
+        let wanted = 10.0 * (9.0 * share * (-3.992f64).exp() / REFERENCE_PRESSURE.powi(2)).log10();
+        assert!((click - wanted).abs() < 1e-4, "{click} for {wanted}");
         let first = read(Reading::Rms, 1, &|n| if n == 0 { 3.0 } else { 0.0 });
-        assert!(first.abs() < 1e-15, "{first}");
+        let wanted = (4.5 * share * (-4.0f64).exp()).sqrt();
+        assert!((first / wanted - 1.0).abs() < share / 4.0, "{first} for {wanted}");
+    }
+
+    /// A mean that fades is exact for what goes straight from record to record, however far these are apart: of the ramp t it is t − T + T e^(−t/T), at even times and at uneven ones. A sum of
+    /// values is off by half of a record's distance.
+    #[test]
+    fn means_that_fade_know_straight_lines() {
+        let over = 0.3;
+        for times in [
+            &[0.0, 0.5, 1.0][..],
+            &[0.0, 1e-4, 0.01, 0.6, 0.6002, 1.0],
+            &[0.0, 1.0],
+            &[0.0, 40.0],
+        ] {
+            let (mut before, mut last) = (None, 0.0);
+            for t in times {
+                before = Some(Reading::Mean.after(before, [last, *t], [t - last, *t], Some(over)));
+                last = *t;
+            }
+            let wanted = last - over + over * (-last / over).exp();
+            let found = before.unwrap_or(f64::NAN);
+            assert!((found - wanted).abs() < 1e-13 * last, "{times:?}: {found} for {wanted}");
+        }
     }
 }

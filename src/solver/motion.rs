@@ -27,6 +27,14 @@ fn place_of<S: Stepper>(stepper: &S, name: &str) -> Option<usize> {
     stepper.layout().iter().position(|plane| plane.name == name)
 }
 
+/// Half the order in space with which a method plays sources.
+pub(super) fn half_order<S: Stepper>(stepper: &S, setup: &Setup) -> usize {
+    match place_of(stepper, MOMENTUM) {
+        Some(_) => 1,
+        None => (setup.choice.order / 2).max(1) as usize,
+    }
+}
+
 /// The numbers of an array.
 fn numbers(data: &FieldData) -> Vec<f64> {
     (0..data.len()).map(|n| data.at(n).re).collect()
@@ -172,10 +180,8 @@ pub(super) fn added_by_edit<S: Stepper>(
     };
     // Of two levels rate and Φ are those half a step ago.
     let step = clock.time_step();
-    let (ago, half) = match momentum {
-        Some(_) => (0.0, 1),
-        None => (step / 2.0, (setup.choice.order / 2).max(1) as usize),
-    };
+    let ago = if momentum.is_some() { 0.0 } else { step / 2.0 };
+    let half = half_order(stepper, setup);
     let moment = Moment {
         time: clock.time() - ago,
         step,

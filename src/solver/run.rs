@@ -174,6 +174,13 @@ impl<S: Stepper> Run<S> {
         self.stepper.pace()
     }
 
+    /// Lets detectors know the forces of sources.
+    fn feel(&self, taps: &mut Taps) {
+        if taps.hear_velocity() {
+            taps.feel(&self.setup.scenario, motion::half_order(&self.stepper, &self.setup));
+        }
+    }
+
     /// Another Δt from here on.
     fn set_step(&mut self, time_step: f64) -> Result<(), SolverError> {
         self.setup.check_step(time_step)?;
@@ -351,10 +358,12 @@ impl<S: Stepper> Solver for Run<S> {
     }
 
     fn advance(&mut self, steps: u64, taps: &mut Taps) -> Result<(), SolverError> {
+        self.feel(taps);
         threads::run(|| self.take(steps, taps))
     }
 
     fn observe(&mut self, taps: &mut Taps) -> Result<(), SolverError> {
+        self.feel(taps);
         threads::run(|| {
             self.stepper.observe(&self.clock, taps)?;
             self.stepper.pace()

@@ -1,6 +1,7 @@
 //! Taps: detectors and transducers, which read regions or single sites, or drive sites, in every step.
 
 mod averaged;
+mod forces;
 mod tap;
 mod velocity;
 
@@ -13,7 +14,7 @@ use super::row_numbers::NUMBERS;
 use super::transducers::{Act, Sites, Transducers};
 use crate::field::FieldData;
 use crate::grid::Grid;
-use crate::physics::{Detector, Measure, Model, Observables, Reading, Region, Sets};
+use crate::physics::{Detector, Measure, Model, Observables, Reading, Region, Sets, Source};
 use crate::scene::Scenario;
 use averaged::Averaged;
 use std::borrow::Cow;
@@ -37,6 +38,8 @@ pub struct Taps {
     readings: Vec<(Reading, Option<f64>)>,
     /// Those that record velocities, with their numbers.
     velocities: Vec<(usize, Velocity)>,
+    /// The sources whose forces they know, and half the order in space with which these play.
+    felt: Option<(Vec<Source>, usize)>,
     /// What each needs to go on with a mean; empty before the first record of one.
     averaged: Vec<Averaged>,
     times: Vec<f64>,
@@ -52,6 +55,16 @@ pub struct Taps {
     observed_rows: Vec<[f64; NUMBERS]>,
     /// The detectors of the whole grid, where these are those of a part; otherwise empty.
     whole: Vec<Tap>,
+}
+
+/// Whether a site is a wall.
+fn is_wall(scenario: &Scenario, [i, j, k]: [usize; 3]) -> bool {
+    let mut wall = [false];
+    let medium = scenario.medium();
+    if medium.has(Sets::Wall) {
+        medium.wall_row(j, k, i..i + 1, &mut wall);
+    }
+    wall[0]
 }
 
 impl Taps {
@@ -77,14 +90,9 @@ impl Taps {
         let Model::Acoustic(acoustic) = scenario.model() else {
             return;
         };
+        self.felt = None;
         let any = medium.has(Sets::Wall);
-        let wall = |[i, j, k]: [usize; 3]| {
-            let mut wall = [false];
-            if any {
-                medium.wall_row(j, k, i..i + 1, &mut wall);
-            }
-            wall[0]
-        };
+        let wall = |site| is_wall(scenario, site);
         for (n, (tap, detector)) in self.taps.iter_mut().zip(scenario.detectors()).enumerate() {
             *tap = Tap::new(grid, detector);
             let pressure = matches!(tap.measure, Measure::Value | Measure::Pressure | Measure::Peak);
@@ -93,7 +101,12 @@ impl Taps {
                     tap.interpolate(point::shares(grid, &point::within(grid, *at), wall));
                     continue;
                 }
-                tap.read_shares(velocity::gradient(grid, *at, detector.direction, wall));
+                tap.read_shares(velocity::gradient(
+                    grid,
+                    *at,
+                    detector.direction,
+                    (wall, medium.has(Sets::Impedance)),
+                ));
                 let [i, j, k] = grid.nearest(*at);
                 let mut density = [0.0];
                 medium.density_row(acoustic.density, j, k, i..i + 1, &mut density);
@@ -107,6 +120,32 @@ impl Taps {
         }
     }
 
+    /// Whether any detector records the velocity.
+    pub(super) fn hear_velocity(&self) -> bool {
+        !self.velocities.is_empty()
+    }
+
+    /// Lets detectors of the velocity know the forces of a scene's sources, which play with this half of the order in space; `scenario` has the same detectors.
+    pub(super) fn feel(&mut self, scenario: &Scenario, half: usize) {
+        let known = (self.felt.as_ref()).is_some_and(|(sources, own)| sources == scenario.sources() && *own == half);
+        if known {
+            return;
+        }
+        let (grid, sources) = (scenario.grid(), scenario.sources());
+        for (n, velocity) in &mut self.velocities {
+            if let Some((Region::Point(at), direction)) =
+                (scenario.detectors().get(*n)).map(|own| (&own.region, own.direction))
+            {
+                let place = (*at, direction);
+                velocity.forces = {
+                    let takes = scenario.medium().has(Sets::Impedance);
+                    forces::felt((grid, sources, half), place, (|site| is_wall(scenario, site), takes))
+                };
+            }
+        }
+        self.felt = Some((sources.to_vec(), half));
+    }
+
     /// The taps of `detectors` on `grid`, points at the nearest site.
     #[must_use]
     pub fn new(grid: &Grid, detectors: &[Detector]) -> Self {
@@ -116,6 +155,7 @@ impl Taps {
             every: detectors.iter().map(|detector| detector.every).collect(),
             readings: detectors.iter().map(|own| (own.reading, own.over)).collect(),
             velocities: Vec::new(),
+            felt: None,
             averaged: Vec::new(),
             taps,
             times: Vec::new(),
@@ -488,7 +528,7 @@ impl Taps {
             values.clear();
         }
         for (_, velocity) in &mut self.velocities {
-            *velocity = Velocity::new(velocity.density);
+            velocity.restore([f64::NAN; 3]);
         }
     }
 }

@@ -324,3 +324,33 @@ fn weak_and_strong_sources_have_their_energy_in_single_precision() {
         }
     }
 }
+
+/// An edit of a source by 10²⁰ is followed by sums in single precision, and one that takes it back leaves the strong sound that is there its energy.
+#[test]
+fn edited_sources_have_their_energy_in_single_precision() {
+    let text = |amplitude: f64, precision: &str| {
+        format!(
+            "[grid]\nsize = [40, 30]\nspacing = 0.1\n[acoustic]\nspeed = {SPEED}\n[time]\nstep = 1.4e-4\n[solver]\nprecision = \"{precision}\"\n\
+             [[source]]\nat = [1.2, 0.9]\nsignal = \"sine\"\nfrequency = 400.0\namplitude = {amplitude:e}\n\
+             [[detector]]\nname = \"part\"\nmeasure = \"energy\"\nregion = {{ min = [0.5, 0.4], max = [3.0, 2.5] }}\n\
+             [[detector]]\nname = \"all\"\nmeasure = \"energy\"\n"
+        )
+    };
+    let heard = |precision: &str| {
+        let begun = scene(&text(1e6, precision));
+        let (mut run, mut taps) = (build(&begun), Taps::of(&begun));
+        run.advance(20, &mut taps).unwrap();
+        for amplitude in [1e26, 1e6] {
+            run.edit(&scene(&text(amplitude, precision)), &Edit::Medium).unwrap();
+            run.advance(20, &mut taps).unwrap();
+        }
+        [0, 1].map(|n| taps.values(n).to_vec())
+    };
+    for (single, double) in heard("single").iter().zip(&heard("double")) {
+        let most = double.iter().fold(0.0_f64, |most, value| most.max(*value));
+        assert!(most > 1e30, "{most:e}");
+        for (found, expected) in single.iter().zip(double) {
+            assert!((found - expected).abs() < 1e-4 * most, "{found:e} for {expected:e}");
+        }
+    }
+}

@@ -109,7 +109,8 @@ section! {
         /// trapezoidal rule over the records
         reading as "as": Reading = or [Reading::Itself];
         /// for `mean`, `rms` and `level`: the time constant in s with which the past fades, e^(−t/over), as in sound
-        /// level meters (0.125 and 1 s, IEC 61672-1); it begins with silence
+        /// level meters (0.125 and 1 s, IEC 61672-1); it begins with silence, and what is averaged goes straight from
+        /// record to record
         over: Option<f64> = maybe "all of the run", "", "s";
         /// for `velocity`: its direction, a vector of any length except 0
         direction: Vec<f64> = empty "required; x in one dimension";

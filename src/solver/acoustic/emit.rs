@@ -435,7 +435,7 @@ fn disk(grid: &Grid, center: [f64; 3], radius: f64, normal: usize) -> Vec<([f64;
 }
 
 /// The points of a place with delay and weight.
-fn points(grid: &Grid, place: &Place) -> Vec<([f64; 3], f64, f64)> {
+pub(in crate::solver) fn points(grid: &Grid, place: &Place) -> Vec<([f64; 3], f64, f64)> {
     match place {
         Place::Points(elements) => elements
             .iter()

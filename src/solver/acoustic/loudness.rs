@@ -33,6 +33,16 @@ impl Loudness {
         }
     }
 
+    /// With pressures that are there beside what begins: what sources played before an edit.
+    pub fn beside(self, pressures: &[f32]) -> Self {
+        let there = pressures
+            .iter()
+            .fold(0.0_f32, |most, pressure| most.max(pressure.abs()));
+        Self {
+            pressure: self.pressure.max(f64::from(there)),
+        }
+    }
+
     /// The power of two that brings pressures near 1; their squares are in range as long as they differ from that of a place by less than 10¹⁸.
     pub fn scale(self) -> f64 {
         let power = self.pressure.log2();
@@ -108,6 +118,9 @@ mod tests {
         // Pressures are some 1e-6 of the amplitudes of such points.
         assert_eq!(source(point, 1.0).scale(), 2.0_f64.powi(20));
         assert_eq!(source(point, 1e-13).scale(), 2.0_f64.powi(60));
+        let quiet = source(point, 1.0);
+        assert_eq!(quiet.beside(&[0.0, 1e-8, f32::NAN]).scale(), quiet.scale());
+        assert_eq!(quiet.beside(&[0.0, -1024.0]).scale(), 2.0_f64.powi(-10));
         let beyond = |amplitude: f64| source(point, amplitude).leaves_single();
         assert_eq!(
             [1e-13, 1e-11, 1e-3, 1e12, 1e24].map(beyond),

@@ -92,7 +92,9 @@ impl<T: Vectors> Fdtd<T> {
         self.obeys = false;
         let lattice = self.sweep.lattice.clone();
         let time_step = self.time_step;
-        let sweep = threads::run(|| sweep_of(scenario, lattice, time_step))?;
+        let mut sweep = threads::run(|| sweep_of(scenario, lattice, time_step))?;
+        // What sources played before the edit is still there, as loud as it was.
+        sweep.sums_wide |= self.sweep.sums_wide;
         let levels = [&self.now[..], &self.old[..]];
         let kind = usize::from(!changes_rates(scenario));
         let added = |zeta: T, weights: [T; 2], _: T| zeta * weights[kind];

@@ -157,7 +157,8 @@ impl Wgpu {
         #[expect(clippy::cast_possible_truncation, reason = "rounded to the precision of the run")]
         let step = self.host.time_step as f32;
         self.beside.set_step(&self.stream, self.sites(), step)?;
-        self.scale = Loudness::of(&self.host.scenario, self.host.time_step).scale();
+        let begun = Loudness::of(&self.host.scenario, self.host.time_step);
+        self.scale = begun.beside(&self.host.now).scale();
         self.sums.forget();
         let lattice = &self.host.sweep.lattice;
         let [now, old] = self.levels();

@@ -171,7 +171,8 @@ impl Wgpu {
         let peak = keep("the largest pressures", &self.host.peak)?;
         let potential = keep("the velocity", &self.host.potential)?;
         (self.peak, self.potential) = (peak, potential);
-        self.scale = Loudness::of(&self.host.scenario, self.host.time_step).scale();
+        let begun = Loudness::of(&self.host.scenario, self.host.time_step);
+        self.scale = begun.beside(&self.host.field.q).scale();
         self.sums.forget();
         self.let_go();
         Ok(())
