@@ -146,8 +146,8 @@ fn medium_attenuates(scenario: &Scenario) -> Option<String> {
     let [low, high] = law.band;
     let speed = |f: f64| plane_wave(&made, own_speed, value, f)[1];
     Some(format!(
-        "{} relaxations: {} dB/m at {}Hz, as f^{} from {}Hz to {}Hz within {:.1} %; waves run at {:.2} to {:.2} m/s there",
-        made.len(),
+        "{}: {} dB/m at {}Hz, as f^{} from {}Hz to {}Hz within {:.1} %; waves run at {:.2} to {:.2} m/s there",
+        units::counted(made.len() as u64, "relaxation"),
         short(value),
         units::si(law.at),
         short(law.exponent),
@@ -161,13 +161,15 @@ fn medium_attenuates(scenario: &Scenario) -> Option<String> {
 
 /// What the steps miss of drives that change faster.
 fn drives_are_missed(scenario: &Scenario, step: f64) -> Option<String> {
-    let drives = scenario.medium().drives();
-    let end = scenario.time().end.unwrap_or(1000.0 * step);
-    let missed = drives::missed(drives, end, step);
+    let parts = scenario.drives(1000.0 * step);
+    let missed = parts.iter().map(|(times, drives)| drives::missed(drives, *times, step));
+    let missed = missed.fold(0.0, f64::max);
     if missed < 0.05 {
         return None;
     }
-    let enough = drives::followed(drives, end, step);
+    let enough = parts
+        .iter()
+        .fold(step, |step, (times, drives)| drives::followed(drives, *times, step));
     let remedy = if enough < step {
         format!(
             "; Δt = {}{} is short enough",
@@ -202,7 +204,7 @@ fn time_steps(scenario: &Scenario, estimate: &Estimate) {
         let words = if scenario.expectations().is_empty() {
             "larger than recommended: the result will not be accurate; reduce time.step or write \"auto\""
         } else {
-            "larger than recommended in general: the scene’s predictions show whether it is accurate here"
+            "larger than recommended in general: the scene's predictions show whether it is accurate here"
         };
         say!("            {words}");
     }

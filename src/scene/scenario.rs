@@ -7,7 +7,9 @@ use super::sweep::Sweep;
 use super::theory::{Note, Theory};
 use crate::field::Precision;
 use crate::grid::Grid;
-use crate::physics::{Detector, Equation, Initial, Measure, Medium, Mirror, Model, Sets, Source, Trajectory};
+use crate::physics::{
+    Detector, Equation, Expression, Initial, Measure, Medium, Mirror, Model, Sets, Source, Trajectory,
+};
 use crate::words::worded;
 use num_complex::Complex64;
 use rayon::prelude::*;
@@ -176,7 +178,7 @@ pub struct Claims {
 }
 
 /// Those of a list that hold; what nothing is known of stays.
-fn held<T: Clone>(list: &[T], holds: &[bool]) -> Vec<T> {
+pub(super) fn held<T: Clone>(list: &[T], holds: &[bool]) -> Vec<T> {
     let keep = |n: usize| holds.get(n).copied().unwrap_or(true);
     let all = list.iter().enumerate();
     all.filter(|(n, _)| keep(*n)).map(|(_, one)| one.clone()).collect()
@@ -345,6 +347,18 @@ impl Scenario {
     /// Whether a mirror hears or drives single sites.
     pub fn listens(&self) -> bool {
         self.mirror.as_ref().is_some_and(|mirror| mirror.listens())
+    }
+    /// The factors of driven parts, each list with the times from which and to which they act: to the end, or to the reversal of a mirror and in its medium from there on, to the end or for as long again.
+    /// A scene without an end is followed for `unending`.
+    pub fn drives(&self, unending: f64) -> Vec<([f64; 2], &[Expression])> {
+        let end = self.time().end;
+        let Some(mirror) = &self.mirror else {
+            return vec![([0.0, end.unwrap_or(unending)], self.medium.drives())];
+        };
+        let end = end.unwrap_or(2.0 * mirror.at);
+        let there = ([0.0, mirror.at.min(end)], self.medium.drives());
+        let back = (end > mirror.at).then(|| ([mirror.at, end], mirror.medium.drives()));
+        std::iter::once(there).chain(back).collect()
     }
     /// The scene on the way back from its mirror: the perturbed medium, no sources, and the magnetic field reversed.
     #[must_use]

@@ -343,7 +343,7 @@ impl Method {
         }
     }
 
-    /// Δt of a scenario, always positive: its own, or the advice, halved until steps resolve the drives, and shortened so that a whole number of steps leads to the reversal of a
+    /// Δt of a scenario, always positive: its own, or the advice, halved until steps resolve the drives, on the way back from a mirror too, and shortened so that a whole number of steps leads to the reversal of a
     /// mirror, to the scene's end, and to both where a quarter more steps suffice. Predictions for the end are then measured exactly there; the long steps of an exact method are shortened to
     /// lead to the other predictions too, where eight times as many do.
     pub fn time_step(&self, scenario: &Scenario) -> f64 {
@@ -353,10 +353,10 @@ impl Method {
             // What drives do within a step is looked at up to the end alone.
             let advised = self.advice(scenario).auto;
             let advised = until.map_or(advised, |until| advised.min(until));
-            let auto = match scenario.medium().drives() {
-                [] => advised,
-                drives => drives::followed(drives, until.unwrap_or(UNENDING * advised), advised),
-            };
+            let parts = scenario.drives(UNENDING * advised);
+            let auto = parts
+                .into_iter()
+                .fold(advised, |step, (times, drives)| drives::followed(drives, times, step));
             match until.map(|until| (until, until / auto)) {
                 Some((until, steps)) if steps > 0.0 && steps < COUNTED => {
                     let least = (steps - 1e-9).ceil().max(1.0);

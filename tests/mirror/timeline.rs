@@ -266,6 +266,29 @@ fn automatic_steps_follow_what_absorbs_on_the_way_back() {
     }
 }
 
+/// What is driven on the way back shortens automatic steps as it does on the way there, and so do drives of the scene after the turn; one that is fast only while it does not act does not.
+#[test]
+fn automatic_steps_follow_what_is_driven_on_the_way_back() {
+    let method = solver::find("trotter").unwrap();
+    let step = |layers: &str, drive: &str| {
+        let text = format!(
+            "format = 1\n[grid]\nsize = [40]\nspacing = 1.0\n[quantum]\nhopping = 1.0\n[time]\nend = 8.0\n[solver]\nmethod = \"trotter\"\n\
+             [[packet]]\ncenter = [20.0]\nwidth = 4.0\n[mirror]\nmethod = \"echo\"\nat = 4.0\n\
+             [[{layers}]]\nsets = \"potential\"\nvalue = \"0.01*x\"\ndrive = \"{drive}\"\n"
+        );
+        method.time_step(&read(&text))
+    };
+    let calm = step("mirror.perturbation", "1");
+    assert_eq!(calm, step("layer", "1"));
+    let fast = "cos(60*t)";
+    let own = step("layer", fast);
+    assert!(own < 0.3 * calm, "{own} of {calm}");
+    assert!(step("mirror.perturbation", fast) < 0.3 * calm);
+    let late = "if(t > 4, cos(60*t), 1)";
+    assert!(step("layer", late) < 0.3 * calm && step("mirror.perturbation", late) < 0.3 * calm);
+    assert_eq!(step("mirror.perturbation", "if(t < 3.9, cos(60*t), 1)"), calm);
+}
+
 /// A turn that is moved while an automatic Δt is another one with it begins the run anew: steps of two lengths on the way there are not those of the way back.
 #[test]
 fn a_moved_turn_changes_no_step_on_the_way() {

@@ -175,10 +175,11 @@ impl Table for Attenuation {}
 
 section! {
     for TimeSpec {
-        /// Δt. `"auto"` is the method's recommendation. It is halved until the steps follow drives within 2 %. Then it
-        /// is shortened so that a whole number of steps leads to `end`. With a mirror they lead to its `at`, and also
-        /// to `end` if that takes at most a quarter more steps. For `chebyshev`, whose steps are
-        /// long, they lead also to the times of predictions if that takes at most eight times as many
+        /// Δt. `"auto"` is the method's recommendation. It is halved until the steps follow drives, those on the way
+        /// back from a mirror included, within 2 %. Then it is shortened so that a whole number of steps leads to `end`.
+        /// With a mirror they lead to its `at`, and also to `end` if that takes at most a quarter more steps. For
+        /// `chebyshev`, whose steps are long, they lead also to the times of predictions if that takes at most eight
+        /// times as many
         step: Option<f64> = with (number_or_auto, "`\"auto\"`"), "> 0; for sound below the stability limit";
         /// when `run` and `render` stop; the window continues
         end: Option<f64> = maybe "none", "> 0";

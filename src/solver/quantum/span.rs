@@ -32,7 +32,8 @@ fn absorption(medium: &Medium) -> f64 {
 fn driven(scenario: &Scenario) -> f64 {
     let (medium, time) = (scenario.medium(), scenario.time());
     let hopping = scenario.model().quantum().map_or(1.0, |own| own.hopping.abs());
-    let end = time.end.unwrap_or(UNENDING / hopping.max(f64::MIN_POSITIVE));
+    let there_and_back = scenario.mirror().map(|mirror| 2.0 * mirror.at);
+    let end = (time.end.or(there_and_back)).unwrap_or(UNENDING / hopping.max(f64::MIN_POSITIVE));
     let nx = medium.grid().size()[0];
     let drives = medium.drives().iter().enumerate();
     drives
