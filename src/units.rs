@@ -36,6 +36,36 @@ pub fn si(value: f64) -> String {
     format!("{scaled:.digits$} {prefix}")
 }
 
+/// A number without meaningless digits, as texts have it that commands print: 40.000000000001 is 40, and a millionth 1e-6.
+pub fn short(value: f64) -> String {
+    let magnitude = value.abs();
+    if magnitude != 0.0 && !(1e-4..1e6).contains(&magnitude) {
+        let text = format!("{value:.4e}");
+        let Some((digits, power)) = text.split_once('e') else {
+            return text;
+        };
+        return format!("{}e{power}", digits.trim_end_matches('0').trim_end_matches('.'));
+    }
+    // Four digits that count, also of 0.0001234.
+    let decimals = if magnitude != 0.0 && magnitude < 1e-3 { 7 } else { 6 };
+    let text = format!("{value:.decimals$}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+/// The same with four digits, for what is told in a sentence: 0.05, 12.35, 8.333e-5. Whole digits are all kept.
+pub fn four_digits(value: f64) -> String {
+    let rounded = if (1e4..1e6).contains(&value.abs()) {
+        value.round()
+    } else {
+        format!("{value:.3e}").parse().unwrap_or(value)
+    };
+    if (1e-4..1e6).contains(&rounded.abs()) {
+        rounded.to_string()
+    } else {
+        short(rounded)
+    }
+}
+
 /// So many of what has a regular plural, e.g. `1 step`, `2 steps`.
 pub fn counted(count: u64, what: &str) -> String {
     if count == 1 {
@@ -87,6 +117,38 @@ mod tests {
     #[test]
     fn one_has_no_plural() {
         assert_eq!([0, 1, 2].map(|n| counted(n, "step")), ["0 steps", "1 step", "2 steps"]);
+    }
+
+    #[test]
+    fn zeros_that_say_nothing_are_left_out() {
+        for (value, text) in [
+            (1e-6, "1e-6"),
+            (-2.5e-7, "-2.5e-7"),
+            (6.00123e-5, "6.0012e-5"),
+            (0.000_123_456_7, "0.0001235"),
+            (-0.001_234_567, "-0.001235"),
+            (1e10, "1e10"),
+            (40.000_000_000_001, "40"),
+            (0.0, "0"),
+            (f64::INFINITY, "inf"),
+            (f64::NAN, "NaN"),
+        ] {
+            assert_eq!(short(value), text);
+        }
+        for (value, text) in [
+            (1e-4, "0.0001"),
+            (0.000_123_456, "0.0001235"),
+            (0.02, "0.02"),
+            (0.048_961, "0.04896"),
+            (1.0 / 12_000.0, "8.333e-5"),
+            (12.345_678, "12.35"),
+            (54_321.4, "54321"),
+            (3e30, "3e30"),
+            (0.0, "0"),
+            (f64::INFINITY, "inf"),
+        ] {
+            assert_eq!(four_digits(value), text);
+        }
     }
 
     /// Every step of 0.15 is seen; steps that more decimals show, or none, are told apart.

@@ -182,3 +182,28 @@ fn every_documented_command_is_carried_out() {
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
+
+/// Apostrophes of texts are all those of the keyboard: window, pictures and command line show the same ones, those of presets and methods among them.
+#[test]
+fn texts_have_one_kind_of_apostrophe() {
+    fn files(folder: &Path, found: &mut Vec<PathBuf>) {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                files(&path, found);
+            } else if ["rs", "toml", "md", "html", "css"]
+                .iter()
+                .any(|own| path.extension().is_some_and(|end| end == *own))
+            {
+                found.push(path);
+            }
+        }
+    }
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut all = vec![root.join("README.md")];
+    for folder in ["src", "presets", "docs", "web"] {
+        files(&root.join(folder), &mut all);
+    }
+    all.retain(|path| fs::read_to_string(path).unwrap().contains('\u{2019}'));
+    assert!(all.is_empty(), "{all:?}");
+}

@@ -79,9 +79,10 @@ fn live(subject: &Subject, frame: &Frame) -> Option<f64> {
                 .as_ref()
                 .filter(|mirror| mirror.status.phase == Phase::Replay);
             let refocus = || mirror?.refocus.and_then(|(_, _, found)| found.by_name(name));
+            let equation = frame.scenario.as_ref()?.model().equation();
             frame
                 .observables
-                .and_then(|(_, sums)| sums.by_name(name))
+                .and_then(|(_, sums)| sums.told(equation).by_name(name))
                 .or_else(refocus)
                 .or_else(|| frame.state.as_ref()?.2.by_name(name))
                 .or_else(|| on_its_way(name, frame))
@@ -209,7 +210,20 @@ fn card(
         .response;
     response
         .widget_info(|| egui::WidgetInfo::labeled(egui::Role::ListItem, true, format!("Prediction {name}: {word}")));
-    response.on_hover_text(&expectation.because);
+    let told = hover(&expectation.because, word);
+    if !told.is_empty() {
+        response.on_hover_text(told);
+    }
+}
+
+/// What is told where a card is pointed at: where its prediction comes from, and the command line's word for its verdict.
+fn hover(because: &str, word: &str) -> String {
+    let other = match word {
+        "agrees" => "On the command line: right.",
+        "disagrees" => "On the command line: wrong.",
+        _ => "",
+    };
+    format!("{}\n\n{other}", because.trim()).trim().to_owned()
 }
 
 /// The heading of a card: its subject, and how that stands at the right; below it where both have no room side by side, so that a long name is read whole.
@@ -353,6 +367,13 @@ mod tests {
                 "more than 1000 times the tolerance"
             ]
         );
+    }
+
+    #[test]
+    fn verdicts_are_told_in_the_words_of_the_command_line() {
+        assert_eq!(hover("x = kt", "agrees"), "x = kt\n\nOn the command line: right.");
+        assert_eq!(hover("", "disagrees"), "On the command line: wrong.");
+        assert_eq!(hover("x = kt\n", "waits"), "x = kt");
     }
 
     /// What cannot be measured yet is a dash, and no share of the tolerance.

@@ -297,7 +297,7 @@ fn told(difference: f64) -> (String, Option<String>) {
         return ("They do not differ at all.".to_owned(), None);
     }
     (
-        format!("They differ by {} of the field’s size.", figure(difference, 3)),
+        format!("They differ by {} of the field's size.", figure(difference, 3)),
         Some(format!("log₁₀ of it: {}", figure(difference.log10(), 3))),
     )
 }

@@ -160,7 +160,7 @@ impl Filming {
             Ok(result) => Some(result),
             Err(crossbeam_channel::TryRecvError::Empty) => None,
             Err(crossbeam_channel::TryRecvError::Disconnected) => {
-                Some(Err("the film’s thread ended with an internal error".to_owned()))
+                Some(Err("the film's thread ended with an internal error".to_owned()))
             }
         }
     }

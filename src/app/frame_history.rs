@@ -227,6 +227,7 @@ mod tests {
             flow: Some(Arc::new(FlowMap {
                 size: [1, 1],
                 reduction: 1,
+                components: false,
                 values: vec![[time as f32, 0.0]],
             })),
             paths: Arc::new([ShownPath {

@@ -90,6 +90,7 @@ impl History {
         let Some((step, sums)) = frame.observables else {
             return;
         };
+        let sums = (frame.scenario.as_ref()).map_or(sums, |scenario| sums.told(scenario.model().equation()));
         // The sums may be older than the picture.
         let behind = clock.steps.saturating_sub(step) as f64;
         let mut values = [0.0; FIXED];

@@ -7,7 +7,7 @@ use super::walls_panel::{self, Stands};
 use super::widgets::{Explained, button, choice, fields, hint, icon_button, row};
 use crate::app::icon::Icon;
 use crate::physics::expression::{SPACE, TIME};
-use crate::physics::{Mode, Sets};
+use crate::physics::{Equation, Mode, Sets};
 use crate::scene::SceneFile;
 use crate::scene::file::{LayerFile, ShapeFile, ValueFile};
 use egui::Ui;
@@ -166,31 +166,25 @@ fn axis_row(ui: &mut Ui, layer: &mut LayerFile, rank: usize) {
 
 /// The unit of what a layer sets, and what its number means with its limits.
 pub fn meaning(sets: Sets, quantum: bool) -> (&'static str, &'static str) {
-    match sets {
-        Sets::Potential => ("", "The potential U, an energy."),
-        Sets::Speed => ("m/s", "The sound speed; above 0."),
-        Sets::Density => ("kg/m³", "The density; above 0."),
-        Sets::Impedance => (
-            "",
-            "The impedance of walls over that of the medium beside them, Z/ρc: 0.01 to 1e6.",
-        ),
-        Sets::Attenuation => (
-            "dB/m",
-            "What a wave loses at the frequency of the scene’s law; 0 or more.",
-        ),
-        Sets::Absorption if quantum => (
-            "",
-            "W of the potential U − iW, an energy: |ψ|² falls as exp(−2Wt). 0 or more.",
-        ),
-        Sets::Absorption => ("1/s", "The rate γ with which an amplitude falls, exp(−γt); 0 or more."),
-        Sets::Hopping => ("", "The factor of the kinetic hopping J of the bonds."),
-        Sets::Flux => (
-            "",
-            "The magnetic flux through a plaquette of a², in flux quanta; 1 more is the same.",
-        ),
-        Sets::Interaction => ("", "g of g|ψ|²; below 0 the wave attracts itself."),
-        Sets::Wall => ("", ""),
-    }
+    let words = match sets {
+        Sets::Potential => "The potential U, an energy.",
+        Sets::Speed => "The sound speed; above 0.",
+        Sets::Density => "The density; above 0.",
+        Sets::Impedance => "The impedance of walls over that of the medium beside them, Z/ρc: 0.01 to 1e6.",
+        Sets::Attenuation => "What a wave loses at the frequency of the scene's law; 0 or more.",
+        Sets::Absorption if quantum => "W of the potential U − iW, an energy: |ψ|² falls as exp(−2Wt). 0 or more.",
+        Sets::Absorption => "The rate γ with which an amplitude falls, exp(−γt); 0 or more.",
+        Sets::Hopping => "The factor of the kinetic hopping J of the bonds.",
+        Sets::Flux => "The magnetic flux through a plaquette of a², in flux quanta; 1 more is the same.",
+        Sets::Interaction => "g of g|ψ|²; below 0 the wave attracts itself.",
+        Sets::Wall => "",
+    };
+    let equation = if quantum {
+        Equation::Schrodinger
+    } else {
+        Equation::Acoustic
+    };
+    (sets.unit(equation), words)
 }
 
 /// What the value of such a layer may be.

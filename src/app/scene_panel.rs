@@ -63,7 +63,7 @@ fn title(ui: &mut Ui, title: &mut String) {
         .return_key(None)
         .desired_width(f32::INFINITY);
     let response = ui.add(field).accessible_name("Title of the scene").explained(
-        "The scene’s title: in the gallery, in pictures and films. Edit it before you save a scene of your own.",
+        "The scene's title: in the gallery, in pictures and films. Edit it before you save a scene of your own.",
     );
     if response.changed() && title.contains(['\n', '\r']) {
         *title = title.split_whitespace().collect::<Vec<_>>().join(" ");

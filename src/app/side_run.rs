@@ -160,7 +160,7 @@ fn in_the_window(text: &str) -> String {
     let end = option.find(char::is_whitespace).unwrap_or(option.len());
     let (setting, after) = option.split_at(end);
     match setting.split_once('=') {
-        Some((key, value)) => format!("{before}{key} = {value} in the scene’s file{after}"),
+        Some((key, value)) => format!("{before}{key} = {value} in the scene's file{after}"),
         None => text.to_owned(),
     }
 }
@@ -245,7 +245,7 @@ mod tests {
     fn a_window_has_no_options() {
         assert_eq!(
             in_the_window("let time.end be earlier, e.g. --set time.end=0.6711"),
-            "let time.end be earlier, e.g. time.end = 0.6711 in the scene’s file"
+            "let time.end be earlier, e.g. time.end = 0.6711 in the scene's file"
         );
         assert_eq!(in_the_window("the field is not finite"), "the field is not finite");
     }

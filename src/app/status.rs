@@ -230,7 +230,7 @@ fn drift_cell(ui: &mut Ui, frame: &Frame) {
     cell(ui, name, &value, "−0.00×10⁻⁰⁰ %", about);
 }
 
-const DRIFT: &str = "Norm (sound: energy) over its value at t = 0, minus 1. Nothing absorbs or drives the wave: what is not 0 is the scheme’s error.";
+const DRIFT: &str = "Norm (sound: energy) over its value at t = 0, minus 1. Nothing absorbs or drives the wave: what is not 0 is the scheme's error.";
 
 /// So many pictures per second.
 fn pace(rate: f64) -> String {
@@ -268,7 +268,7 @@ fn change(frame: &Frame) -> (&'static str, String, &'static str) {
         return balance(drift, about);
     }
     if scenario.listens() {
-        let about = "Norm (sound: energy) over its value at t = 0, minus 1: what a mirror’s transducers injected on the way back, less what is taken out and absorbed.";
+        let about = "Norm (sound: energy) over its value at t = 0, minus 1: what a mirror's transducers injected on the way back, less what is taken out and absorbed.";
         return balance(drift, about);
     }
     match (absorbs, sound) {

@@ -1,11 +1,9 @@
 //! What stands at the axes of a sweep in the window: keys by the names that the scene's panels have for them, what is measured, and the units of both.
 
-use super::layers_panel;
 use super::view_panel::with_unit;
 use super::widgets::figure;
-use crate::scene::file::LayerFile;
 use crate::scene::sweep::{Quantity, Sweep};
-use crate::scene::{Scenario, SceneFile};
+use crate::scene::{Scenario, SceneFile, key_unit};
 
 /// A name with the unit of its values; quantum scenes have none.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -55,14 +53,9 @@ impl Names {
 /// A key that varies, by the names that the scene's panels have for it; the key itself where they have none.
 fn of_key(key: &str, file: &SceneFile) -> Named {
     let parts: Vec<&str> = key.split('.').collect();
-    let unit = if file.acoustic.is_some() {
-        unit(&parts, file)
-    } else {
-        ""
-    };
     Named {
         name: name(&parts).unwrap_or_else(|| key.to_owned()),
-        unit,
+        unit: key_unit(key, file),
     }
 }
 
@@ -96,40 +89,6 @@ fn name(parts: &[&str]) -> Option<String> {
         ["grid", "spacing"] => Some("Spacing a".to_owned()),
         ["time", "step"] => Some("Δt".to_owned()),
         _ => None,
-    }
-}
-
-/// The unit of a key of a scene of sound.
-fn unit(parts: &[&str], file: &SceneFile) -> &'static str {
-    let of_layer = |layers: &[LayerFile], n: &str| {
-        let layer = n.parse().ok().and_then(|n: usize| layers.get(n));
-        layer.map_or("", |layer| layers_panel::meaning(layer.sets, false).0)
-    };
-    match *parts {
-        ["source", _, "frequency" | "to_frequency" | "rate"] => "Hz",
-        ["source", _, "delay" | "duration"] | ["time", "step" | "end"] | ["mirror", "at"] | ["detector", _, "over"] => {
-            "s"
-        }
-        ["pulse", _, "amplitude"] => "Pa",
-        ["acoustic", "speed"] | ["source", _, "velocity", _] => "m/s",
-        ["acoustic", "density"] => "kg/m³",
-        ["layer", n, "value"] => of_layer(&file.layers, n),
-        ["mirror", "perturbation", n, "value"] => of_layer(
-            file.mirror
-                .as_ref()
-                .map_or(&[], |mirror| mirror.perturbation.as_slice()),
-            n,
-        ),
-        ["grid", "spacing"]
-        | ["pulse", _, "width"]
-        | ["source", _, "radius"]
-        | ["layer", _, "radius" | "inner" | "outer" | "thickness" | "opening"]
-        | ["pulse" | "source" | "layer", _, "center", _]
-        | ["source" | "detector", _, "at" | "from" | "to", _]
-        | ["layer", _, "min" | "max", _]
-        | ["source" | "layer", _, "points", _, _]
-        | ["detector", _, "region", _, _] => "m",
-        _ => "",
     }
 }
 
@@ -169,7 +128,7 @@ mod tests {
                     [[detector]]\nname = \"ear\"\nat = [5.0]\n\
                     [[detector]]\nname = \"loud\"\nat = [5.0]\nas = \"level\"\n\
                     [sweep]\nvary = [\"layer.0.value=200..400/3\"]\n\
-                    measure = [\"ear@0.005\", \"loud\", \"energy\", \"x\", \"contrast(ear | energy)@0.01\"]\n";
+                    measure = [\"ear@0.005\", \"loud\", \"energy\", \"x\", \"contrast(ear | peak)@0.01\"]\n";
         let (file, scenario) = read(text);
         for (key, title) in [
             ("layer.0.value", "Value of layer 1 (m/s)"),

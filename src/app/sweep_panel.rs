@@ -194,7 +194,14 @@ impl SweepPanel {
         let rows = order.into_iter().map(|point| {
             let values = plan.values(point.number);
             let all = values.iter().chain(&point.measured).chain(&point.theory);
-            all.map(|value| format!("{value:?}")).collect::<Vec<_>>().join(",")
+            let cell = |value: &f64| {
+                if value.is_nan() {
+                    String::new()
+                } else {
+                    format!("{value:?}")
+                }
+            };
+            all.map(cell).collect::<Vec<_>>().join(",")
         });
         std::iter::once(head.join(","))
             .chain(rows)

@@ -402,7 +402,7 @@ impl App {
 }
 
 /// What a file does not hold of edits that were made while the scene ran.
-const WHEN_EDITED: &str = "Edits were made while it ran. In the file they act from the start, those of a mirror’s way back from the reversal on";
+const WHEN_EDITED: &str = "Edits were made while it ran. In the file they act from the start, those of a mirror's way back from the reversal on";
 
 /// The title of a scene's faults.
 const CANNOT_BE_OPENED: &str = "The scene cannot be opened";

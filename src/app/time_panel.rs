@@ -132,7 +132,7 @@ fn step_rows(
     } else if step > advice.sensible * 1.0001 && standing.own_step {
         hint(
             ui,
-            "Larger than recommended by the scene’s own choice: its lesson says what that changes.",
+            "Larger than recommended by the scene's own choice: its lesson says what that changes.",
         );
     } else if step > advice.sensible * 1.0001 {
         warning(ui, "Larger than recommended: stable, but no longer accurate.");

@@ -125,7 +125,7 @@ fn body(ui: &mut Ui, one: &mut TrajectoryFile, extent: &[f64], speed: f64, end: 
     if let Some(to) = &mut one.to {
         point(ui, ("To", ""), PLACE, to, speed);
     }
-    let about = "When it begins, in the scene’s unit of time; 0 or later.";
+    let about = "When it begins, in the scene's unit of time; 0 or later.";
     number_row(ui, ("From t", about), &mut one.at, ("", end / 400.0), NOT_NEGATIVE);
 }
 

@@ -162,8 +162,9 @@ pub fn attenuation_rows(ui: &mut Ui, acoustic: &mut AcousticFile, usual: f64) {
     let made = law.relaxations();
     let missed = law.missed(&made, acoustic.speed, law.value);
     let words = format!(
-        "{} relaxations follow it within {} %.",
-        made.len(),
+        "{} {} it within {} %.",
+        crate::units::counted(made.len() as u64, "relaxation"),
+        if made.len() == 1 { "follows" } else { "follow" },
         figure(100.0 * missed, 2)
     );
     if missed > MOST_MISSED {

@@ -47,14 +47,14 @@ pub fn run(quick: bool) -> anyhow::Result<()> {
                 window.adapter()
             );
             say!(
-                "{:16} {:>11} {:>7} {:>10} {:>10} {:>12} {:>10} {:>7} {:>8} {:>14} {:>9}",
+                "{:16} {:>11} {:>7} {:>10} {:>10} {:>14} {:>10} {:>7} {:>8} {:>14} {:>9}",
                 "scene",
-                "first / s",
+                "first (s)",
                 "frames",
-                "main / ms",
-                "95 % / ms",
-                "processor/ms",
-                "draw / ms",
+                "main (ms)",
+                "95 % (ms)",
+                "processor (ms)",
+                "draw (ms)",
                 "meshes",
                 "corners",
                 "growth/1000",
@@ -127,7 +127,7 @@ fn row(played: &Played) -> String {
         .growth
         .map_or("–".to_owned(), |bytes| units::bytes(bytes.max(0.0) as u64));
     format!(
-        "{:7} {:10.2} {:10.2} {:12.2} {:10.2} {:7} {:8} {growth:>14}",
+        "{:7} {:10.2} {:10.2} {:14.2} {:10.2} {:7} {:8} {growth:>14}",
         played.costs.len(),
         part(&main, 0.5),
         part(&main, 0.95),

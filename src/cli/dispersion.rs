@@ -73,6 +73,7 @@ fn print(scenario: &Scenario, report: &DispersionReport) {
         short(report.time),
         short(2.0 * TAU / report.time)
     );
+    scene::note_step(scenario);
     for text in report.unlike.iter().chain(&report.folds) {
         tell!("note: {text}");
     }
@@ -210,8 +211,8 @@ fn draw(path: &Path, scenario: &Scenario, report: &DispersionReport) -> anyhow::
     let sound = scenario.model().equation() == Equation::Acoustic;
     let plot = Plot {
         title: scene::titled(scenario, "ω(k) of the run"),
-        along: if sound { "k / (rad/m)" } else { "k" }.to_owned(),
-        up: if sound { "ω / (rad/s)" } else { "ω" }.to_owned(),
+        along: if sound { "k (rad/m)" } else { "k" }.to_owned(),
+        up: if sound { "ω (rad/s)" } else { "ω" }.to_owned(),
         ground: Some(Ground {
             values: (found.power.iter())
                 .map(|power| (10.0 * power.max(1e-300).log10()).max(-RANGE))
@@ -221,7 +222,7 @@ fn draw(path: &Path, scenario: &Scenario, report: &DispersionReport) -> anyhow::
             y,
             levels: [-RANGE, 0.0],
             signed: false,
-            sign: "power / dB".to_owned(),
+            sign: "power (dB)".to_owned(),
         }),
         curves: vec![
             named("continuum", curve(x, |k| Some(law.continuum(k))), Shown::Line, 1),

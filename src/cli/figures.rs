@@ -1,6 +1,7 @@
 //! Numbers as commands print them.
 
 use crate::rounding::truncated;
+pub(super) use crate::units::short;
 
 /// A number with two digits more than its tolerance, at least six decimals, so that the compared digits are visible.
 pub(super) fn within(value: f64, tolerance: f64) -> String {
@@ -28,39 +29,9 @@ pub(super) fn within(value: f64, tolerance: f64) -> String {
     text.strip_suffix("e0").map_or(text.clone(), str::to_owned)
 }
 
-/// A number without meaningless digits: 40.000000000001 is 40, and a millionth 1e-6.
-pub(super) fn short(value: f64) -> String {
-    let magnitude = value.abs();
-    if magnitude != 0.0 && !(1e-4..1e6).contains(&magnitude) {
-        let text = format!("{value:.4e}");
-        let Some((digits, power)) = text.split_once('e') else {
-            return text;
-        };
-        return format!("{}e{power}", digits.trim_end_matches('0').trim_end_matches('.'));
-    }
-    let text = format!("{value:.6}");
-    text.trim_end_matches('0').trim_end_matches('.').to_owned()
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{short, within};
-
-    #[test]
-    fn zeros_that_say_nothing_are_left_out() {
-        for (value, text) in [
-            (1e-6, "1e-6"),
-            (-2.5e-7, "-2.5e-7"),
-            (6.00123e-5, "6.0012e-5"),
-            (1e10, "1e10"),
-            (40.000_000_000_001, "40"),
-            (0.0, "0"),
-            (f64::INFINITY, "inf"),
-            (f64::NAN, "NaN"),
-        ] {
-            assert_eq!(short(value), text);
-        }
-    }
+    use super::within;
 
     #[test]
     fn numbers_that_people_read_have_no_powers_of_ten() {

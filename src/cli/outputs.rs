@@ -303,11 +303,9 @@ fn cells(row: &Row, scenario: &Scenario, with_state: bool) -> Vec<f64> {
     let known = |value: f64| if value.is_nan() { Taps::ABSENT } else { value };
     let mut values = vec![row.step as f64, row.time];
     // The place and the momentum of nothing, like the fidelity to nothing, are empty cells; so is ⟨H⟩/⟨ψ|ψ⟩.
-    values.extend(row.observables.values(rank).into_iter().map(known));
+    let observables = row.observables.told(scenario.model().equation());
+    values.extend(observables.values(rank).into_iter().map(known));
     let is_empty = row.observables.norm == 0.0;
-    if is_empty && scenario.model().quantum().is_some() {
-        values[3] = Taps::ABSENT;
-    }
     // Rows of a checkpoint do not have them.
     if scenario.mirror().is_some() {
         let of = |refocus: Refocus| refocus.values().map(known);

@@ -291,9 +291,14 @@ fn note_end(scenario: &Scenario, engine: &Engine, (asked, steps): (f64, u64)) {
     // With a mirror a step that is written leads to the focus rather than to the end.
     let counts = scenario.mirror().is_none() || scenario.time().step.is_none();
     let [_, second] = scene::units_of(scenario);
+    let judged = if scenario.expectations().is_empty() {
+        ""
+    } else {
+        ", where the predictions for the end are judged"
+    };
     if counts && (end - asked).abs() > 1e-3 * clock.time_step.abs() {
         tell!(
-            "note: no whole number of steps of Δt = {}{second} leads to t = {}{second}: the run ends at t = {}{second}, where the predictions for the end are judged",
+            "note: no whole number of steps of Δt = {}{second} leads to t = {}{second}: the run ends at t = {}{second}{judged}",
             short(clock.time_step),
             short(asked),
             short(end)
@@ -459,11 +464,14 @@ fn mirror_line(engine: &mut Engine) -> anyhow::Result<Option<String>> {
         return Ok(None);
     };
     if status.phase == Phase::Record {
-        return Ok(Some(format!(
-            "mirror: time is reversed at step {}; {} recorded so far",
-            status.turn,
-            units::counted(status.heard as u64, "site")
-        )));
+        // One that reverses the whole field has no sites that record or play.
+        let heard = if engine.scenario().listens() {
+            let sites = units::counted(status.heard as u64, "site");
+            format!("; {sites} recorded so far")
+        } else {
+            String::new()
+        };
+        return Ok(Some(format!("mirror: time is reversed at step {}{heard}", status.turn)));
     }
     let scenario = engine.scenario();
     // At the moment at which it is to come together, which a burst lets come before the end.
@@ -481,17 +489,17 @@ fn mirror_line(engine: &mut Engine) -> anyhow::Result<Option<String>> {
         }
         _ => format!("focus now {}", focus(scenario, found.width, found.contrast)),
     };
-    let play = if status.playing == 1 {
-        "1 site plays".to_owned()
-    } else {
-        format!("{} sites play", status.playing)
+    let play = match status.playing {
+        _ if !scenario.listens() => String::new(),
+        1 => "1 site plays, ".to_owned(),
+        sites => format!("{sites} sites play, "),
     };
     // A source leaves nothing at t = 0 to compare with.
     if !found.compares() {
-        return Ok(Some(format!("mirror: {play}, {of_focus}")));
+        return Ok(Some(format!("mirror: {play}{of_focus}")));
     }
     Ok(Some(format!(
-        "mirror: {play}, residual inside {:.2e} at the reversal, fidelity {:.6}, error {:.2e} ({:.2e} after scaling), {of_focus}",
+        "mirror: {play}residual inside {:.2e} at the reversal, fidelity {:.6}, error {:.2e} ({:.2e} after scaling), {of_focus}",
         found.residual, found.fidelity, found.error, found.scaled_error,
     )))
 }

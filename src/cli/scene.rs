@@ -60,6 +60,11 @@ pub(super) fn print_note(engine: &crate::engine::Engine, end: Option<f64>) {
     {
         tell!("note: {words}");
     }
+    note_step(scenario);
+}
+
+/// Notes a Δt that is longer than the recommended one, in a scene without predictions, which would show it.
+pub(super) fn note_step(scenario: &Scenario) {
     let Some(step) = scenario.time().step.filter(|_| scenario.expectations().is_empty()) else {
         return;
     };

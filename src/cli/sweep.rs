@@ -9,7 +9,7 @@ use crate::engine::sweep::{Stop, SweepError, SweepPlan, SweepPoint};
 use crate::export::plot::{Curve, Plot, Shown};
 use crate::export::{self, About};
 use crate::scene::sweep::{Axis, Quantity, Sweep, SweepFault, Theory, has_two_meanings};
-use crate::scene::{Faults, Scenario};
+use crate::scene::{Faults, Scenario, key_unit};
 use anyhow::bail;
 use clap::Args;
 use indicatif::ProgressBar;
@@ -93,7 +93,7 @@ pub(super) fn run(args: &SweepArgs) -> anyhow::Result<()> {
     for line in nearest_steps(&plan, &outcome.points, scene::units_of(&scenario)[1]) {
         tell!("note: {line}");
     }
-    failed.extend(conclude(&plan, &outcome, runs).err());
+    failed.extend(conclude(&plan, &scenario, &outcome, runs).err());
     all_told(failed)
 }
 
@@ -212,7 +212,7 @@ fn go(
 }
 
 /// Prints the outcome.
-fn conclude(plan: &SweepPlan, outcome: &Outcome, runs: usize) -> anyhow::Result<()> {
+fn conclude(plan: &SweepPlan, scenario: &Scenario, outcome: &Outcome, runs: usize) -> anyhow::Result<()> {
     say!(
         "{} of {runs} runs, {} of them now, in {:.1} s",
         outcome.points.len(),
@@ -232,10 +232,10 @@ fn conclude(plan: &SweepPlan, outcome: &Outcome, runs: usize) -> anyhow::Result<
     if let Some((point, off)) = worst {
         let settings = plan.settings(&plan.values(point.number)).join(", ");
         let off = format!("{off:.2e}");
-        say!(
-            "furthest from theory: {}, at {settings}",
-            off.strip_suffix("e0").unwrap_or(&off)
-        );
+        let off = off.strip_suffix("e0").unwrap_or(&off);
+        let unit = plan.sweep.measures.first().map_or("", |first| unit_of(first, scenario));
+        let off = format!("{off} {unit}");
+        say!("furthest from theory: {}, at {settings}", off.trim_end());
     }
     if let Some(failure) = &outcome.failure {
         if let Some(faults) = failure.downcast_ref::<Faults>() {
@@ -330,6 +330,24 @@ fn up(measures: &[Quantity], scenario: &Scenario) -> String {
     }
 }
 
+/// What a curve is called in the legend: with its unit, unless the upright axis has it for all.
+fn in_legend(measures: &[Quantity], place: usize, scenario: &Scenario) -> String {
+    let own = measures[place].text();
+    match unit_of(&measures[place], scenario) {
+        "" => own,
+        unit if up(measures, scenario).is_empty() => format!("{own} ({unit})"),
+        _ => own,
+    }
+}
+
+/// What stands below the axis of a plot: the key with its unit.
+fn along(axis: &Axis, scenario: &Scenario) -> String {
+    match key_unit(&axis.key, scenario.file()) {
+        "" => axis.key.clone(),
+        unit => format!("{} ({unit})", axis.key),
+    }
+}
+
 /// The plot of what was measured.
 fn draw(path: &Path, plan: &SweepPlan, scenario: &Scenario, points: &[SweepPoint], title: &str) -> anyhow::Result<()> {
     let sweep = &plan.sweep;
@@ -353,7 +371,7 @@ fn draw(path: &Path, plan: &SweepPlan, scenario: &Scenario, points: &[SweepPoint
         let values = plan.values(group * first);
         let beyond = sweep.axes.iter().zip(&values).skip(1);
         let others: Vec<String> = beyond.flat_map(|(axis, value)| axis.settings(*value)).collect();
-        let name = sweep.measures[quantity].text();
+        let name = in_legend(&sweep.measures, quantity, scenario);
         let label = if others.is_empty() {
             name
         } else {
@@ -368,7 +386,7 @@ fn draw(path: &Path, plan: &SweepPlan, scenario: &Scenario, points: &[SweepPoint
     }
     let plot = Plot {
         title: title.to_owned(),
-        along: sweep.axes[0].key.clone(),
+        along: along(&sweep.axes[0], scenario),
         has_ratios: sweep.axes[0].is_logarithmic(),
         up: up(&sweep.measures, scenario),
         curves,
@@ -388,7 +406,20 @@ fn draw(path: &Path, plan: &SweepPlan, scenario: &Scenario, points: &[SweepPoint
 mod tests {
     use super::*;
 
-    /// The upright axis has the unit that its quantities have in common.
+    /// A pressure and an energy have no contrast; two pressures have one.
+    #[test]
+    fn a_contrast_is_of_one_unit() {
+        let text = "format = 1\n[grid]\nsize = [64]\nspacing = 0.1\n[acoustic]\n[time]\nend = 0.01\n[[pulse]]\ncenter = [3.0]\nwidth = 0.4\n\
+                    [[detector]]\nname = \"mic\"\nat = [5.0]\n[[detector]]\nname = \"far\"\nat = [6.0]\n";
+        let (_, scenario) = crate::solver::read_scene_text(text, None, &[]).unwrap();
+        let resolve = |text: &str| Quantity::parse(text).resolve(&scenario);
+        assert!(resolve("contrast(mic | far)").is_ok());
+        let fault = resolve("contrast(mic | energy)").unwrap_err();
+        let said = "\"mic\" (Pa) and \"energy\" (J/m²), whose units differ";
+        assert!(fault.message.contains(said), "{fault}");
+    }
+
+    /// The axis of a key has its unit, the upright one that which its quantities have in common.
     #[test]
     fn axes_have_units() {
         let text = "format = 1\n[grid]\nsize = [64]\nspacing = 0.1\n[acoustic]\n[time]\nend = 0.01\n[[pulse]]\ncenter = [3.0]\nwidth = 0.4\n\
@@ -402,5 +433,17 @@ mod tests {
         assert_eq!(up(&["ear", "other"]), "Pa");
         assert_eq!(up(&["ear", "energy"]), "");
         assert_eq!(up(&["contrast(ear | other)"]), "contrast(ear | other)");
+        // Where the axis has none, curves have their own.
+        let legend = |names: &[&str]| -> Vec<String> {
+            let measures: Vec<Quantity> = names.iter().map(|name| Quantity::parse(name)).collect();
+            (0..names.len())
+                .map(|place| in_legend(&measures, place, &scenario))
+                .collect()
+        };
+        assert_eq!(legend(&["ear", "energy"]), ["ear (Pa)", "energy (J/m²)"]);
+        assert_eq!(legend(&["ear", "other"]), ["ear", "other"]);
+        let along = |text: &str| along(&Axis::parse(text).unwrap(), &scenario);
+        assert_eq!(along("pulse.0.width=0.3,0.4"), "pulse.0.width (m)");
+        assert_eq!(along("solver.order=2,4"), "solver.order");
     }
 }

@@ -5,8 +5,9 @@ use super::figures::short;
 use super::sweep::as_input;
 use crate::engine::sweep::{SweepPlan, SweepPoint};
 use crate::export::csv::CsvWriter;
-use crate::scene::Scenario;
-use crate::scene::sweep::Quantity;
+use crate::scene::sweep::{Axis, Quantity};
+use crate::scene::{Scenario, key_unit};
+use crate::solver::Taps;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
@@ -42,7 +43,8 @@ impl Table {
         let theory = sweep.theory.is_some();
         columns.extend(theory.then(|| "theory".to_owned()));
         columns.push("scene".to_owned());
-        let mut units: Vec<&'static str> = vec![""; keys];
+        let of_key = |axis: &Axis| key_unit(&axis.key, scenario.file());
+        let mut units: Vec<&'static str> = sweep.axes.iter().map(of_key).collect();
         units.extend(sweep.measures.iter().map(|quantity| unit_of(quantity, scenario)));
         // Theory is of the first quantity.
         units.extend((sweep.measures.first().filter(|_| theory)).map(|quantity| unit_of(quantity, scenario)));
@@ -76,6 +78,8 @@ impl Table {
         let named = self.told().iter().zip(&row).zip(&self.units);
         let words: Vec<String> = named
             .map(|((name, value), unit)| match *unit {
+                // As the energy of a field that is 0 everywhere.
+                _ if value.is_nan() => format!("{name}: no value"),
                 "" => format!("{name} = {}", short(*value)),
                 unit => format!("{name} = {} {unit}", short(*value)),
             })
@@ -83,13 +87,15 @@ impl Table {
         words.join(", ")
     }
 
-    /// Writes what is done, in the order of the runs.
+    /// Writes what is done, in the order of the runs; cells without a value are empty.
     pub(super) fn write(&self, path: &Path, plan: &SweepPlan, points: &[SweepPoint]) -> anyhow::Result<()> {
         let mut csv = CsvWriter::create(path, &self.columns)?;
         let mut order: Vec<&SweepPoint> = points.iter().collect();
         order.sort_by_key(|point| point.number);
         for point in order {
-            csv.row(&self.row(plan, point))?;
+            let known = |value: f64| if value.is_nan() { Taps::ABSENT } else { value };
+            let row: Vec<f64> = self.row(plan, point).into_iter().map(known).collect();
+            csv.row(&row)?;
         }
         Ok(csv.finish()?)
     }
@@ -118,7 +124,11 @@ impl Table {
             (0..plan.runs()).map(|n| (bits(&plan.values(n)), n)).collect();
         let mut points = Vec::new();
         for (number, line) in lines.enumerate() {
-            let row: Option<Vec<f64>> = line.split(',').map(|cell| cell.trim().parse().ok()).collect();
+            let value = |cell: &str| match cell.trim() {
+                "" => Some(f64::NAN),
+                cell => cell.parse().ok(),
+            };
+            let row: Option<Vec<f64>> = line.split(',').map(value).collect();
             let row = row.filter(|row| row.len() == self.columns.len()).ok_or_else(|| {
                 InputError(format!(
                     "--csv {}: line {} is not a row of {} numbers; repair or remove the file",

@@ -23,17 +23,13 @@ pub(super) fn claims(scene: &str, set: &[String], now: &Scenario) -> Claims {
 pub(super) fn print(engine: &Engine, claims: &Claims) -> usize {
     let scenario = engine.scenario();
     let [_, second] = units_of(scenario);
-    let (equation, rank) = (scenario.model().equation(), scenario.grid().rank());
     let mut unsure = 0;
     for (place, (expectation, verdict)) in scenario.expectations().iter().zip(engine.verdicts()).enumerate() {
-        let (subject, unit) = match &expectation.subject {
-            Subject::Detector(place) => {
-                let detector = &scenario.detectors()[*place];
-                let unit = detector.unit(equation, rank);
-                (format!("detector {}", detector.name), unit)
-            }
-            Subject::Observable(name) => (name.clone(), ""),
+        let subject = match &expectation.subject {
+            Subject::Detector(place) => format!("detector {}", scenario.detectors()[*place].name),
+            Subject::Observable(name) => name.clone(),
         };
+        let unit = expectation.subject.unit(scenario);
         let unit = if unit.is_empty() {
             String::new()
         } else {

@@ -2,6 +2,7 @@
 
 use super::checkpoint::CheckpointError;
 use crate::solver::{MOST_STEPS, SolverError};
+use crate::units::short;
 
 /// Errors of the engine.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -13,7 +14,7 @@ pub enum EngineError {
     #[error(transparent)]
     Solver(#[from] SolverError),
     /// The field stopped being finite.
-    #[error("the field is no longer finite at step {steps}, t = {time}: {remedy}")]
+    #[error("the field is no longer finite at step {steps}, t = {}: {remedy}", short(*.time))]
     NonFinite {
         /// Step of the check that found it.
         steps: u64,
@@ -24,7 +25,8 @@ pub enum EngineError {
     },
     /// The energy of sound grows although nothing drives it.
     #[error(
-        "the energy grows: at step {steps}, t = {time}, it is {times:.3e} times what it was, and nothing drives the field. {remedy}"
+        "the energy grows: at step {steps}, t = {}, it is {times:.3e} times what it was, and nothing drives the field. {remedy}",
+        short(*.time)
     )]
     Growing {
         /// Step of the check that found it.
@@ -42,7 +44,7 @@ pub enum EngineError {
     )]
     NoState,
     /// A time that stepping in the present direction does not reach.
-    #[error("t = {target} lies behind t = {time}, and the run goes {direction}; choose a later end or reverse the run")]
+    #[error("t = {} lies behind t = {}, and the run goes {direction}; choose a later end or reverse the run", short(*.target), short(*.time))]
     Behind {
         /// The requested time.
         target: f64,

@@ -239,7 +239,7 @@ impl Quantity {
     /// What is measured of a scene, and when.
     ///
     /// # Errors
-    /// If the scene has nothing of that name, or no time is given and the scene has no end.
+    /// If the scene has nothing of that name, no time is given and the scene has no end, or it is the contrast of two with different units.
     pub fn resolve(&self, scenario: &Scenario) -> Result<Wanted, SweepFault> {
         let find = |name: &str| {
             subject(scenario, name).ok_or_else(|| {
@@ -252,6 +252,21 @@ impl Quantity {
         };
         let subject = find(&self.name)?;
         let beside = self.beside.as_deref().map(find).transpose()?;
+        if let Some(beside) = &beside {
+            let [first, second] = [&subject, beside].map(|own| own.unit(scenario));
+            if first != second {
+                let named = |name: &str, unit: &str| {
+                    let unit = if unit.is_empty() { "no unit" } else { unit };
+                    format!("{name:?} ({unit})")
+                };
+                let message = format!(
+                    "there is no contrast of {} and {}, whose units differ",
+                    named(&self.name, first),
+                    named(self.beside.as_deref().unwrap_or_default(), second)
+                );
+                return Err(SweepFault::new(message, "take two of the same unit"));
+            }
+        }
         let at = self.at.or(scenario.time().end).ok_or_else(|| {
             let message = format!("`{}` does not say when, and the scene has no end", self.name);
             SweepFault::new(message, format!("write \"{}@40\", or give time.end", self.name))

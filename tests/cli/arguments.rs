@@ -16,6 +16,26 @@ center = 1.0
 width = 0.05
 ";
 
+/// Where a run ends between its steps is told with the predictions only where there are some; times are short.
+#[test]
+fn an_end_between_steps_speaks_of_predictions_that_are_there() {
+    let place = Place::new();
+    let run = place.ripplon("run small.toml --set time.end=0.79 --set time.step=0.02");
+    run.expect(
+        0,
+        &[
+            "no whole number of steps",
+            "where the predictions for the end are judged",
+        ],
+    );
+    let scene = place.text("small.toml");
+    let bare = scene.split("[[expect]]").next().unwrap();
+    std::fs::write(place.path("bare.toml"), bare).unwrap();
+    let run = place.ripplon("run bare.toml --set time.end=0.79 --set time.step=0.02");
+    run.expect(0, &["no whole number of steps"]);
+    assert!(!run.err().contains("predictions"), "{}", run.err());
+}
+
 /// A number below 0 is the option's value, and is refused as one.
 #[test]
 fn a_negative_number_is_the_value_of_its_option() {

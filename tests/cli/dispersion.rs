@@ -66,8 +66,16 @@ fn a_packet_shows_the_band() {
     place
         .ripplon("dispersion ring.toml --set time.end=30 --set quantum.interaction=1.0")
         .expect(0, &["note: the scene has an interaction: the curves"]);
+    // A step that is too long is told, as by `run`.
+    place
+        .ripplon("dispersion ring.toml --set time.step=0.4 --set time.end=20")
+        .expect(
+            0,
+            &["note: Δt = 0.4 is larger than the recommended 0.2", "reduce time.step"],
+        );
     let run = place.ripplon("dispersion ring.toml --csv d.csv --plot d.png");
     run.expect(0, &["lattice", "continuum", "wave numbers have power"]);
+    assert!(!run.err().contains("recommended"), "{}", run.err());
     assert!(place.text("d.csv").starts_with("k,omega,power,lattice,continuum"));
     assert!(fs::read(place.path("d.png")).unwrap().starts_with(b"\x89PNG"));
     let rows = table(&place.text("d.csv"));

@@ -194,7 +194,10 @@ fn a_prediction_of_a_place_in_silence_has_no_value() {
                 [[source]]\nat = [1.0]\nsignal = \"sine\"\nfrequency = 100.0\ndelay = 1.0\n\
                 [[expect]]\nobservable = \"x\"\nat = 1e-3\nvalue = 1.0\ntolerance = 0.1\n";
     fs::write(place.path("silence.toml"), text).unwrap();
-    let line = ["WRONG        x at t = ", "measured no value"];
+    let line = [
+        "WRONG        x at t = ",
+        "predicted 1.000000 ± 0.1 m, measured no value",
+    ];
     place.ripplon("run silence.toml").expect(0, &line);
     place.ripplon("run silence.toml --strict").expect(1, &line);
 }
@@ -252,6 +255,19 @@ fn what_is_said_of_sound_has_units() {
     place
         .ripplon("run one-transducer --set mirror.at=0.00875 --until 0.0175")
         .expect(0, &["mirror: 1 site plays, focus at t = 0.0", " m wide, "]);
+    // An echo reverses the whole field: no sites play.
+    let echo = "--set mirror.method=echo --set mirror.at=0.4 --set time.end=0.8";
+    for (until, words) in [
+        ("0.2", "mirror: time is reversed at step "),
+        ("0.8", "mirror: residual inside "),
+    ] {
+        let run = place.ripplon(&format!("run small.toml {echo} --until {until}"));
+        let said = run.expect(0, &[words]).out();
+        assert!(
+            !said.contains("sites play") && !said.contains("recorded so far"),
+            "{said}"
+        );
+    }
 }
 
 /// What sources put in is a number where the medium's velocity is kept, the last row less the first; elsewhere the summary says why it is none.

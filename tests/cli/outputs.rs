@@ -303,7 +303,22 @@ fn what_is_gone_has_neither_place_nor_momentum() {
         .expect(0, &["absorbed 100.00 %"]);
     let table = place.text("o.csv");
     let last = table.lines().last().unwrap();
-    assert_eq!(last, "10,1,0,,,,0,,,,0,0,0,0", "{}", table.lines().next().unwrap());
+    assert_eq!(last, "10,1,0,,,,0,,,,0,0,0,", "{}", table.lines().next().unwrap());
+    // The same to a prediction and to a sweep, whose table is gone on with.
+    let expects = "[[expect]]\nobservable = \"energy\"\nat = 1.0\nvalue = 0.0\ntolerance = 0.1\n";
+    fs::write(place.path("expects.toml"), text.to_owned() + expects).unwrap();
+    place
+        .ripplon("run expects.toml --until 1")
+        .expect(0, &["WRONG", "energy at t = 1", "measured no value"]);
+    let sweep = "sweep gone.toml --vary packet.0.center.0=7,8 --measure energy@1 --measure norm@1 --csv s.csv";
+    place.ripplon(sweep).expect(0, &["energy@1: no value, norm@1 = 0"]);
+    let table = place.text("s.csv");
+    assert!(table.lines().nth(1).unwrap().starts_with("7,,0,"), "{table}");
+    place.ripplon(sweep).expect(0, &["in the table already"]);
+    assert_eq!(place.text("s.csv"), table);
+    place
+        .ripplon("measure gone.toml --at 1 --runs 10")
+        .expect(0, &["found in 0 of 10 runs", "Born's rule says 0.000000 ± 0.000000"]);
 }
 
 /// A table of trajectories: empty cells before they begin, a row a step, the same in one run and in two.

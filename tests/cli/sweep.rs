@@ -239,6 +239,17 @@ fn a_theory_without_a_value_is_far_from_nothing() {
     run.expect(0, &["furthest from theory: 3.5", "at packet.0.momentum.0=0.8"]);
 }
 
+/// How far a sound is from theory has the unit of what is measured.
+#[test]
+fn the_distance_from_theory_has_a_unit() {
+    let place = place();
+    let scene = "format = 1\n[grid]\nsize = [64]\nspacing = 0.1\n[acoustic]\n[time]\nstep = 1e-4\nend = 2e-3\n\
+                 [[pulse]]\ncenter = [3.2]\nwidth = 0.4\n[[detector]]\nname = \"ear\"\nat = [3.2]\n";
+    std::fs::write(place.path("ear.toml"), scene).unwrap();
+    let run = place.ripplon("sweep ear.toml --vary pulse.0.amplitude=1,2 --measure ear@0 --theory 5*x");
+    run.expect(0, &["furthest from theory: 8.00 Pa, at pulse.0.amplitude=2"]);
+}
+
 /// Killed outright, with no time to tidy up: the table has whole rows only, the same command goes on behind them, and the numbers are those of a sweep that nobody stopped.
 #[cfg(unix)]
 #[test]
@@ -488,7 +499,7 @@ fn a_prediction_names_the_step_that_judges_it() {
         .expect(0, &["x at t = 7: predicted", "20 steps to t = 20"]);
 }
 
-/// What is measured of sound is printed with its unit; the table has numbers alone.
+/// What varies and what is measured of sound is printed with its unit; the table has numbers alone.
 #[test]
 fn rows_of_sound_have_units() {
     const PIPE: &str = "format = 1\n[grid]\nsize = [64]\nspacing = 0.1\n[acoustic]\n[time]\nend = 0.001\n[[pulse]]\ncenter = [3.0]\nwidth = 0.4\n\
@@ -496,7 +507,7 @@ fn rows_of_sound_have_units() {
     let place = Place::new();
     fs::write(place.path("pipe.toml"), PIPE).unwrap();
     let run = place.ripplon("sweep pipe.toml --vary pulse.0.amplitude=1,2 --measure ear@0.001 --theory x --csv s.csv");
-    run.expect(0, &["pulse.0.amplitude = 1, ear@0.001 = ", " Pa, theory = 2 Pa"]);
+    run.expect(0, &["pulse.0.amplitude = 1 Pa, ear@0.001 = ", " Pa, theory = 2 Pa"]);
     assert!(
         place
             .text("s.csv")

@@ -13,6 +13,7 @@ mod limits;
 mod mutated;
 mod recording;
 mod schema;
+mod units;
 mod written;
 
 use ripplon::physics::Sets;

@@ -212,7 +212,7 @@ fn the_camera_goes_its_path_until_a_hand_turns_it() {
     let mut window = Window::open();
     let path = "mode = \"relief\"\n[[camera]]\nat = 0.0\nazimuth = 0.0\n[[camera]]\nat = 0.1\nazimuth = 50.0\n";
     window.show_scene(&SCENE.replace("range = \"locked\"\n", path));
-    window.wait("the path’s start", |app| app.orbit().azimuth.abs() < 1e-9);
+    window.wait("the path's start", |app| app.orbit().azimuth.abs() < 1e-9);
     // A key that comes before the run is ready is lost; steps beyond the last key of the path leave the camera there.
     while window.app().frame().clock.steps < 5 {
         window.key(Key::Period);

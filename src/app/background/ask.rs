@@ -39,7 +39,7 @@ impl Ask {
             Self::Folder => "Folder of your scenes",
             Self::Sound => "Save sound",
             Self::Records => "Export records",
-            Self::Film(Format::Sequence) => "Folder of the film’s pictures",
+            Self::Film(Format::Sequence) => "Folder of the film's pictures",
             Self::Film(_) => "Export film",
         }
     }

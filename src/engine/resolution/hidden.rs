@@ -1,10 +1,10 @@
 //! What begins, plays or listens where it is damped or silent: in absorbing layers and in walls.
 
-use super::figure;
 use crate::grid::{Edge, Grid};
 use crate::physics::source::Place;
-use crate::physics::{Initial, Model, Region, Sets};
+use crate::physics::{Equation, Initial, Model, Region, Sets};
 use crate::scene::Scenario;
+use crate::units::four_digits as figure;
 
 /// Which part of a pulse may begin in absorbing layers: sums of energy know nothing of it.
 const MOST_UNCOUNTED: f64 = 0.01;
@@ -148,9 +148,13 @@ fn damped(scenario: &Scenario) -> Option<String> {
             ends.iter().all(|end| place(end) < width) || ends.iter().all(|end| place(end) >= last)
         })
     })?;
+    let length = match scenario.model().equation() {
+        Equation::Acoustic => " m",
+        Equation::Schrodinger => "",
+    };
     Some(format!(
         "{who} in absorbing layers, where waves are damped: what is played or recorded there is not that of open space. \
-         Stay at least {} away from edges that absorb, or use a smaller grid.absorb_width.",
+         Stay at least {}{length} away from edges that absorb, or use a smaller grid.absorb_width.",
         figure(width * grid.spacing())
     ))
 }
@@ -249,6 +253,7 @@ mod tests {
             source("from = [5.0, 0.0]\nto = [5.0, 79.0]"),
         ] {
             assert!(hidden.starts_with("source.0 stands in absorbing layers"), "{hidden}");
+            assert!(hidden.contains("Stay at least 20 m away from edges"), "{hidden}");
         }
         for hidden in [
             detector("at = [85.0, 40.0]"),

@@ -7,12 +7,13 @@
 //! one and two dimensions, sines, ωΔt = 2·10⁻⁴ to 10⁻¹, 10³ to 2·10⁵ steps): of those told 10 % were off by less than 0.2 %, of those not told 7 % by more than 1 %, at most by
 //! 2.4 %. `oscillators` keeps pressure and its rate apart and loses less than 10⁻³ even at ωΔt = 10⁻⁵; so does `trotter`.
 
-use super::{figure, played};
+use super::played;
 use crate::field::Precision;
 use crate::grid::{Edge, Grid};
 use crate::physics::{Initial, Model, Pulse, Sets};
 use crate::scene::Scenario;
 use crate::solver;
+use crate::units::four_digits as figure;
 use std::f64::consts::TAU;
 
 /// What rounding may add, of the largest pressure: half of a per cent, since the estimate may be too low.
@@ -141,13 +142,11 @@ mod tests {
         for what in [PULSE, sine, chirp] {
             let short = said(100.0, 0.009, FDTD, what);
             assert!(
-                short.starts_with("Rounding in single precision adds up to about 0.6 % of the sound in 11111 steps: a step changes the rate of a pressure by (ωΔt)² = 8.100e-7"),
+                short.starts_with("Rounding in single precision adds up to about 0.6 % of the sound in 11111 steps: a step changes the rate of a pressure by (ωΔt)² = 8.1e-7"),
                 "{short}"
             );
             assert!(
-                short.ends_with(
-                    "Use solver.precision = \"double\", or a longer time.step: \"auto\" takes about 0.9000."
-                ),
+                short.ends_with("Use solver.precision = \"double\", or a longer time.step: \"auto\" takes about 0.9."),
                 "{short}"
             );
             assert_eq!(said(100.0, -0.009, FDTD, what), short);
@@ -192,7 +191,7 @@ mod tests {
         for slow in [layer(150.0, 250.0), layer(205.0, 250.0)] {
             let told = said(1000.0, 0.09, FDTD, &slow);
             assert!(
-                told.starts_with("Rounding in single precision adds up to about 0.6 % of the sound in 11111 steps: a step changes the rate of a pressure by (ωΔt)² = 8.100e-7"),
+                told.starts_with("Rounding in single precision adds up to about 0.6 % of the sound in 11111 steps: a step changes the rate of a pressure by (ωΔt)² = 8.1e-7"),
                 "{told}"
             );
         }

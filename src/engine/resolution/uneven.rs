@@ -4,11 +4,11 @@
 //! frequency; its decaying parts gain energy there as those of obstacles in guides do ([`crate::solver::acoustic::guides`]), and grids that absorb along all axes have layers that only stretch the coordinate.
 //! Whatever the speeds inside are, nothing grows where those at the border are alike.
 
-use super::figure;
 use crate::grid::Edge;
 use crate::physics::{Model, Sets};
 use crate::scene::Scenario;
 use crate::solver::acoustic::outward::Domain;
+use crate::units::four_digits as figure;
 
 /// The largest ratio of two speeds along the layers that is not told: the mildest of those with which runs were seen to grow was 2.7.
 const MOST_UNEVEN: f64 = 2.0;

@@ -187,7 +187,7 @@ impl Encoder {
         };
         if (coded.time - inner.order.time(inner.taken)).abs() > 2.0 {
             return Err(
-                "the browser’s encoder left out a picture, or changed their order; choose another format".to_owned(),
+                "the browser's encoder left out a picture, or changed their order; choose another format".to_owned(),
             );
         }
         inner.taken += 1;
@@ -281,7 +281,7 @@ fn words(error: &JsValue) -> String {
     let message = Reflect::get(error, &"message".into()).ok();
     let message = message.and_then(|message| message.as_string());
     format!(
-        "the browser’s encoder says: {}",
+        "the browser's encoder says: {}",
         message.unwrap_or_else(|| error.unchecked_ref::<Object>().to_string().into())
     )
 }

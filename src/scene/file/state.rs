@@ -114,7 +114,7 @@ section! {
         vary: Vec<String> = required "[\"packet.0.momentum.0=0.2..1.4/60\"]";
         /// what is measured, `"NAME@T"`: a detector's name or an observable as in [`[[expect]]`](#expect) (the
         /// detector where both have the name), at the step nearest to T; without `@T` at the scene's end.
-        /// `"contrast(NAME | NAME)@T"` is (a − b)/(a + b) of two, the visibility of fringes
+        /// `"contrast(NAME | NAME)@T"` is (a − b)/(a + b) of two with one unit, the visibility of fringes
         measure: Vec<String> = required "[\"norm@40\"]";
         /// the theory for the first quantity: a formula of `x` and `y`, the values of the first and second key; or
         /// `"transmission"`: for one packet on a line and a potential that is constant in time, T(k) from transfer

@@ -49,7 +49,7 @@ section! {
         over: Option<f64> = maybe "all of the run", "", "s";
         /// two dimensions only, over a plane: `arrows` or `streamlines` of the flow. For ψ it is the probability
         /// current j = Im ψ\*∇ψ/m of the lattice's bonds at the time of the picture, with magnetic field and rotation;
-        /// for sound the mean intensity ⟨p v⟩ (like `intensity`, with `fdtd` on the processor, and `over` as its time
+        /// of two components it is that of each, along x alone; for sound the mean intensity ⟨p v⟩ (like `intensity`, with `fdtd` on the processor, and `over` as its time
         /// constant). The length of an arrow is proportional to the square root of the flow; arrows below 1 % of the
         /// strongest in view are left out
         flow: Flow = or [Flow::None];
