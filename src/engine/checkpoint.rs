@@ -475,7 +475,8 @@ impl Header {
                         observables: observables(rest),
                         refocus: None,
                         state: if header.state {
-                            Some(state(read_measures(source, version)?)).filter(|state| !state.participation.is_nan())
+                            // Of a row with measures the overlap is a number, though ψ be 0 everywhere.
+                            Some(state(read_measures(source, version)?)).filter(|state| !state.overlap.re.is_nan())
                         } else {
                             None
                         },

@@ -445,7 +445,9 @@ impl Engine {
         let remedy = match advice {
             Some(sensible) if step > sensible => {
                 format!(
-                    "Δt = {step} is larger than the recommended {sensible:.3e}: reduce time.step, or change a formula in a [[layer]] that divides by zero or grows without bound, then reset"
+                    "Δt = {} is larger than the recommended {}: reduce time.step, or change a formula in a [[layer]] that divides by zero or grows without bound, then reset",
+                    crate::units::short(step),
+                    crate::units::four_digits(sensible)
                 )
             }
             _ => "look for a formula in a [[layer]] that divides by zero or grows without bound, or a very strong \

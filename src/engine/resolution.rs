@@ -1,6 +1,7 @@
 //! Warnings about waves for which the grid of a scene is too coarse, and about what its model does not cover.
 
 mod absorbed;
+mod forces;
 mod hidden;
 mod idle;
 mod losses;
@@ -17,7 +18,7 @@ use crate::physics::dispersion::{Law, Steps};
 use crate::physics::{Initial, Model, Sets, Value};
 use crate::scene::Scenario;
 use crate::scene::file::SignalFile;
-use crate::units;
+use crate::units::{self, four_digits as figure};
 use std::f64::consts::{PI, TAU};
 
 /// Fewest sites per wavelength that a lattice should have.
@@ -27,15 +28,6 @@ const SITES_PER_PULSE: f64 = 2.0;
 
 /// The largest relative error of a medium's law of attenuation.
 pub const MOST_MISSED: f64 = 0.05;
-
-/// A positive number with four digits, or with an exponent if it is small.
-pub(in crate::engine) fn figure(value: f64) -> String {
-    if value < 0.1 {
-        format!("{value:.3e}")
-    } else {
-        format!("{value:.4}")
-    }
-}
 
 /// A number of sites that is below the fewest: two digits.
 fn sites(count: f64) -> String {
@@ -77,6 +69,7 @@ pub fn not_covered(scenario: &Scenario, time_step: f64, end: Option<f64>) -> Vec
         .chain(hidden::told(scenario))
         .chain(absorbed::told(scenario, time_step))
         .chain(uneven::told(scenario))
+        .chain(forces::told(scenario))
         .chain(rounded::told(scenario, time_step, end))
         .collect()
 }
@@ -263,7 +256,7 @@ mod tests {
             let told = sound(heard, "");
             assert!(
                 told.starts_with(&format!(
-                    "Steps of Δt = 1.000e-4 carry no frequency above 1/(2Δt) = 5.000 kHz: what source.0 plays at {frequency} sounds as 4.000 kHz."
+                    "Steps of Δt = 0.0001 carry no frequency above 1/(2Δt) = 5.000 kHz: what source.0 plays at {frequency} sounds as 4.000 kHz."
                 )),
                 "{told}"
             );

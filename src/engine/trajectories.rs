@@ -12,7 +12,7 @@ use crate::field::FieldData;
 use crate::grid::SiteBox;
 use crate::physics::current::PsiInBox;
 use crate::physics::trajectory;
-use crate::physics::{Currents, Trajectory};
+use crate::physics::{Currents, Trajectory, axes_in_space};
 use crate::scene::Scenario;
 use crate::scene::scenario::Flow;
 use crate::solver::{Clock, SolverError, SolverState};
@@ -356,7 +356,8 @@ impl Engine {
         self.paths.update(scenario, &clock);
     }
 
-    /// The present flow in the plane, if the scene's view shows it.
+    /// The present flow in the plane, if the scene's view shows it. Of two components, along whose axis nothing moves, each has
+    /// its own flow along x.
     ///
     /// # Errors
     /// If the back end fails.
@@ -377,12 +378,19 @@ impl Engine {
             return Ok(Some(map));
         };
         let field = self.solver.field();
+        let space = axes_in_space(&grid);
         let map = field.map(|psi| {
-            FlowMap::fill([nx, ny], |j, out| {
+            let row = |j: usize, out: &mut [[f64; 2]]| {
                 for (i, flow) in out.iter_mut().enumerate() {
-                    *flow = [0, 1].map(|axis| currents.at_site(&psi, [i, j, 0], axis));
+                    let along = |axis: usize| currents.at_site(&psi, [i, j, 0], axis);
+                    *flow = [0, 1].map(|axis| if axis < space { along(axis) } else { 0.0 });
                 }
-            })
+            };
+            if space < 2 {
+                FlowMap::of_components([nx, ny], row)
+            } else {
+                FlowMap::fill([nx, ny], row)
+            }
         });
         self.currents = Some((scenario, currents));
         Ok(Some(map?))
@@ -392,6 +400,20 @@ impl Engine {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// What passes from one component to the other is no motion along y.
+    #[test]
+    fn components_flow_along_x_alone() {
+        let text = "format = 1\n[grid]\nsize = [48, 2]\nspacing = 1.0\n[quantum]\n[time]\nstep = 0.1\n[solver]\nmethod = \"trotter\"\n\
+                    [[packet]]\ncenter = [20.0, 0.0]\nwidth = [4.0, 0.3]\nmomentum = [0.5, 0.0]\n[view]\nflow = \"arrows\"\n";
+        let (_, scenario) = crate::solver::read_scene_text(text, None, &[]).unwrap();
+        let mut engine = Engine::new(Arc::new(scenario)).unwrap();
+        engine.advance(4).unwrap();
+        let flow = engine.flow().unwrap().unwrap();
+        assert!(flow.values.iter().any(|flow| flow[0] > 1e-3));
+        assert!(flow.values.iter().all(|flow| flow[1] == 0.0));
+        assert!(flow.components);
+    }
 
     /// One more than the most halves the times, the last among them; those that a table needs stay.
     #[test]

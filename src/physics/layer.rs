@@ -42,6 +42,24 @@ impl Sets {
             Self::Wall | Self::Absorption => true,
         }
     }
+
+    /// The unit of its values in a scene of this equation; those of ψ have none.
+    #[must_use]
+    pub fn unit(self, equation: Equation) -> &'static str {
+        match self {
+            Self::Speed => "m/s",
+            Self::Density => "kg/m³",
+            Self::Attenuation => "dB/m",
+            Self::Absorption if equation == Equation::Acoustic => "1/s",
+            Self::Absorption
+            | Self::Impedance
+            | Self::Potential
+            | Self::Hopping
+            | Self::Flux
+            | Self::Interaction
+            | Self::Wall => "",
+        }
+    }
 }
 
 worded! {

@@ -75,7 +75,7 @@ impl Measurement {
         })
     }
 
-    /// The probabilities of a field, which has one value a site and is not 0 everywhere.
+    /// The probabilities of a field, which has one value a site. Where it is 0 everywhere, nothing is found.
     pub fn of<'a>(&self, grid: &'a Grid, field: &'a FieldData) -> Born<'a> {
         let nx = grid.size()[0];
         let (mut inside, mut norm) = (0.0, 0.0);
@@ -115,7 +115,7 @@ impl Measurement {
                 sums[site % nx] += density;
             }
         }
-        let by = self.left / (norm * a);
+        let by = if norm > 0.0 { self.left / (norm * a) } else { 0.0 };
         if self.width == 0.0 {
             return sums.iter().map(|sum| sum * by).collect();
         }
@@ -186,7 +186,8 @@ impl Measurement {
 impl Born<'_> {
     /// P, the probability of finding the particle in the region.
     pub fn probability(&self) -> f64 {
-        self.rows.last().map_or(0.0, |inside| inside / self.norm)
+        let inside = self.rows.last().copied().unwrap_or(0.0);
+        if inside > 0.0 { inside / self.norm } else { 0.0 }
     }
 
     /// An outcome.
@@ -371,6 +372,24 @@ mod tests {
         assert!(found.abs_diff(3000) < 184, "{found}");
         let density: f64 = measurement.density_along_x(&grid, &field).iter().sum();
         assert!((density * 0.25 - 0.3).abs() < 1e-12, "{density}");
+    }
+
+    /// Nothing is found of a field that is 0 everywhere.
+    #[test]
+    fn an_empty_field_is_found_nowhere() {
+        let grid = Grid::new(&[20], 0.5);
+        let field = FieldData::Complex64(vec![num_complex::Complex::new(0.0, 0.0); 20]);
+        for left in [1.0, f64::MIN_POSITIVE] {
+            let measurement = Measurement {
+                region: None,
+                width: 0.0,
+                left,
+            };
+            let born = measurement.of(&grid, &field);
+            assert_eq!(born.probability(), 0.0);
+            assert_eq!(born.draw(&mut Noise::new(1)), Outcome::Elsewhere);
+            assert_eq!(measurement.density_along_x(&grid, &field), [0.0; 20]);
+        }
     }
 
     /// What tells a place tells no component: both are multiplied by the same, and nothing is read along their axis.

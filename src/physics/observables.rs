@@ -51,6 +51,15 @@ impl Observables {
         Self::columns(equation, rank).into_iter().map(header).collect()
     }
 
+    /// The same as users are told them: ⟨H⟩/⟨ψ|ψ⟩ of a ψ that is 0 everywhere is no number. (The energy of silence is 0.)
+    #[must_use]
+    pub fn told(mut self, equation: Equation) -> Self {
+        if self.norm == 0.0 && equation == Equation::Schrodinger {
+            self.energy = f64::NAN;
+        }
+        self
+    }
+
     /// The values of those columns; NaN for the place and the spread of a field that is 0 everywhere, which has none.
     pub fn values(&self, rank: usize) -> Vec<f64> {
         let mut values = vec![self.norm, self.energy];
@@ -81,7 +90,13 @@ mod tests {
         for name in ["x", "y", "z", "spread_x", "spread_z"] {
             assert!(silent.by_name(name).is_some_and(f64::is_nan), "{name}");
         }
+        assert_eq!(silent.told(Equation::Acoustic).by_name("energy"), Some(0.0));
+        let of_nothing = silent.told(Equation::Schrodinger);
+        assert!(of_nothing.by_name("energy").is_some_and(f64::is_nan));
         let there = Observables { norm: 1e-300, ..silent };
-        assert_eq!(there.values(1), [1e-300, 0.0, 0.0, 0.0, 0.0]);
+        assert_eq!(
+            there.told(Equation::Schrodinger).values(1),
+            [1e-300, 0.0, 0.0, 0.0, 0.0]
+        );
     }
 }

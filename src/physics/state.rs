@@ -28,7 +28,7 @@ pub struct StateMeasures {
     pub angular_momentum: f64,
     /// ⟨ψ(0)|ψ(t)⟩/⟨ψ(0)|ψ(0)⟩, the autocorrelation.
     pub overlap: Complex64,
-    /// (Σ|ψ|²)²/Σ|ψ|⁴: the number of sites that the state covers.
+    /// (Σ|ψ|²)²/Σ|ψ|⁴: the number of sites that the state covers; NaN of an empty field.
     pub participation: f64,
     /// Tr ρ² of the reduced density matrix ρ(x, x′) = Σ ψ(x, …)ψ*(x′, …) of the first axis, Tr ρ = 1: 1 where ψ is a product, 1/K where K terms of a Schmidt sum are equal. NaN where
     /// that takes more than 2³² products; 0 on a line.
@@ -123,7 +123,7 @@ impl StateMeasures {
         sums.overlap()
     }
 
-    /// The measures of a field of the grid's size against `start`, the field at t = 0. Of an empty field participation and overlap are 0, the others NaN. `spread`: Δx of each axis; `squares`: Σ|⟨a|b⟩|² over all pairs of
+    /// The measures of a field of the grid's size against `start`, the field at t = 0. Of an empty field the overlap, and with it the survival, is 0, the others NaN. `spread`: Δx of each axis; `squares`: Σ|⟨a|b⟩|² over all pairs of
     /// lines.
     #[must_use]
     pub fn of(
@@ -143,14 +143,16 @@ impl StateMeasures {
             overlap: sums.overlap(),
             ..Self::default()
         };
-        if sums.quartic > 0.0 {
-            found.participation = sums.norm * sums.norm / sums.quartic;
-        }
+        found.participation = if sums.quartic > 0.0 {
+            sums.norm * sums.norm / sums.quartic
+        } else {
+            f64::NAN
+        };
         if grid.rank() > 1 && sums.norm != 0.0 {
             found.purity = sums.squares / (sums.norm * sums.norm);
         }
         if sums.norm == 0.0 {
-            // Nothing has no momentum. (What covers no site, and has nothing in common with the start, is 0.)
+            // Nothing has no momentum, as it has no place and covers no sites: 0/0. What it has in common with the start is 0.
             let axes = grid.rank();
             for all in [&mut found.momentum, &mut found.momentum_spread, &mut found.uncertainty] {
                 all[..axes].fill(f64::NAN);
@@ -480,17 +482,17 @@ mod tests {
         assert_eq!(found.by_name("participation"), Some(found.participation));
         // Nothing anywhere.
         let empty = measured(&grid, vec![Complex64::ZERO; 32], &psi, [0.0; 3]);
-        for name in ["px", "spread_px", "uncertainty_x"] {
+        for name in ["px", "spread_px", "uncertainty_x", "participation"] {
             assert!(empty.by_name(name).is_some_and(f64::is_nan), "{name}");
         }
-        for name in ["participation", "survival", "lz", "py"] {
+        for name in ["overlap_re", "overlap_im", "survival", "lz", "py"] {
             assert_eq!(empty.by_name(name), Some(0.0), "{name}");
         }
         let plane = Grid::new(&[8, 4], 0.5);
         let empty = measured(&plane, vec![Complex64::ZERO; 32], &psi, [0.0; 3]);
-        for name in ["py", "spread_py", "lz", "purity"] {
+        for name in ["py", "spread_py", "lz", "purity", "participation"] {
             assert!(empty.by_name(name).is_some_and(f64::is_nan), "{name}");
         }
-        assert_eq!(empty.participation, 0.0);
+        assert_eq!(empty.survival(), 0.0);
     }
 }

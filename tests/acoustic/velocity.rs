@@ -200,7 +200,7 @@ fn walls_that_take_energy_are_reached_by_the_velocity() {
                 (last.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / 200.0).sqrt()
             };
             let ratio = rms(0) / rms(1) / (1.25 * 340.0);
-            assert!((ratio / xi - 1.0).abs() < 0.04, "order {order}, ξ = {xi}: {ratio}");
+            assert!((ratio / xi - 1.0).abs() < 0.05, "order {order}, ξ = {xi}: {ratio}");
         }
     }
 }

@@ -347,3 +347,25 @@ fn the_format_before_is_read() {
         assert_eq!((old.momentum, old.participation), (new.momentum, new.participation));
     }
 }
+
+/// Measures of a ψ that is 0 everywhere, of which only the overlap is a number, are kept; a row without measures has none.
+#[test]
+fn measures_of_an_empty_state_are_kept() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("run.ripplon");
+    let mut run = engine(&[]);
+    run.keep_state_measures(5).unwrap();
+    run.advance(11).unwrap();
+    run.save_checkpoint(&path).unwrap();
+    let mut checkpoint = Checkpoint::read(&path).unwrap();
+    let rows = &mut checkpoint.log.as_mut().unwrap().rows;
+    rows[0].state = None;
+    let state = rows[1].state.as_mut().unwrap();
+    (state.participation, state.momentum) = (f64::NAN, [f64::NAN; 3]);
+    (state.overlap.re, state.overlap.im) = (0.0, 0.0);
+    checkpoint.write(&path).unwrap();
+    let rows = Checkpoint::read(&path).unwrap().log.unwrap().rows;
+    assert!(rows[0].state.is_none());
+    let kept = rows[1].state.unwrap();
+    assert!(kept.participation.is_nan() && kept.survival() == 0.0, "{kept:?}");
+}

@@ -4,9 +4,9 @@ use super::Engine;
 use super::undriven::Undriven;
 use crate::engine::EngineError;
 use crate::engine::log::ObservableLog;
-use crate::engine::resolution::figure;
 use crate::physics::{Equation, Observables};
 use crate::platform::Instant;
+use crate::units::short;
 
 impl Engine {
     /// Keeps the observables of every `every`-th step from now on; [`Engine::log`] gives them. Rows that were kept before stay.
@@ -36,7 +36,7 @@ impl Engine {
     pub fn velocity_counts_from_here(&self) -> String {
         format!(
             "the medium's velocity was not recorded up to t = {}, and counts from 0 there: energies and fluxes are those of what moves after it; ask for it from the start, e.g. by --observables",
-            figure(self.clock().time)
+            short(self.clock().time)
         )
     }
 

@@ -151,7 +151,8 @@ impl Engine {
         refocus: Option<&Refocus>,
         state: Option<&StateMeasures>,
     ) -> Option<f64> {
-        expectations::measure(subject, &self.taps, observables, refocus, state, &self.paths)
+        let observables = observables.told(self.scenario.model().equation());
+        expectations::measure(subject, &self.taps, &observables, refocus, state, &self.paths)
     }
 
     /// Sound: keeps from now on what its energy needs in addition to the pressure.

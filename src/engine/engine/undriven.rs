@@ -1,10 +1,10 @@
 //! Detects unstable runs: the energy of an undriven field must not grow.
 
-use crate::engine::resolution::figure;
 use crate::field::Precision;
 use crate::physics::Observables;
 use crate::scene::Scenario;
 use crate::solver;
+use crate::units::four_digits as figure;
 
 /// Factors by which energy and largest pressure of an undriven field may grow before the run counts as unstable. Energy
 /// alone may be that of rounding, if the field was nearly at rest; pressure alone grows where waves meet.

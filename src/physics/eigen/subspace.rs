@@ -131,9 +131,10 @@ impl<'a> Subspace<'a> {
         let cut = top.max(highest + FLAT * above);
         let [slow, contrast] = self.growth(cut, high);
         let is_limited = contrast < most;
-        // Ritz values are off by the squares of residuals.
+        // Residuals tell a block of one energy from levels side by side only late: where it may be one, every fourth round takes it for one.
         let residual = self.residuals[..self.wanted].iter().copied().fold(0.0, f64::max);
-        let is_flat = top - highest <= (FLAT * above).max(4.0 * residual * residual / above);
+        let may_be_flat = round % 4 == 3 && top - highest <= 0.1 * residual;
+        let is_flat = may_be_flat || top - highest <= FLAT * above;
         let gains_nothing = is_flat || is_limited && slow * contrast < 1.0;
         if !gains_nothing {
             return cut;

@@ -226,12 +226,7 @@ impl<T: Real> Recorder<T> {
     }
 
     /// Begins a batch of steps, see [`WholeSums::begin`]. `records`: whether a tap does after a step; what others read is left out.
-    pub(super) fn begin(
-        &mut self,
-        steps: usize,
-        due: impl Fn(usize) -> bool,
-        records: impl Fn(usize, usize) -> bool,
-    ) {
+    pub(super) fn begin(&mut self, steps: usize, due: impl Fn(usize) -> bool, records: impl Fn(usize, usize) -> bool) {
         for reading in &mut self.readings {
             reading.due.clear();
             reading.due.extend((0..steps).map(|step| records(step, reading.tap)));
@@ -273,7 +268,11 @@ impl<T: Real> Recorder<T> {
 
     fn see_some(&self, step: usize, read: ReadRow<T>, is_read: impl Fn(&Reading<T>) -> bool) {
         let ny = self.grid.size()[1];
-        for reading in self.readings.iter().filter(|reading| reading.is_due(step) && is_read(reading)) {
+        for reading in self
+            .readings
+            .iter()
+            .filter(|reading| reading.is_due(step) && is_read(reading))
+        {
             let own = reading.sites();
             if let Some(partials) = reading.partials().filter(|_| self.summed) {
                 partials.put_total(step, None);

@@ -355,7 +355,9 @@ impl<L: Lanes> Worker<'_, L> {
                 let (a, s) = (a.cast_unsigned(), s.cast_unsigned());
                 let (j, k) = if self.pass.rank == 3 { (a, s) } else { (s, 0) };
                 for reading in recorder.readings() {
-                    let Some(x) = reading.overlap(step, j, k, core) else { continue };
+                    let Some(x) = reading.overlap(step, j, k, core) else {
+                        continue;
+                    };
                     // SAFETY: x lies within the core.
                     unsafe { self.show_to(reading, step, [j, k], x, (x0, member, h)) };
                 }

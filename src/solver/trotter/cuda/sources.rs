@@ -1,5 +1,5 @@
 //! The kernels in the binary, made by `kernels/build` from `kernels/trotter_fused.cu`, `kernels/trotter_tiles.cu`, `kernels/trotter_line.cu`,
-//! `kernels/trotter_sweeps.cu`, `kernels/trotter_bonds.cu` and their headers.
+//! `kernels/trotter_sweeps.cu` with `kernels/trotter_measures.cuh`, `kernels/trotter_bonds.cu` and their headers.
 
 use crate::backend::cuda::manifest::{self, Module};
 use crate::backend::cuda::{self, CudaError, Needs, Program, Source};
