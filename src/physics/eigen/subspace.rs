@@ -16,6 +16,8 @@ const MOST_DEGREE: f64 = 4000.0;
 
 /// A block whose additional vectors lie above the wanted ones by less than this part of the spectrum has one energy.
 const FLAT: f64 = 1e-12;
+/// Rounds after which a search goes on for long.
+const LONG: usize = 20;
 
 /// Vectors in addition to the wanted ones.
 fn more(wanted: usize) -> usize {
@@ -131,9 +133,11 @@ impl<'a> Subspace<'a> {
         let cut = top.max(highest + FLAT * above);
         let [slow, contrast] = self.growth(cut, high);
         let is_limited = contrast < most;
-        // Residuals tell a block of one energy from levels side by side only late: where it may be one, every fourth round takes it for one.
+        // Residuals do not tell a block of one energy from levels side by side while they are large. In a search that goes on for long every fourth round takes it for one, until Ritz values, which
+        // are off by squares of residuals, tell it by themselves.
         let residual = self.residuals[..self.wanted].iter().copied().fold(0.0, f64::max);
-        let may_be_flat = round % 4 == 3 && top - highest <= 0.1 * residual;
+        let is_long = round > LONG && round % 4 == 3;
+        let may_be_flat = is_long && residual > 1e-9 * above && top - highest <= 0.1 * residual;
         let is_flat = may_be_flat || top - highest <= FLAT * above;
         let gains_nothing = is_flat || is_limited && slow * contrast < 1.0;
         if !gains_nothing {

@@ -266,11 +266,16 @@ fn a_tall_potential_makes_no_degeneracies() {
             );
         }
         if formula.ends_with("(x>39)") {
-            // A closed box of 40 sites up to the share 1/U that leaks.
+            // A closed box of 40 sites up to the share 1/U that leaks, and up to what rounding in products with U leaves: 46 ε U were seen.
+            let most = if formula.starts_with("1e8") {
+                100.0 * f64::EPSILON * 1e8
+            } else {
+                1e-6
+            };
             for (n, level) in (1..).zip(&levels.list) {
                 let exact = 2.0 * (1.0 - (PI * f64::from(n) / 41.0).cos());
                 assert!(
-                    (level.energy - exact).abs() < 1e-6,
+                    (level.energy - exact).abs() < most,
                     "{formula}: {} {exact}",
                     level.energy
                 );
