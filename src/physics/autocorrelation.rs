@@ -103,17 +103,22 @@ impl Autocorrelation {
     /// The fewest steps of a record whose lines are fitted with their decay.
     pub const LEAST: u64 = 24;
 
-    /// The lines of a record; none of fewer than four steps.
-    #[must_use]
-    pub fn of(overlap: Vec<Complex64>, time_step: f64) -> Self {
-        let mut found = Self {
+    /// A record of which no lines are known.
+    fn unread(overlap: Vec<Complex64>, time_step: f64) -> Self {
+        Self {
             overlap,
             time_step,
             lines: Vec::new(),
             range: None,
             rest: None,
             dropped: 0,
-        };
+        }
+    }
+
+    /// The lines of a record; none of fewer than four steps.
+    #[must_use]
+    pub fn of(overlap: Vec<Complex64>, time_step: f64) -> Self {
+        let mut found = Self::unread(overlap, time_step);
         if found.steps() >= 4 {
             found.lines = found.find();
             crowded::settle(&mut found);
@@ -143,12 +148,10 @@ impl Autocorrelation {
         lines.extend(crowded::left_behind(found.rest, time_step, 1e-2 * first));
         lines.sort_by(|a, b| a.energy.total_cmp(&b.energy));
         Self {
-            overlap,
-            time_step,
             lines,
-            range: None,
             rest: Some(found.share),
             dropped: found.dropped,
+            ..Self::unread(overlap, time_step)
         }
     }
 

@@ -38,7 +38,7 @@ pub(super) fn settle(found: &mut Autocorrelation) {
         found.lines.sort_by(|a, b| a.energy.total_cmp(&b.energy));
         return;
     }
-    let rest = of_record(fitted.rest, found.time_step);
+    let rest = Autocorrelation::unread(fitted.rest, found.time_step);
     let strongest = found.lines.iter().map(|line| line.weight).fold(0.0, f64::max);
     let mut lines = Vec::new();
     for group in groups {
@@ -53,17 +53,6 @@ pub(super) fn settle(found: &mut Autocorrelation) {
     }
     lines.sort_by(|a, b| a.energy.total_cmp(&b.energy));
     found.lines = lines;
-}
-
-fn of_record(overlap: Vec<Complex64>, time_step: f64) -> Autocorrelation {
-    Autocorrelation {
-        overlap,
-        time_step,
-        lines: Vec::new(),
-        range: None,
-        rest: None,
-        dropped: 0,
-    }
 }
 
 /// Whether an exponential is a level, that lasts over so many steps.
@@ -116,8 +105,8 @@ pub(super) fn left_behind(rest: Vec<Complex64>, time_step: f64, least: f64) -> V
     if rest.len() < 16 || mean <= 1e-2 * least * least * steps {
         return Vec::new();
     }
-    let half = of_record(rest[..rest.len() / 2].to_vec(), time_step);
-    let mut found = of_record(rest, time_step);
+    let half = Autocorrelation::unread(rest[..rest.len() / 2].to_vec(), time_step);
+    let mut found = Autocorrelation::unread(rest, time_step);
     found.lines = found.find();
     let lasts = |line: &SpectralLine| {
         line.weight > least && (half.spectrum(line.energy) - line.weight).abs() < CHANGES * line.weight

@@ -253,6 +253,12 @@ mod tests {
     use crate::field::Precision;
     use crate::grid::Grid;
 
+    fn strips() -> &'static Strips {
+        let mut all = sources::TILES.iter();
+        all.find(|strips| strips.half == 1 && strips.precision == Precision::Single)
+            .unwrap()
+    }
+
     #[test]
     fn every_site_belongs_to_one_part() {
         for sites in [1, 3, 20, 48, 49, 95, 96, 97, 250, 2960] {
@@ -305,10 +311,7 @@ mod tests {
 
     #[test]
     fn blocks_know_what_they_reach_and_what_fills_them() {
-        let strips = sources::TILES
-            .iter()
-            .find(|strips| strips.half == 1 && strips.precision == Precision::Single)
-            .unwrap();
+        let strips = strips();
         let cut = Cut::new(&Lattice::new(&Grid::new(&[200, 150], 1.0), 1), strips);
         let (halo, [across, along]) = (cut.halo, cut.axes);
         let reached = cut.with_some(|axis, at| axis == 1 && at == 60);
@@ -332,10 +335,7 @@ mod tests {
     /// Whatever lies as near to a site that is more than plain as a pass reaches is in a block that is taken.
     #[test]
     fn what_a_pass_reaches_is_taken() {
-        let strips = sources::TILES
-            .iter()
-            .find(|strips| strips.half == 1 && strips.precision == Precision::Single)
-            .unwrap();
+        let strips = strips();
         let (size, pitch) = ([1000, 300], 1024);
         for edge in [Edge::Wall, Edge::Periodic] {
             let grid = Grid::new(&size, 1.0).with_edges([edge; 3], 0);
