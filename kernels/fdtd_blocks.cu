@@ -27,7 +27,7 @@
 
 __device__ __forceinline__ int in_ring(int at, int n) { return at < 0 ? n - 1 - (-1 - at) % n : at < n ? at : at % n; }
 
-// A thread's sites in the region of its block: PAIR columns, EACH rows
+// A thread's sites in the region of its block: PAIR columns, EACH rows. The columns of a turned block are rows of the grid
 struct Block {
     const Blocks &p;
     const Room &room;
@@ -35,7 +35,11 @@ struct Block {
     int x, top, here, stride;        // of the first site, in the region, and how far away the second column is
     int i, beside;                   // the columns in the grid
     int slot_across, slot_beside;    // and in the layers of x
+    bool turned;
 
+    // The grid's axis along the rows of the region, 0, or along its columns, 1
+    __device__ __forceinline__ int axis_of(int axis) const { return turned ? 1 - axis : axis; }
+    __device__ __forceinline__ int edge(int axis) const { return p.step.grid.edge[axis_of(axis)]; }
     __device__ __forceinline__ int at(int n, int c) const { return here + n * COLUMNS + c * stride; }
     __device__ __forceinline__ int column(int c) const { return c ? beside : i; }
     __device__ __forceinline__ int slot_of_column(int c) const { return c ? slot_beside : slot_across; }
@@ -43,25 +47,30 @@ struct Block {
     __device__ __forceinline__ bool own_column(int c) const { return across.first + x + c * stride >= across.own && across.first + x + c * stride < across.own_end; }
     __device__ __forceinline__ bool own_row(int n) const { return along.first + top + n >= along.own && along.first + top + n < along.own_end; }
     __device__ __forceinline__ bool own(int n, int c) const { return own_column(c) && own_row(n); }
-    __device__ __forceinline__ u32 place(int n, int c) const { return (u32)room.lines[top + n].j * p.step.grid.pitch + column(c); }
+    __device__ __forceinline__ u32 place(int n, int c) const {
+        const u32 row = room.lines[top + n].j;
+        return turned ? (u32)column(c) * p.step.grid.pitch + row : row * p.step.grid.pitch + column(c);
+    }
     __device__ __forceinline__ int slot(int axis, int n, int c) const { return axis ? room.lines[top + n].slot : slot_of_column(c); }
+    // A turned block's rows lie side by side in memory.
+    __device__ __forceinline__ bool whole_rows() const { return top + EACH <= along.count; }
     __device__ __forceinline__ size_t memory_place(int axis, int n, int c) const {
         const Line line = room.lines[top + n];
+        if (turned) return (size_t)column(c) * (2 * p.step.medium.layer[0].end) + line.slot;  // of the layers of x
         return axis ? (size_t)line.slot * p.step.grid.size[0] + column(c) : (size_t)line.j * (2 * p.step.medium.layer[0].end) + slot_of_column(c);
     }
 };
 
 // Which of a site's neighbours are closed, or that they are found by walking; `all` is what the grid says of it
 __device__ __forceinline__ Mark marks_beside(const Block &b, int n, int c, Mark all) {
-    const Grid &g = b.p.step.grid;
     const int at[2] = {b.x + c, b.top + n}, lane = b.x / PAIR;
     Mark found = !MIRRORS && all & BESIDE ? WALKS : 0, edges = 0;
 #pragma unroll
     for (int axis = 0; axis < 2; axis++) {
         const Span &span = axis ? b.along : b.across;
-        const bool low_known = span.mirrors_low(g.edge[axis]), high_known = span.mirrors_high(g.edge[axis], axis ? (int)EACH : (int)PAIR);
+        const bool low_known = span.mirrors_low(b.edge(axis)), high_known = span.mirrors_high(b.edge(axis), axis ? (int)EACH : (int)PAIR);
         if ((span.closed_low && at[axis] < H) || (span.closed_high && at[axis] >= span.count - H)) {
-            if (!MIRRORS || g.edge[axis] == SOFT) return WALKS;
+            if (!MIRRORS || b.edge(axis) == SOFT) return WALKS;
 #pragma unroll
             for (int k = 1; k <= H; k++) {
                 const int shift = (axis ? 2 : 0) + (k > 1 ? FAR : 0);
@@ -97,13 +106,39 @@ struct __align__(2 * sizeof(real)) Two {
     real of[PAIR];
 };
 
-// A thread's sites. KIND says what is near some of the warp's: walls and edges, layers of x, of y
-template <int KIND> struct Column {
+// What stands in EACH rows of a column of a turned block
+template <class T> struct __align__(EACH * sizeof(T)) Rows {
+    T of[EACH];
+};
+
+// What an array of the grid has at a thread's sites; what is not inside stays as it was.
+template <class T, class From> __device__ __forceinline__ void read_sites(const Block &b, const From *all, T (&out)[EACH][PAIR]) {
+#pragma unroll
+    for (int c = 0; c < PAIR; c++) {
+        if (b.turned) {
+            if (!b.inside(0, c)) continue;
+            // Groups of rows begin at multiples of their number, and so do rows of the grid.
+            const Rows<From> rows = *(const Rows<From> *)(all + b.place(0, c));
+#pragma unroll
+            for (int n = 0; n < EACH; n++) out[n][c] = rows.of[n];
+            continue;
+        }
+#pragma unroll
+        for (int n = 0; n < EACH; n++)
+            if (b.inside(n, c)) out[n][c] = all[b.place(n, c)];
+    }
+}
+
+// A thread's sites. KIND says what is near some of the warp's: walls and edges, layers of the grid's axis along a row, of the other axis
+// SPARES registers: what stays or is seldom asked for lies in shared memory
+template <int KIND, bool SPARES> struct Column {
     const Block &b;
     u32 in_y, operated;  // which rows are in the layers of y and have operations; the same for the warp
     bool in_x[PAIR];
     bool at_left, at_right, at_bottom, at_top;  // the region ends beside this thread at an edge with images
-    real levels[2][EACH][PAIR], squares[EACH][PAIR], kept[EACH][PAIR];
+    real levels[2][EACH][PAIR];
+    enum { HELD = SPARES ? 1 : (int)EACH };
+    real squares[HELD][PAIR], kept[HELD][PAIR];  // of the rows, if they are not in shared memory
     real remembered[2][3][EACH][PAIR];
     RowFactors factors[PAIR];  // of the layer of x
 
@@ -116,40 +151,79 @@ template <int KIND> struct Column {
         return renew(f.decay[2], f.shift[2], memory[2][n][c], minus(above, below));
     }
 
+    // Whether all rows are in a layer, whose memories lie side by side
+    __device__ __forceinline__ bool memories_of_whole_rows(int axis) const {
+        if (!b.turned || !axis || !b.whole_rows()) return false;
+        const int first = b.slot(1, 0, 0);
+        return first >= 0 && b.slot(1, EACH - 1, 0) == first + EACH - 1 && first % EACH == 0 && 2 * b.p.step.medium.layer[0].end % EACH == 0;
+    }
+
+    __device__ __forceinline__ void put_aside(const real *all, real *here) const {
+        real values[EACH][PAIR] = {};
+        read_sites(b, all, values);
+#pragma unroll
+        for (int n = 0; n < EACH; n++) *(Two *)(here + b.at(n, 0)) = Two{{values[n][0], values[n][1]}};
+    }
+
+    __device__ __forceinline__ Two squares_of(int n) const {
+        if (!SPARES) return Two{{squares[n % HELD][0], squares[n % HELD][1]}};
+        if (b.p.step.medium.squares) return *(const Two *)(b.room.squares + b.at(n, 0));
+        return Two{{b.p.step.medium.square, b.p.step.medium.square}};
+    }
+
     __device__ __forceinline__ void load(const real (&first)[2][EACH][PAIR]) {
         const Medium &m = b.p.step.medium;
         in_y = 0, operated = 0;
-        const int(&edge)[3] = b.p.step.grid.edge;
-        at_left = b.x == 0 && b.across.mirrors_low(edge[0]), at_right = b.x + PAIR == b.across.count && b.across.mirrors_high(edge[0], PAIR);
-        at_bottom = b.top == 0 && b.along.mirrors_low(edge[1]), at_top = b.top + EACH == b.along.count && b.along.mirrors_high(edge[1], EACH);
+        at_left = b.x == 0 && b.across.mirrors_low(b.edge(0)), at_right = b.x + PAIR == b.across.count && b.across.mirrors_high(b.edge(0), PAIR);
+        at_bottom = b.top == 0 && b.along.mirrors_low(b.edge(1)), at_top = b.top + EACH == b.along.count && b.along.mirrors_high(b.edge(1), EACH);
 #pragma unroll
         for (int c = 0; c < PAIR; c++) {
             in_x[c] = b.slot_of_column(c) >= 0;
             factors[c] = KIND & ALONG_X && in_x[c] ? factors_of(m.layer[0], b.slot_of_column(c)) : RowFactors{};
         }
-        const bool speeds = m.squares != nullptr, keeps = b.p.kept != nullptr;
+        if (SPARES) {
+            if (m.squares) put_aside(m.squares, b.room.squares);
+            if (b.p.kept) put_aside(b.p.kept, b.room.kept);
+        } else {
+            real all[EACH][PAIR], sums[EACH][PAIR];
+#pragma unroll
+            for (int n = 0; n < EACH; n++)
+#pragma unroll
+                for (int c = 0; c < PAIR; c++) all[n][c] = m.square, sums[n][c] = 0;
+            if (m.squares) read_sites(b, m.squares, all);
+            if (b.p.kept) read_sites(b, b.p.kept, sums);
+#pragma unroll
+            for (int n = 0; n < HELD; n++)
+#pragma unroll
+                for (int c = 0; c < PAIR; c++) squares[n][c] = all[n][c], kept[n][c] = sums[n][c];
+        }
         // Branches, not places that are selected: with `layered ? place : 0` the compiler of a driver (580.159) loaded from places that are none.
 #pragma unroll
         for (int n = 0; n < EACH; n++)
 #pragma unroll
             for (int c = 0; c < PAIR; c++) {
                 levels[0][n][c] = first[0][n][c], levels[1][n][c] = first[1][n][c];
-                const bool inside = b.inside(n, c);
-                const u32 place = inside ? b.place(n, c) : 0;
-                squares[n][c] = m.square, kept[n][c] = 0;
-                if (inside && speeds) squares[n][c] = m.squares[place];
-                if (inside && keeps) kept[n][c] = b.p.kept[place];
 #pragma unroll
                 for (int axis = 0; axis < 2; axis++) {
                     if (!(KIND & (axis ? ALONG_Y : ALONG_X))) continue;
 #pragma unroll
                     for (int k = 0; k < 3; k++) remembered[axis][k][n][c] = 0;
-                    if (!inside || b.slot(axis, n, c) < 0) continue;
+                    if (!b.inside(n, c) || b.slot(axis, n, c) < 0 || memories_of_whole_rows(axis)) continue;
                     const size_t from = b.memory_place(axis, n, c);
 #pragma unroll
-                    for (int k = 0; k < 3; k++) remembered[axis][k][n][c] = m.layer[axis].memory(k)[from];
+                    for (int k = 0; k < 3; k++) remembered[axis][k][n][c] = m.layer[b.axis_of(axis)].memory(k)[from];
                 }
             }
+        if (KIND & ALONG_Y && memories_of_whole_rows(1))
+#pragma unroll
+            for (int c = 0; c < PAIR; c++)
+                if (b.inside(0, c))
+#pragma unroll
+                    for (int k = 0; k < 3; k++) {
+                        const Rows<real> rows = *(const Rows<real> *)(m.layer[0].memory(k) + b.memory_place(1, 0, c));
+#pragma unroll
+                        for (int n = 0; n < EACH; n++) remembered[1][k][n][c] = rows.of[n];
+                    }
 #pragma unroll
         for (int n = 0; n < EACH; n++) {
             const int row = b.top + n;
@@ -159,7 +233,7 @@ template <int KIND> struct Column {
     }
 
     // L p of a site, whose memories go on
-    __device__ __forceinline__ real next(int n, int c, real own, real before, const real (&low)[2][H], const real (&high)[2][H]) {
+    __device__ __forceinline__ real next(int n, int c, real own, real before, real square, const real (&low)[2][H], const real (&high)[2][H]) {
         const bool row_in_y = KIND & ALONG_Y && in_y >> n & 1, column_in_x = KIND & ALONG_X && in_x[c], layered = column_in_x || row_in_y;
         real sum = plain_change(own, low, high);
         if (KIND & (ALONG_X | ALONG_Y)) {
@@ -175,15 +249,15 @@ template <int KIND> struct Column {
                 along = row_in_y ? z : along;
             }
             sum = layered ? plus(across, along) : sum;
-            const real step = fused(squares[n][c], sum, minus(own, before));
+            const real step = fused(square, sum, minus(own, before));
             if (TAKES) {
                 const real missed = minus(minus(plus(own, step), own), step), none = 0;
-                const real losses = plus(column_in_x ? factors[c].loss : none, row_in_y ? along_y.loss : none), part = missed_part(missed, squares[n][c], losses);
+                const real losses = plus(column_in_x ? factors[c].loss : none, row_in_y ? along_y.loss : none), part = missed_part(missed, square, losses);
                 if (KIND & ALONG_X) remembered[0][2][n][c] = minus(remembered[0][2][n][c], times(part, factors[c].weight));
                 if (KIND & ALONG_Y) remembered[1][2][n][c] = minus(remembered[1][2][n][c], times(part, along_y.weight));
             }
         }
-        return stepped(own, before, squares[n][c], sum);
+        return stepped(own, before, square, sum);
     }
 
     // From levels[from] to the other one; rows of other warps are read from `around`, what these read is written to `written`
@@ -212,6 +286,7 @@ template <int KIND> struct Column {
                     row[H + PAIR - 1 + k] = at_right ? now[n][(PAIR * H - k) % PAIR] : row[H + PAIR - 1 + k];
                 }
             }
+            const Two square = squares_of(n);
             u32 both = 0;
             if (KIND & CLOSED) both = *(const u32 *)(b.room.marks + b.at(n, 0));
 #pragma unroll
@@ -229,11 +304,16 @@ template <int KIND> struct Column {
                     mark = c ? both >> 16 : both & 0xffff;
                     mirror(mark, 0, own, low[0], high[0]), mirror(mark, 1, own, low[1], high[1]);
                 }
-                const real value = next(n, c, own, out[n][c], low, high);
+                const real value = next(n, c, own, out[n][c], square.of[c], low, high);
                 out[n][c] = KIND & CLOSED && mark & WALL ? (real)0 : value;
             }
             if (n < H || n >= EACH - H || operated >> n & 1) *(Two *)(written + b.at(n, 0)) = Two{{out[n][0], out[n][1]}};
         }
+    }
+
+    __device__ __forceinline__ Two kept_of(int n) const {
+        if (SPARES) return *(const Two *)(b.room.kept + b.at(n, 0));
+        return Two{{kept[n % HELD][0], kept[n % HELD][1]}};
     }
 
     // After operations on a level in shared memory
@@ -248,12 +328,50 @@ template <int KIND> struct Column {
         // What is kept of a level goes on
         if (b.p.kept)
 #pragma unroll
-            for (int n = 0; n < EACH; n++)
+            for (int n = 0; n < EACH; n++) {
+                Two sums = kept_of(n);
 #pragma unroll
-                for (int c = 0; c < PAIR; c++) kept[n][c] = kept_on(b.p.peaks, kept[n][c], b.p.time_step, levels[to][n][c]);
+                for (int c = 0; c < PAIR; c++) sums.of[c] = kept_on(b.p.peaks, sums.of[c], b.p.time_step, levels[to][n][c]);
+                if (SPARES)
+                    *(Two *)(b.room.kept + b.at(n, 0)) = sums;
+                else
+                    kept[n % HELD][0] = sums.of[0], kept[n % HELD][1] = sums.of[1];
+            }
+    }
+
+    // All rows of a column of a turned block
+    __device__ __forceinline__ void write(real *all, size_t place, const real (&values)[EACH][PAIR], int c) const {
+        Rows<real> rows;
+#pragma unroll
+        for (int n = 0; n < EACH; n++) rows.of[n] = values[n][c];
+        *(Rows<real> *)(all + place) = rows;
     }
 
     __device__ __forceinline__ void store() const {
+        const bool together = b.turned && b.whole_rows() && b.own_row(0) && b.own_row(EACH - 1);
+        if (together)
+#pragma unroll
+            for (int c = 0; c < PAIR; c++) {
+                if (!b.own_column(c)) continue;
+                const u32 place = b.place(0, c);
+                write(b.p.newer, place, levels[0], c), write(b.p.older, place, levels[1], c);
+                if (!b.p.kept) continue;
+                real sums[EACH][PAIR];
+#pragma unroll
+                for (int n = 0; n < EACH; n++) sums[n][c] = kept_of(n).of[c];
+                write(b.p.kept, place, sums, c);
+            }
+        bool walled = false;
+        if (KIND & CLOSED)
+#pragma unroll
+            for (int n = 0; n < EACH; n++) walled = walled || (b.room.marks[b.at(n, 0)] | b.room.marks[b.at(n, 1)]) & WALL;
+        const bool memories_together = KIND & ALONG_Y && together && !walled && memories_of_whole_rows(1);
+        if (memories_together)
+#pragma unroll
+            for (int c = 0; c < PAIR; c++)
+                if (b.own_column(c))
+#pragma unroll
+                    for (int k = 0; k < 3; k++) write(b.p.memories[0][k], b.memory_place(1, 0, c), remembered[1][k], c);
 #pragma unroll
         for (int n = 0; n < EACH; n++) {
             if (b.top + n >= b.along.count || !b.own_row(n)) continue;
@@ -261,15 +379,19 @@ template <int KIND> struct Column {
             for (int c = 0; c < PAIR; c++) {
                 if (!b.own_column(c)) continue;
                 const u32 place = b.place(n, c);
-                b.p.newer[place] = levels[0][n][c], b.p.older[place] = levels[1][n][c];
-                if (b.p.kept) b.p.kept[place] = kept[n][c];
+                if (!together) {
+                    b.p.newer[place] = levels[0][n][c], b.p.older[place] = levels[1][n][c];
+                    if (b.p.kept) b.p.kept[place] = kept_of(n).of[c];
+                }
+                if (memories_together) continue;
                 const bool wall = KIND & CLOSED && b.room.marks[b.at(n, c)] & WALL;
 #pragma unroll
                 for (int axis = 0; axis < 2; axis++) {
                     if (!(KIND & (axis ? ALONG_Y : ALONG_X)) || b.slot(axis, n, c) < 0) continue;
                     const size_t to = b.memory_place(axis, n, c);
+                    const int of = b.axis_of(axis);
 #pragma unroll
-                    for (int k = 0; k < 3; k++) b.p.memories[axis][k][to] = wall ? b.p.step.medium.layer[axis].memory(k)[to] : remembered[axis][k][n][c];
+                    for (int k = 0; k < 3; k++) b.p.memories[of][k][to] = wall ? b.p.step.medium.layer[of].memory(k)[to] : remembered[axis][k][n][c];
                 }
             }
         }
@@ -277,9 +399,9 @@ template <int KIND> struct Column {
 };
 
 // The steps of a pass in columns
-template <int KIND> __device__ __forceinline__ void by_columns(const Block &b, real *now, real *old, const real (&levels)[2][EACH][PAIR]) {
+template <int KIND, bool SPARES = false> __device__ __forceinline__ void by_columns(const Block &b, real *now, real *old, const real (&levels)[2][EACH][PAIR]) {
     const Operations operations{b.room.range, b.room.operated};
-    Column<KIND> c{b};
+    Column<KIND, SPARES> c{b};
     c.load(levels);
 #pragma unroll 1
     for (int s = 0; s < STEPS; s += 2) {
@@ -319,7 +441,7 @@ __device__ __forceinline__ void by_sites(const Block &pairs, real *now, real *ol
     const Blocks &p = pairs.p;
     const Layer &layer = p.step.medium.layer[0];
     const int nx = p.step.grid.size[0], x = pairs.x / PAIR, half = COLUMNS / PAIR, i = in_ring(pairs.across.first + x, nx), beside = in_ring(pairs.across.first + x + half, nx);
-    const Block b = {p, pairs.room, pairs.across, pairs.along, x, pairs.top, pairs.top * COLUMNS + x, half, i, beside, slot_in(layer, nx, i), slot_in(layer, nx, beside)};
+    const Block b = {p, pairs.room, pairs.across, pairs.along, x, pairs.top, pairs.top * COLUMNS + x, half, i, beside, slot_in(layer, nx, i), slot_in(layer, nx, beside), false};
     const Operations operations{b.room.range, b.room.operated};
     copy_memories<false>(b);
 #pragma unroll 1
@@ -370,7 +492,7 @@ template <bool LAYERED> __device__ __forceinline__ void steps_of_block(const Blo
     room.grid = Grid{{across.count, along.count, 1}, COLUMNS, 2, {g.edge[0] == SOFT ? SOFT : RIGID, g.edge[1] == SOFT ? SOFT : RIGID, RIGID}};
 
     const int lane = threadIdx.x % 32, x = lane * PAIR, top = threadIdx.x / 32 * EACH, i = in_ring(across.first + x, nx), beside = in_ring(across.first + x + 1, nx);
-    Block b = {p, room, across, along, x, top, top * COLUMNS + x, 1, i, beside, slot_in(m.layer[0], nx, i), slot_in(m.layer[0], nx, beside)};
+    Block b = {p, room, across, along, x, top, top * COLUMNS + x, 1, i, beside, slot_in(m.layer[0], nx, i), slot_in(m.layer[0], nx, beside), false};
     if (threadIdx.x < along.count) {
         const int j = in_ring(along.first + threadIdx.x, ny), slot = slot_in(m.layer[1], ny, j);
         room.lines[threadIdx.x] = Line{j, slot};
@@ -451,6 +573,75 @@ template <bool LAYERED> __device__ __forceinline__ void steps_of_block(const Blo
         by_columns<0>(b, now, old, levels);
 }
 
+// The steps of a block at an edge: a layer of one axis, and nothing is done at its sites. Rows lie along the edge, in a turned block those of the region, which are
+// columns of the grid: a warp has rows in the layer or not, and half of a frame's warps have none.
+__device__ __forceinline__ void steps_at_edge(const Blocks &p, unsigned char *shared, u32 *range, u32 *operated) {
+    real *now = (real *)shared + H * COLUMNS, *old = now + SITES;
+    Room room = furnished(p, old + SITES);
+    room.range = range, room.operated = operated;
+    room.kept = (real *)(room.walls + ROWS), room.squares = room.kept + SITES;
+    const Grid &g = p.step.grid;
+    const Medium &m = p.step.medium;
+    const u32 entry = p.list[blockIdx.x], number = entry & ~TURNED;
+    const bool turned = entry & TURNED;
+    const int lanes = turned ? 1 : 0, lines = 1 - lanes, lane = threadIdx.x % 32, x = lane * PAIR, top = threadIdx.x / 32 * EACH;
+    const Span spans[2] = {Span(p, 0, number % p.across, OWN_COLUMNS), Span(p, 1, number / p.across, OWN_ROWS)};
+    const Span across = turned ? spans[1] : spans[0], along = turned ? spans[0] : spans[1];
+    if (threadIdx.x == 0) {
+        range[0] = range[1] = 0;
+        for (int n = 0; n < (ROWS + 31) / 32; n++) operated[n] = 0;
+    }
+    const Block b = {p, room, across, along, x, top, top * COLUMNS + x, 1, in_ring(across.first + x, g.size[lanes]), in_ring(across.first + x + 1, g.size[lanes]), -1, -1, turned};
+    for (int n = threadIdx.x; n < along.count; n += blockDim.x) {
+        const int at = in_ring(along.first + n, g.size[lines]), slot = slot_in(m.layer[lines], g.size[lines], at);
+        room.lines[n] = Line{at, slot};
+        room.factors[n] = slot >= 0 ? factors_of(m.layer[lines], slot) : RowFactors{};
+    }
+    __syncthreads();
+    if (!p.follows) wait_for_launch_before();
+    let_next_launch_start();
+    real levels[2][EACH][PAIR] = {};
+    Mark marks[EACH][PAIR] = {};
+    read_sites(b, p.step.now, levels[0]), read_sites(b, p.step.old, levels[1]);
+    if (m.mask) read_sites(b, m.mask, marks);
+    bool walls = false;
+#pragma unroll
+    for (int n = 0; n < EACH; n++) {
+        *(Two *)(now + b.at(n, 0)) = Two{{levels[0][n][0], levels[0][n][1]}};
+        *(Two *)(old + b.at(n, 0)) = Two{{levels[1][n][0], levels[1][n][1]}};
+        const Walls all = {{__ballot_sync(0xffffffffu, b.inside(n, 0) && marks[n][0] & WALL), __ballot_sync(0xffffffffu, b.inside(n, 1) && marks[n][1] & WALL)}};
+        if (lane == 0) room.walls[top + n] = all;
+        walls = walls || all.of[0] || all.of[1];
+    }
+    const bool near = __syncthreads_or(walls) || across.unknown(b.edge(0), PAIR) || along.unknown(b.edge(1), EACH);
+    bool closed = false, layered = false;
+#pragma unroll
+    for (int n = 0; n < EACH; n++) {
+        Mark all[PAIR] = {};
+#pragma unroll
+        for (int c = 0; c < PAIR; c++) {
+            if (near && b.inside(n, c)) all[c] = (marks[n][c] & WALL) | marks_beside(b, n, c, marks[n][c]);
+            closed = closed || all[c];
+        }
+        *(u32 *)(room.marks + b.at(n, 0)) = all[0] | all[1] << 16;
+        layered = layered || (top + n < along.count && b.slot(1, n, 0) >= 0);
+    }
+    const u32 everyone = 0xffffffffu;
+    closed = __any_sync(everyone, closed);
+    const bool at_edge = across.mirrors_low(b.edge(0)) || across.mirrors_high(b.edge(0), PAIR) || along.mirrors_low(b.edge(1)) || along.mirrors_high(b.edge(1), EACH);
+    const Operations operations{range, operated};
+    if (top >= along.count)
+        for (int s = 0; s < STEPS; s++) operations.perform(p, s & 1 ? now : old, p.step_of_batch + s);
+    else if (layered && closed)
+        by_columns<CLOSED | ALONG_Y, true>(b, now, old, levels);
+    else if (layered)
+        by_columns<ALONG_Y, true>(b, now, old, levels);
+    else if (closed || at_edge)
+        by_columns<CLOSED, true>(b, now, old, levels);
+    else
+        by_columns<0, true>(b, now, old, levels);
+}
+
 #define ENTRY(NAME, LAYERED, LEAST)                                                                                 \
     extern "C" __global__ void __launch_bounds__(THREADS, LEAST) NAME(const __grid_constant__ Blocks p) {           \
         extern __shared__ __align__(16) unsigned char shared[];                                                     \
@@ -461,3 +652,12 @@ template <bool LAYERED> __device__ __forceinline__ void steps_of_block(const Blo
 // Blocks with walls, edges and operations; those with absorbing layers or sites that go on one by one
 ENTRY(blocks, false, AT_ONCE)
 ENTRY(layered_blocks, true, 1)
+// Blocks at one absorbing edge, two on a multiprocessor if the layer is not wide. Stencils of which a layer takes too many registers are left to `layered_blocks`.
+#ifdef EDGE_REGISTERS
+extern "C" __global__ void __maxnreg__(EDGE_REGISTERS) edge_blocks(const __grid_constant__ Blocks p) {
+    extern __shared__ __align__(16) unsigned char shared[];
+    __shared__ u32 range[2], operated[(ROWS + 31) / 32];
+    steps_at_edge(p, shared, range, operated);
+    if (p.follows) wait_for_launch_before();
+}
+#endif

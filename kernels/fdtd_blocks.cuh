@@ -36,6 +36,8 @@ struct __align__(16) SiteOperation {
 };
 enum : u32 { SEARCHED = 0xffffffffu };
 
+enum : u32 { TURNED = 0x80000000u };
+
 struct Blocks {
     Step step;            // `now` and `old` are read
     real *newer, *older;  // the last two levels, written
@@ -44,10 +46,11 @@ struct Blocks {
     Sites sites;
     const u32 *firsts;  // of the operations of each block in the plane, and of one more
     const SiteOperation *operations;  // null: nothing is done
-    const u32 *list;  // the blocks
+    const u32 *list;  // the blocks; in `edge_blocks` TURNED: lanes lie along y
     int across;       // blocks along x
     int count[2];     // blocks of an axis, those that are counted from its low end, and
     int low[2];       // where these end; the others are counted from the high end
+    int outer[2];     // sites of the first and the last one
     int step_of_batch;
     int peaks;
     real time_step;
@@ -62,11 +65,15 @@ struct Span {
     bool closed_low, closed_high;  // whether the region ends there at an edge that is not periodic
 
     __device__ __forceinline__ Span(const Blocks &p, int axis, int number, int width) {
-        const int n = p.step.grid.size[axis], whole = (n + 3) & ~3, middle = p.low[axis] * width;
+        const int n = p.step.grid.size[axis], whole = (n + 3) & ~3, outer = p.outer[axis];
+        // Sites of `parts` from an end on
+        auto sites = [&](int parts) { return parts ? outer + (parts - 1) * width : 0; };
         if (number < p.low[axis])
-            own = number * width, own_end = min(own + width, whole);
-        else
-            own_end = whole - (p.count[axis] - 1 - number) * width, own = max(middle, own_end - width);
+            own = sites(number), own_end = min(sites(number + 1), whole);
+        else {
+            const int beyond = p.count[axis] - 1 - number;
+            own_end = whole - sites(beyond), own = max(sites(p.low[axis]), whole - sites(beyond + 1));
+        }
         own_end = min(own_end, n);
         const bool ring = p.step.grid.edge[axis] == PERIODIC;
         first = own - HALO;
@@ -120,6 +127,7 @@ struct Room {
     real *memories[2][3];  // of sites that go on one by one
     RowFactors *factors;
     real *density;  // null: the same everywhere
+    real *squares, *kept;  // at an edge
     Mark *marks;
     Walls *walls;
     Line *lines;
@@ -350,7 +358,7 @@ __device__ __forceinline__ Room furnished(const Blocks &p, real *end) {
             room.memories[axis][n] = end;
             if (p.by_sites && p.step.medium.layer[axis].end) end += SITES;
         }
-    room.density = nullptr;
+    room.density = nullptr, room.squares = nullptr, room.kept = nullptr;
     if (p.step.medium.density) room.density = end, end += SITES;
     room.factors = (RowFactors *)end;
     room.lines = (Line *)(room.factors + ROWS);

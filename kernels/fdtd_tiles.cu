@@ -37,7 +37,7 @@ static_assert(HALO % COLUMNS == 0 && OWN > 0, "a lane writes all of its columns 
 struct Tiles {
     Step step;           // `now` and `old` are read
     real *newer, *older; // the last two levels, written
-    real *kept;          // + time_step times each level, or with `peaks` the largest size of it, in `tiles_integrating`
+    real *kept;          // + time_step times each level in `tiles_integrating`, the largest size of it in `tiles_with_peaks`
     const int *images;   // what stands for column x: images[x + margin], and for row y: images[nx + 3 margin + y]; 4 site + sign + 1
     const u32 *list;     // the tiles; BESIDE_BLOCKS: some of it is taken
     const u8 *taken;     // what fdtd_blocks.cu steps and writes, a number a block
@@ -47,7 +47,6 @@ struct Tiles {
     int chunk;           // rows of a tile
     int margin;          // sites beyond an edge for which there are images
     int follows_blocks;  // whether the launch before is that of the blocks of the same pass, for which it need not wait
-    int peaks;
     int by_columns;      // whether images have signs, or not all of a lane's columns stand side by side
     real time_step;
 };
@@ -109,10 +108,12 @@ __device__ __forceinline__ Vec signed_row(const Columns<ANY> &own, const Row &ro
 }
 template <int READS> __device__ __forceinline__ Vec signed_row(const Columns<READS> &own, const Row &row) { return row.v; }
 
-// Sums of the rows between the first and the last step, each lane's own
+// What is kept of each site beside the levels: nothing, the integral of the pressure, the largest size of it
+enum { NOTHING, INTEGRAL, PEAKS };
+// Of the rows between the first and the last step, each lane's own
 typedef Vec Kept[RING][32];
 
-template <bool MASKED, bool INTEGRATES, int READS> __device__ __forceinline__ void walk(const Tiles &p, u32 entry, Kept *kept) {
+template <bool MASKED, int KEEPS, int READS> __device__ __forceinline__ void walk(const Tiles &p, u32 entry, Kept *kept) {
     const Grid &g = p.step.grid;
     const Medium &m = p.step.medium;
     const int nx = g.size[0], ny = g.size[1], lane = threadIdx.x & 31, tile = MASKED ? entry & ~BESIDE_BLOCKS : entry;
@@ -121,8 +122,8 @@ template <bool MASKED, bool INTEGRATES, int READS> __device__ __forceinline__ vo
     const int *rows = p.images + nx + 3 * p.margin;
     const bool masked = MASKED && entry & BESIDE_BLOCKS && writes;
     const u8 *taken = p.taken + (masked ? p.block_columns[x / 4] : 0);
-    // Images of all kinds need the registers of rows under way.
-    enum { UNDER_WAY = READS == ANY ? 1 : AHEAD };
+    // Images of all kinds need the registers of rows under way, and so does what is kept.
+    enum { UNDER_WAY = READS == ANY || KEEPS ? 1 : AHEAD };
     const Columns<READS> own(p, x);
     const bool odd = READS == ANY && (g.edge[0] == SOFT || g.edge[1] == SOFT);
     auto image_of = [&](int y) { return READS == PLAIN || (READS == ANY && (u32)y < (u32)ny) ? 4 * y + 2 : rows[y]; };
@@ -142,6 +143,12 @@ template <bool MASKED, bool INTEGRATES, int READS> __device__ __forceinline__ vo
 #pragma unroll
     for (int n = 0; n < UNDER_WAY; n++) fresh[n] = level(p.step.now, y0 - HALO + n), before[n] = level(p.step.old, y0 - HALO - H + n);
     int place_in_ring = 0;
+    auto kept_of = [&](int y) {
+        Vec row = {};
+        if (writes && y >= y0 && y < y1) row = load(p.kept + (size_t)y * g.pitch + x);
+        return row;
+    };
+    Vec kept_next = {};  // its first row stands outside of the tile
     for (int top = y0 - HALO; top < y1 + HALO; top += R) {
 #pragma unroll
         for (int f = 0; f < R; f++) {
@@ -153,11 +160,9 @@ template <bool MASKED, bool INTEGRATES, int READS> __device__ __forceinline__ vo
             const int row = y - HALO;
             bool mine = writes && row >= y0 && row < y1;
             if (masked && mine) mine = !taken[p.block_rows[row]];
-            Vec last, sum_of_row;
-            if (INTEGRATES) {
-                place_in_ring = place_in_ring == RING - 1 ? 0 : place_in_ring + 1;
-                if (writes && y - H >= y0 && y - H < y1) sum_of_row = load(p.kept + (size_t)(y - H) * g.pitch + x);
-            }
+            Vec last;
+            const Vec kept_before = kept_next;
+            if (KEEPS) place_in_ring = place_in_ring == RING - 1 ? 0 : place_in_ring + 1, kept_next = kept_of(y + 1 - H);
 #pragma unroll
             for (int s = 1; s <= STEPS; s++) {
                 const Vec here = line[s - 1][slot(f - s * H)];
@@ -190,14 +195,13 @@ template <bool MASKED, bool INTEGRATES, int READS> __device__ __forceinline__ vo
                 }
 #pragma unroll
                 for (int c = 0; c < COLUMNS; c++) next.v[c] = plus(here.v[c], fused(squares.v[c], sum.v[c], minus(here.v[c], then.v[c])));
-                if (INTEGRATES) {
+                if (KEEPS) {
                     const int at = place_in_ring - (s - 1) * H, slot = at < 0 ? at + RING : at;
-                    Vec &sum_here = kept[threadIdx.x >> 5][slot][lane];
-                    Vec total;
+                    Vec &kept_here = kept[threadIdx.x >> 5][slot][lane], total = s == 1 ? kept_before : kept_here;
 #pragma unroll
-                    for (int c = 0; c < COLUMNS; c++) total.v[c] = kept_on(p.peaks, s == 1 ? sum_of_row.v[c] : sum_here.v[c], p.time_step, next.v[c]);
+                    for (int c = 0; c < COLUMNS; c++) total.v[c] = kept_on(KEEPS == PEAKS, total.v[c], p.time_step, next.v[c]);
                     if (s < STEPS)
-                        sum_here = total;
+                        kept_here = total;
                     else if (mine)
                         store(p.kept + (size_t)row * g.pitch + x, total);
                 }
@@ -215,30 +219,32 @@ template <bool MASKED, bool INTEGRATES, int READS> __device__ __forceinline__ vo
     }
 }
 
-template <bool MASKED, bool INTEGRATES> __device__ __forceinline__ void tile(const Tiles &p, u32 entry, Kept *kept) {
+template <bool MASKED, int KEEPS> __device__ __forceinline__ void tile(const Tiles &p, u32 entry, Kept *kept) {
     const int *size = p.step.grid.size, number = MASKED ? entry & ~BESIDE_BLOCKS : entry;
     const int x0 = number % p.across * OWN - HALO, y0 = number / p.across * p.chunk, y1 = min(y0 + p.chunk, size[1]);
     // The first rows of the last steps are computed for nothing, with speeds from further below; rows go up by R together, and are read AHEAD of that.
     const bool inner = x0 >= 0 && x0 + 32 * COLUMNS <= size[0] && y0 >= HALO + (SPEEDS ? HALO : H) && y1 + HALO + R + AHEAD <= size[1];
-    // Each body is compiled where it is worth the driver's time: the host takes `tiles` only where no image needs ANY.
+    // Each body is compiled where it is worth the driver's time: the host takes `tiles` only where no image needs ANY. Tiles that read images one by one would
+    // make all others of a launch wait.
     if (inner)
-        walk<MASKED, INTEGRATES, PLAIN>(p, entry, kept);
-    else if (!INTEGRATES && (!MASKED || !p.by_columns))
-        walk<MASKED, INTEGRATES, WHOLE>(p, entry, kept);
+        walk<MASKED, KEEPS, PLAIN>(p, entry, kept);
+    else if (!MASKED || !p.by_columns)
+        walk<MASKED, KEEPS, WHOLE>(p, entry, kept);
     else if (MASKED)
-        walk<MASKED, INTEGRATES, ANY>(p, entry, kept);
+        walk<MASKED, KEEPS, ANY>(p, entry, kept);
 }
 
-#define ENTRY(NAME, MASKED, INTEGRATES)                                                                  \
+#define ENTRY(NAME, MASKED, KEEPS)                                                                       \
     extern "C" __global__ void __launch_bounds__(32 * WARPS, BLOCKS) NAME(const __grid_constant__ Tiles p) { \
-        __shared__ Kept kept[INTEGRATES ? WARPS : 1];                                                    \
+        __shared__ Kept kept[KEEPS ? WARPS : 1];                                                         \
         const int n = blockIdx.x * WARPS + (threadIdx.x >> 5);                                           \
         if (!MASKED || !p.follows_blocks) wait_for_launch_before();                                      \
         let_next_launch_start();                                                                         \
-        if (n < p.count) tile<MASKED, INTEGRATES>(p, p.list[n], kept);                                   \
+        if (n < p.count) tile<MASKED, KEEPS>(p, p.list[n], kept);                                        \
         if (MASKED) wait_for_launch_before();  /* whoever waits for this launch waits for the blocks */  \
     }
-// All tiles whole; those beside what is stepped in blocks; the same, and the integral of the pressure or its largest size
-ENTRY(tiles, false, false)
-ENTRY(tiles_beside, true, false)
-ENTRY(tiles_integrating, true, true)
+// All tiles whole; those beside what is stepped in blocks; the same, and the integral of the pressure; and its largest size
+ENTRY(tiles, false, NOTHING)
+ENTRY(tiles_beside, true, NOTHING)
+ENTRY(tiles_integrating, true, INTEGRAL)
+ENTRY(tiles_with_peaks, true, PEAKS)

@@ -23,6 +23,10 @@ pub(super) struct Blocks<T: OnCuda> {
     plain: Kernel,
     layered: Kernel,
     threads: u32,
+    /// For blocks at one absorbing edge with nothing else but walls and speeds, the threads of those with most rows, and which blocks these are.
+    edge: Option<Kernel>,
+    edge_threads: u32,
+    edges: Vec<Option<Edges>>,
     /// Steps of a batch after which two passes at least have gone by.
     two_passes: usize,
     /// Whether some sites are stepped one by one.
@@ -52,10 +56,22 @@ pub(super) struct Blocks<T: OnCuda> {
     operates: bool,
 }
 
+/// The axis whose absorbing layer a block at one edge holds; the rows of its region lie along the edge.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Edges {
+    /// Rows of the region are columns of the grid.
+    OfX,
+    OfY,
+}
+
+/// Bit of a block of the list whose region is turned.
+const TURNED: u32 = 0x8000_0000;
+
 /// How many blocks of the list each kernel steps, in the order of the list. Those that hold nothing but walls come last: once both pairs of levels are 0 there, nothing changes.
 #[derive(Clone, Copy, Debug, Default)]
 struct Listed {
     layered: usize,
+    edges: usize,
     plain: usize,
     walled: usize,
 }
@@ -63,11 +79,16 @@ struct Listed {
 impl<T: OnCuda> Blocks<T> {
     pub(super) fn new(run: &Cuda<T>, strips: &Strips) -> Result<Self, CudaError> {
         let (stream, lattice, medium) = (&run.stream, &run.host.sweep.lattice, &run.medium);
-        let cut = Cut::new(lattice, strips);
-        let memories = medium.more_memories(stream)?;
         let soft = lattice.edges[..2].contains(&Edge::Soft);
         let wide = strips.half > 2;
         let by_sites = medium.has_density() || medium.has_damping() || soft || wide;
+        let has_edges = strips.edges && !by_sites;
+        let widths = [0, 1].map(|axis| {
+            let mut layers = run.host.layers.iter().filter(|layer| layer.shape.axis == axis);
+            layers.next().map_or(0, |layer| layer.shape.slots() / 2)
+        });
+        let cut = Cut::new(lattice, strips, if has_edges { widths } else { [0; 2] });
+        let memories = medium.more_memories(stream)?;
         let sites = COLUMNS * strips.rows;
         // What stands before the first row; levels; of each row what its layers do, 8 bytes and which of its sites are walls; a mark of 2 bytes a site.
         let before = strips.half * COLUMNS;
@@ -92,6 +113,21 @@ impl<T: OnCuda> Blocks<T> {
                 medium.has_density() || single || layered || (wide || soft) && at_edges[block]
             })
             .collect();
+        let edges: Vec<Option<Edges>> = (0..cut.count())
+            .map(|block| {
+                let (axis, edges) = match [0, 1].map(|axis: usize| reaches_layers[axis][block]) {
+                    [true, false] => (0, Edges::OfX),
+                    [false, true] => (1, Edges::OfY),
+                    _ => return None,
+                };
+                (has_edges && cut.region(axis, block) <= strips.rows).then_some(edges)
+            })
+            .collect();
+        let most_rows = (0..cut.count()).filter_map(|block| {
+            let axis = usize::from(edges[block]? == Edges::OfY);
+            Some(cut.region(axis, block))
+        });
+        let edge_warps = most_rows.max().unwrap_or(0).div_ceil(strips.each);
         let longest = sources::TILES
             .iter()
             .map(|tiles| tiles.steps)
@@ -121,6 +157,15 @@ impl<T: OnCuda> Blocks<T> {
                 unsigned(shared + arrays * sites * size_of::<T>()),
             )?,
             threads: unsigned(strips.rows / strips.each * 32),
+            edge: if edge_warps > 0 {
+                // Speeds and what is kept lie there too.
+                let beside = 2 * sites * size_of::<T>();
+                Some(stream.kernel(source, "edge_blocks", unsigned(shared + beside))?)
+            } else {
+                None
+            },
+            edge_threads: unsigned(edge_warps * 32),
+            edges,
             two_passes: 2 * longest,
             by_sites,
             special,
@@ -157,11 +202,14 @@ impl<T: OnCuda> Blocks<T> {
             }
             last = Some(*place);
         }
-        let mut walled = self.walled.clone();
+        let (mut walled, mut edges) = (self.walled.clone(), self.edges.clone());
         if self.operates {
             let (firsts, all) = self.cut.operations(done, pitch);
-            for (walled, firsts) in walled.iter_mut().zip(firsts.windows(2)) {
-                *walled &= firsts[0] == firsts[1];
+            for ((walled, edges), firsts) in walled.iter_mut().zip(&mut edges).zip(firsts.windows(2)) {
+                if firsts[0] != firsts[1] {
+                    *walled = false;
+                    *edges = None;
+                }
             }
             grow(stream, OPERATIONS, &mut self.operations, all.len())?;
             stream.upload(OPERATIONS, &all, &self.operations)?;
@@ -172,23 +220,30 @@ impl<T: OnCuda> Blocks<T> {
         }
         if taken != self.taken || self.operates {
             let of = |kind: usize| {
-                let is = |block: usize| match (walled[block], self.special[block]) {
-                    (true, _) => 2,
-                    (false, true) => 0,
-                    (false, false) => 1,
+                let is = |block: usize| match (walled[block], edges[block], self.special[block]) {
+                    (true, ..) => 3,
+                    (false, Some(_), _) => 1,
+                    (false, None, true) => 0,
+                    (false, None, false) => 2,
                 };
                 let all = (0..taken.len()).map(|block| taken[block] && is(block) == kind);
                 numbers(&all.collect::<Vec<bool>>())
             };
-            let [mut layered, plain, still] = [of(0), of(1), of(2)];
+            let [mut layered, mut at_edges, plain, still] = [of(0), of(1), of(2), of(3)];
+            for block in &mut at_edges {
+                if edges[*block as usize] == Some(Edges::OfX) {
+                    *block |= TURNED;
+                }
+            }
             // Else all would wait for the last of them.
             layered.sort_by_key(|block| !self.corners[*block as usize]);
             self.count = Listed {
                 layered: layered.len(),
+                edges: at_edges.len(),
                 plain: plain.len(),
                 walled: still.len(),
             };
-            let all = [layered, plain, still].concat();
+            let all = [layered, at_edges, plain, still].concat();
             grow(stream, "blocks", &mut self.list, all.len())?;
             stream.upload("blocks", &all, &self.list)?;
             let flags: Vec<u8> = taken.iter().map(|taken| u8::from(*taken)).collect();
@@ -249,9 +304,11 @@ impl<T: OnCuda> Cuda<T> {
         if n >= blocks.two_passes {
             count.walled = 0;
         }
+        let edge = blocks.edge.as_ref().unwrap_or(&blocks.plain);
         let launches = [
-            (&blocks.layered, 0, count.layered, blocks.by_sites),
-            (&blocks.plain, count.layered, count.plain + count.walled, false),
+            (&blocks.layered, blocks.threads, count.layered, blocks.by_sites),
+            (edge, blocks.edge_threads, count.edges, false),
+            (&blocks.plain, blocks.threads, count.plain + count.walled, false),
         ];
         if launches.iter().all(|launch| launch.2 == 0) {
             return Ok(false);
@@ -274,6 +331,7 @@ impl<T: OnCuda> Cuda<T> {
             across: whole(across.count),
             count: [across.count, along.count].map(whole),
             low: [across.low, along.low].map(whole),
+            outer: [across.outer, along.outer].map(whole),
             step_of_batch: whole(n),
             peaks: i32::from(self.peak.is_some()),
             time_step: T::of(self.host.time_step),
@@ -284,7 +342,8 @@ impl<T: OnCuda> Cuda<T> {
             let psi = own.psi.address();
             parameters.memories[axis] = [psi, psi + (own.psi.bytes() / 2) as u64, own.zeta.address()];
         }
-        for (kernel, first, count, by_sites) in launches {
+        let mut first = 0;
+        for (kernel, threads, count, by_sites) in launches {
             if count == 0 {
                 continue;
             }
@@ -294,14 +353,15 @@ impl<T: OnCuda> Cuda<T> {
             );
             parameters.list = blocks.list.address() + (first * size_of::<u32>()) as u64;
             parameters.by_sites = i32::from(by_sites);
-            // SAFETY: the parameters are those of the kernel; the list holds blocks of the grid, levels and medium hold `pitch` × ny numbers, memories what layers
+            // SAFETY: the parameters are those of the kernel; the list holds blocks of the grid, with no more rows at edges than there are threads for; levels and medium hold `pitch` × ny numbers, memories what layers
             // have slots for, and the operations hold every step of the batch. It reads its list and which operations are its own before it waits, which no launch
-            // writes. The second launch writes other sites than the first one.
+            // writes. Later launches write other sites than the first one.
             unsafe {
                 let pointer = (&raw mut parameters).cast::<c_void>();
                 self.stream
-                    .launch_early(kernel, unsigned(count), blocks.threads, &mut [pointer])?;
+                    .launch_early(kernel, unsigned(count), threads, &mut [pointer])?;
             }
+            first += count;
             parameters.follows = 1;
         }
         self.medium.swap_memories(&mut blocks.memories);

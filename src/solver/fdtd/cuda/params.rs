@@ -73,7 +73,6 @@ parameters! {
         pub chunk: i32,
         pub margin: i32,
         pub follows_blocks: i32,
-        pub peaks: i32,
         pub by_columns: i32,
         pub time_step: T,
     }
@@ -91,6 +90,7 @@ parameters! {
         pub across: i32,
         pub count: [i32; 2],
         pub low: [i32; 2],
+        pub outer: [i32; 2],
         pub step_of_batch: i32,
         pub peaks: i32,
         pub time_step: T,
@@ -182,10 +182,13 @@ mod tests {
         }
         assert_eq!(kernels.declared("dense_1")[0], size_of::<Step<T>>());
         for shape in sources::TILES.iter().filter(|shape| shape.precision == precision) {
-            for entry in ["tiles", "tiles_beside", "tiles_integrating"] {
+            for entry in ["tiles", "tiles_beside", "tiles_integrating", "tiles_with_peaks"] {
                 assert_eq!(shape.source.declared(entry), [size_of::<Tiles<T>>()]);
             }
-            assert_eq!(sources::blocks(shape).declared("blocks"), [size_of::<Blocks<T>>()]);
+            let entries = ["blocks", "layered_blocks"].into_iter();
+            for entry in entries.chain(shape.edges.then_some("edge_blocks")) {
+                assert_eq!(sources::blocks(shape).declared(entry), [size_of::<Blocks<T>>()]);
+            }
         }
         assert_eq!(kernels.declared("operate")[0], size_of::<Sites>());
         for entry in ["measure", "measure_energy"] {

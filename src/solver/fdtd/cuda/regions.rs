@@ -13,38 +13,55 @@ pub(super) const COLUMNS: usize = 64;
 /// Tiles write whole groups of columns.
 pub(super) const GROUP: usize = 4;
 
-/// How an axis is cut: parts of the same width from either end, so that what lies along an edge, as absorbing layers do, fills them; the last one from the high
-/// end may be narrower.
+/// How an axis is cut: parts of the same width from either end but for the outer ones, which hold what lies along an edge, as absorbing layers do, and no more; the
+/// last one from the high end may be narrower.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Division {
     pub sites: usize,
     width: usize,
+    /// Sites of the first and the last part.
+    pub outer: usize,
     /// Parts that are counted from the low end.
     pub low: usize,
     pub count: usize,
 }
 
 impl Division {
-    fn new(sites: usize, width: usize) -> Self {
-        let low = sites.div_ceil(2).div_ceil(width);
-        let high = sites
-            .next_multiple_of(GROUP)
-            .saturating_sub(low * width)
-            .div_ceil(width);
-        Self {
+    fn new(sites: usize, width: usize, outer: usize) -> Self {
+        let parts = |sites: usize| match sites {
+            0 => 0,
+            sites => 1 + sites.saturating_sub(outer).div_ceil(width),
+        };
+        let low = parts(sites.div_ceil(2));
+        let mut cut = Self {
             sites,
             width,
+            outer,
             low,
-            count: low + high,
+            count: low,
+        };
+        cut.count += parts(sites.next_multiple_of(GROUP).saturating_sub(cut.end(low)));
+        cut
+    }
+
+    /// Sites of so many parts from an end.
+    fn end(&self, parts: usize) -> usize {
+        match parts {
+            0 => 0,
+            parts => self.outer + (parts - 1) * self.width,
         }
     }
 
     /// The part of a site.
     pub(super) fn part(&self, at: usize) -> usize {
-        if at < self.low * self.width {
-            at / self.width
+        let from_end = |at: usize| match at.checked_sub(self.outer) {
+            None => 0,
+            Some(beyond) => 1 + beyond / self.width,
+        };
+        if at < self.end(self.low) {
+            from_end(at)
         } else {
-            self.count - 1 - (self.sites.next_multiple_of(GROUP) - 1 - at) / self.width
+            self.count - 1 - from_end(self.sites.next_multiple_of(GROUP) - 1 - at)
         }
     }
 
@@ -52,10 +69,11 @@ impl Division {
     fn own(&self, part: usize) -> Range<usize> {
         let whole = self.sites.next_multiple_of(GROUP);
         let own = if part < self.low {
-            part * self.width..((part + 1) * self.width).min(whole)
+            self.end(part)..self.end(part + 1).min(whole)
         } else {
-            let end = whole - (self.count - 1 - part) * self.width;
-            end.saturating_sub(self.width).max(self.low * self.width)..end
+            let beyond = self.count - 1 - part;
+            let start = whole.saturating_sub(self.end(beyond + 1));
+            start.max(self.end(self.low))..whole - self.end(beyond)
         };
         own.start..own.end.min(self.sites)
     }
@@ -107,11 +125,16 @@ pub(super) struct Cut {
 }
 
 impl Cut {
-    pub(super) fn new(lattice: &Lattice, strips: &Strips) -> Self {
+    /// Outer parts hold the sites that a pass reaches from absorbing layers of `widths` sites, if they have the room.
+    pub(super) fn new(lattice: &Lattice, strips: &Strips, widths: [usize; 2]) -> Self {
         let halo = strips.half * strips.steps;
         let own = [COLUMNS - 2 * halo, strips.rows - 2 * halo];
+        let outer = [0, 1].map(|axis| match widths[axis] {
+            0 => own[axis],
+            width => (width + halo).next_multiple_of(GROUP).min(own[axis]),
+        });
         Self {
-            axes: [0, 1].map(|axis| Division::new(lattice.size[axis], own[axis])),
+            axes: [0, 1].map(|axis| Division::new(lattice.size[axis], own[axis], outer[axis])),
             rings: [0, 1].map(|axis| lattice.edges[axis] == Edge::Periodic),
             halo,
         }
@@ -119,6 +142,14 @@ impl Cut {
 
     pub(super) fn count(&self) -> usize {
         self.axes[0].count * self.axes[1].count
+    }
+
+    /// Sites of a block's region along an axis that is no ring.
+    pub(super) fn region(&self, axis: usize, block: usize) -> usize {
+        let across = self.axes[0].count;
+        let (division, part) = (&self.axes[axis], [block % across, block / across][axis]);
+        let own = division.own(part);
+        (own.end + self.halo).min(division.sites) - own.start.saturating_sub(self.halo)
     }
 
     /// Blocks in whose region, which is their own sites and what a pass reaches, one of an axis' sites `is` something, up to edges that are no ring's.
@@ -262,14 +293,15 @@ mod tests {
     #[test]
     fn every_site_belongs_to_one_part() {
         for sites in [1, 3, 20, 48, 49, 95, 96, 97, 250, 2960] {
-            for width in [8, 40, 48] {
-                let cut = Division::new(sites, width);
+            for (width, outer) in [(8, 8), (40, 40), (48, 48), (48, 28), (40, 12)] {
+                let cut = Division::new(sites, width, outer);
                 let parts: Vec<usize> = (0..sites).map(|at| cut.part(at)).collect();
                 assert!(parts.is_sorted_by(|a, b| *b == *a || *b == *a + 1), "{sites} {width}");
                 assert_eq!((parts[0], parts[sites - 1]), (0, cut.count - 1));
                 for part in 0..cut.count {
                     let own: Vec<usize> = (0..sites).filter(|at| parts[*at] == part).collect();
                     assert!((1..=width).contains(&own.len()));
+                    assert!(own.len() <= outer || (part > 0 && part + 1 < cut.count));
                     assert_eq!(own[0] % GROUP, 0, "groups of columns are cut");
                 }
             }
@@ -279,8 +311,18 @@ mod tests {
     /// A block finds a site where its region has it, as often as it has it, and as its own in one block alone.
     #[test]
     fn blocks_find_sites_in_their_regions() {
-        for (sites, width, halo) in [(250, 40, 12), (97, 48, 8), (20, 48, 8), (5, 48, 8), (3, 40, 12)] {
-            let cut = Division::new(sites, width);
+        let all = [
+            (250, 40, 40, 12),
+            (251, 48, 28, 8),
+            (97, 48, 48, 8),
+            (97, 48, 32, 8),
+            (20, 48, 48, 8),
+            (20, 48, 12, 8),
+            (5, 48, 48, 8),
+            (3, 40, 40, 12),
+        ];
+        for (sites, width, outer, halo) in all {
+            let cut = Division::new(sites, width, outer);
             for ring in [false, true] {
                 for site in 0..sites {
                     let mut own = 0;
@@ -312,7 +354,7 @@ mod tests {
     #[test]
     fn blocks_know_what_they_reach_and_what_fills_them() {
         let strips = strips();
-        let cut = Cut::new(&Lattice::new(&Grid::new(&[200, 150], 1.0), 1), strips);
+        let cut = Cut::new(&Lattice::new(&Grid::new(&[200, 150], 1.0), 1), strips, [0, 20]);
         let (halo, [across, along]) = (cut.halo, cut.axes);
         let reached = cut.with_some(|axis, at| axis == 1 && at == 60);
         let walls: Vec<bool> = (0..200 * 150)
@@ -339,7 +381,7 @@ mod tests {
         let (size, pitch) = ([1000, 300], 1024);
         for edge in [Edge::Wall, Edge::Periodic] {
             let grid = Grid::new(&size, 1.0).with_edges([edge; 3], 0);
-            let cut = Cut::new(&Lattice::new(&grid, 1), strips);
+            let cut = Cut::new(&Lattice::new(&grid, 1), strips, [0; 2]);
             for (segment, row) in [(11, 150), (0, 0), (31, 299)] {
                 let mut special = vec![false; pitch / SEGMENT * size[1]];
                 special[row * pitch / SEGMENT + segment] = true;

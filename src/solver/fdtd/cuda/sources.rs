@@ -28,6 +28,8 @@ pub(super) struct Strips {
     /// Rows of a region of the blocks beside them, those of a thread, and their module.
     pub rows: usize,
     pub each: usize,
+    /// Whether there is a kernel for blocks at one absorbing edge.
+    pub edges: bool,
     blocks: Source,
 }
 
@@ -52,6 +54,7 @@ pub(super) static TILES: LazyLock<Vec<Strips>> = LazyLock::new(|| {
             source: Source::embedded(&module.name),
             rows: blocks.number("ROWS") as usize,
             each: blocks.number("EACH") as usize,
+            edges: blocks.has("EDGE_REGISTERS"),
             blocks: Source::embedded(&blocks.name),
         })
     };

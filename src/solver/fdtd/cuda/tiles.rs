@@ -107,6 +107,7 @@ struct Pass<T: OnCuda> {
     whole: Kernel,
     beside: Kernel,
     integrating: Kernel,
+    with_peaks: Kernel,
     images: Buffer<i32>,
     blocks: Blocks<T>,
     /// The tiles, and whether none of their sites is in a block that is taken.
@@ -148,6 +149,7 @@ impl<T: OnCuda> Pass<T> {
             whole,
             beside: stream.kernel(strips.source, "tiles_beside", 0)?,
             integrating: stream.kernel(strips.source, "tiles_integrating", 0)?,
+            with_peaks: stream.kernel(strips.source, "tiles_with_peaks", 0)?,
             images: list(stream, what, &all)?,
             blocks: Blocks::new(run, strips)?,
             list: stream.zeros(what, cut.count())?,
@@ -339,6 +341,7 @@ impl<T: OnCuda> Cuda<T> {
         let count = pass.count;
         if count > 0 {
             let kernel = match self.kept_beside() {
+                Some(_) if self.peak.is_some() => &pass.with_peaks,
                 Some(_) => &pass.integrating,
                 None if pass.all_whole && !pass.by_columns => &pass.whole,
                 None => &pass.beside,
@@ -359,7 +362,6 @@ impl<T: OnCuda> Cuda<T> {
                 chunk: whole(pass.cut.chunk),
                 margin: whole(pass.margin),
                 follows_blocks: i32::from(follows_blocks),
-                peaks: i32::from(self.peak.is_some()),
                 by_columns: i32::from(pass.by_columns),
                 time_step: T::of(self.host.time_step),
             };
