@@ -1,7 +1,7 @@
 //! ∂p/∂t of sound: the form in which methods that keep the motion in different ways exchange it.
 //!
 //! Two levels, pⁿ and pⁿ⁻¹ (`fdtd`): with D = (pⁿ⁺¹ − pⁿ⁻¹)/2 and θ² = −Δt²c²∇² on the lattice, a step turns p by θ, so that D = sin θ/θ · Δt ∂p/∂t and
-//! Δt ∂p/∂t = D + θ²D/6, off by 7θ⁴/360; the other way pⁿ⁻¹ = cos θ p − Δt (1 − θ²/6) ∂p/∂t, off by θ⁵/120. A field x at rest has x − θ²x/2 as its earlier level.
+//! Δt ∂p/∂t = D + θ²D/6, off by 7θ⁴/360; the other way pⁿ⁻¹ = cos θ p − Δt (1 − θ²/6) ∂p/∂t, off by θ⁵/120. A field x at rest has x − θ²x/2 as its earlier level, and ½Δt²S where a source plays.
 //! Momenta (`oscillators`): P = m̂ ∂p/∂t with m̂ = ρ₀c₀²/ρc². Where Φ = ∫p dt is kept, states of both hold Φ + ½Δt p.
 
 use super::acoustic::edited::{self, Moment};
@@ -51,14 +51,27 @@ fn loaded<S: Stepper>(stepper: &mut S, clock: &RunClock, state: &[Option<FieldDa
     stepper.load(clock, &arrays)
 }
 
-/// The earlier level of a field at rest; changes the state.
+/// The earlier level of a field at rest where no source plays; changes the state.
 fn before_at_rest<S: Stepper>(
     stepper: &mut S,
-    clock: &RunClock,
+    (setup, clock): (&Setup, &RunClock),
     (values, place): (Vec<f64>, usize),
 ) -> Result<Vec<f64>, SolverError> {
-    stepper.set_field(clock, &FieldData::Float64(values))?;
-    Ok(numbers(&taken(stepper.save()?, place)?))
+    let sites = values.len();
+    let mut before = |values: Vec<f64>| -> Result<Vec<f64>, SolverError> {
+        stepper.set_field(clock, &FieldData::Float64(values))?;
+        Ok(numbers(&taken(stepper.save()?, place)?))
+    };
+    let mut turned = before(values)?;
+    if !setup.scenario.sources().is_empty() {
+        // In silence the earlier level is what sources add to all.
+        let played = before(vec![0.0; sites])?;
+        turned
+            .iter_mut()
+            .zip(played)
+            .for_each(|(turned, played)| *turned -= played);
+    }
+    Ok(turned)
 }
 
 /// m̂ of every site.
@@ -111,7 +124,7 @@ pub(super) fn of<S: Stepper>(stepper: &mut S, setup: &Setup, clock: &RunClock) -
         .zip(&before)
         .map(|(after, before)| (after - before) / 2.0)
         .collect();
-    let turned = before_at_rest(stepper, clock, (half.clone(), place))?;
+    let turned = before_at_rest(stepper, (setup, clock), (half.clone(), place))?;
     loaded(stepper, clock, &state)?;
     let step = clock.time_step();
     let rate = half
@@ -143,7 +156,7 @@ pub(super) fn give<S: Stepper>(
         state[place] = Some(FieldData::Float64(momenta.collect()));
     } else if let Some(place) = place_of(stepper, BEFORE) {
         let at_rest = state[place].as_ref().map(numbers).unwrap_or_default();
-        let turned = before_at_rest(stepper, clock, (rate.clone(), place))?;
+        let turned = before_at_rest(stepper, (setup, clock), (rate.clone(), place))?;
         let step = clock.time_step();
         let before = at_rest.iter().zip(rate.iter().zip(&turned));
         let before = before.map(|(at_rest, (rate, turned))| at_rest - step * (rate + (turned - rate) / 3.0));

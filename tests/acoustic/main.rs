@@ -18,6 +18,7 @@ mod long;
 mod means;
 mod media;
 mod modes;
+mod onset;
 mod operator;
 mod painted;
 mod points;

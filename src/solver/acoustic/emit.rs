@@ -299,9 +299,10 @@ impl Emitters {
     }
 }
 
-/// The sum of a signal over the steps before a time, each as long as `step`; one at the time itself counts half.
+/// The integral of a signal from t = 0, where it counts half, over the steps before a time, each as long as `step`; one at the time itself counts half. Half a step before t = 0 it is −½ step s(0): the
+/// rate of levels around t = 0 is half a step behind.
 fn played_until(until: f64, step: f64, signal: impl Fn(f64) -> f64) -> f64 {
-    let mut sum = 0.0;
+    let mut sum = -signal(0.0) / 2.0;
     let mut number = 0.0;
     while number * step < until - 1e-6 * step {
         sum += signal(number * step);

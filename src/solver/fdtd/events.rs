@@ -4,6 +4,7 @@
 //! neighbours) does exactly the work of that row and that step.
 
 use super::lattice::Lattice;
+use super::material::Material;
 use super::recorder::Recorder;
 use super::recording::Recording;
 use super::scheme::Sweep;
@@ -144,6 +145,16 @@ impl<T: Real> Played<T> {
         self.sort();
     }
 
+    /// Adds what is played to the level before one at rest. A step adds it behind its damping, 1/(1 + γΔt), so that p⁻ = p⁺ takes 1 + γΔt times as much.
+    pub(super) fn put_before(&self, lattice: &Lattice, material: &Material<T>, level: &mut [T]) {
+        for (row, x, add) in &self.list {
+            let (row, x) = (*row as usize, *x as usize);
+            let damped = material.damping(lattice, row).map_or(T::zero(), |rates| rates[x]);
+            level[lattice.sites(row)][x] += *add * (T::one() + damped);
+            lattice.fill_ghosts(&mut level[lattice.span(row)], true);
+        }
+    }
+
     /// Adds the signals of transducers after this step: `signal` at `sites`, which ascend, a source density or, if `holds`, the pressure itself.
     #[expect(clippy::cast_possible_truncation, reason = "a grid has far fewer than 2^32 rows")]
     pub(super) fn join(
@@ -212,8 +223,44 @@ impl<T: Real> Played<T> {
 mod tests {
     use super::super::run::Fdtd;
     use super::*;
+    use crate::backend::threads;
+    use crate::solver::clock::RunClock;
     use crate::solver::setup::Setup;
-    use crate::solver::{find, read_scene_text};
+    use crate::solver::{Taps, find, read_scene_text};
+
+    /// In silence ∂p/∂t = 0 at t = 0 whatever begins to play: the levels before and after are the same, ½Δt²S(0), also where damping acts, and where the places of a source are looked up at every step.
+    #[test]
+    fn what_plays_at_the_start_counts_half() {
+        const ABSORBS: &str = "[[layer]]\nsets = \"absorption\"\nvalue = 300.0\n";
+        for (layer, velocity) in [("", "0.0, 0.0"), (ABSORBS, "0.0, 0.0"), (ABSORBS, "3.0, -5.0")] {
+            let text = format!(
+                "format = 1\n[grid]\nsize = [30, 20]\nspacing = 0.1\nedges = \"wall\"\n[acoustic]\n[time]\nend = 1.0\n[solver]\nmethod = \"fdtd\"\norder = 4\n{layer}\
+                 [[source]]\nat = [1.03, 0.91]\nvelocity = [{velocity}]\nsignal = \"ricker\"\nfrequency = 200.0\namplitude = 1e9\n"
+            );
+            let (_, scenario) = read_scene_text(&text, None, &[]).unwrap_or_else(|why| panic!("{why:?}"));
+            let setup = Setup::new(find("fdtd").unwrap(), &scenario).unwrap();
+            let mut run = Fdtd::<f64>::new(&setup).unwrap();
+            let mut expected = vec![0.0; run.now.len()];
+            run.emitters.play(0.0, &run.sweep.mask, |[i, j, k], strength| {
+                let (lattice, row) = (&run.sweep.lattice, j + 20 * k);
+                let rates = run.sweep.material.damping(lattice, row);
+                let damped = 1.0 + rates.map_or(0.0, |rates| rates[i]);
+                expected[lattice.index([i, j, k])] += 0.5 * setup.time_step.powi(2) * strength * damped;
+            });
+            let most = expected.iter().fold(0.0f64, |most, p| most.max(p.abs()));
+            let before = run.old.to_vec();
+            threads::run(|| run.take(&RunClock::new(setup.time_step), 1, &mut Taps::default()));
+            assert!(most > 1e-9, "{most:e}");
+            for row in 0..20 {
+                for place in run.sweep.lattice.sites(row) {
+                    for found in [before[place], run.now[place]] {
+                        let off = (found - expected[place]).abs();
+                        assert!(off < 1e-14 * most, "{text}: off by {off:e} of {most:e}");
+                    }
+                }
+            }
+        }
+    }
 
     /// Sites of sources that do not move play what the sources do.
     #[test]

@@ -2,7 +2,8 @@
 //!
 //! Equation: p_tt = K∇·(ρ⁻¹∇p) + S − 2γp_t, K = ρc²; c, ρ and γ per site. γ is the rate at which an amplitude falls, e^(−γt).
 //! Scheme: pⁿ⁺¹ = 2pⁿ − pⁿ⁻¹ + Δt²(c²Lpⁿ + S(tₙ)/a^d), L of order 2, 4, 6 or 8 in a; with a density per site, order 2 in conservative form, faces
-//! of density (ρ + ρ′)/2. Damping is centred: (1 + γΔt)pⁿ⁺¹ + (1 − γΔt)pⁿ⁻¹. At t = 0 p_t = 0: p¹ = p⁰ + ½(cΔt)²Lp⁰.
+//! of density (ρ + ρ′)/2. Damping is centred: (1 + γΔt)pⁿ⁺¹ + (1 − γΔt)pⁿ⁻¹. At t = 0 p_t = 0: p¹ = p⁻¹ = p⁰ + ½Δt²(c²Lp⁰ + S(0)/a^d),
+//! so that ∫S dt is the trapezoidal rule from t = 0 on.
 //! Edges: rigid = even mirror half a spacing outside, soft = odd mirror one spacing outside, periodic, absorbing = CPML ([`cpml`]). Walls
 //! inside the grid are rigid on every face, at every order ([`walls`]). In absorbing layers the medium and the walls of the inner border go on ([`crate::solver::acoustic::outward`]).
 //! Layout: two levels, x fastest, rows padded to whole cache lines with ghost sites at both ends; pⁿ⁺¹ is written over pⁿ⁻¹, so

@@ -150,7 +150,7 @@ impl<T: Vectors> Fdtd<T> {
         };
         run.set_layer_step();
         run.fill_initial();
-        run.start_at_rest();
+        run.start_at_rest(0.0);
         if scenario.view().quantity == Quantity::Peak {
             run.watch_peak()?;
         }
@@ -223,8 +223,8 @@ impl<T: Vectors> Fdtd<T> {
         });
     }
 
-    /// The level before pⁿ for dp/dt = 0: p⁻ = p + ½Δt²a, which is p⁺ as well.
-    pub(super) fn start_at_rest(&mut self) {
+    /// The level before pⁿ, of a time, for dp/dt = 0: p⁻ = p + ½Δt²(a + S), which is p⁺ as well. Walls, layers and memories are at rest without S, which has not sounded yet.
+    pub(super) fn start_at_rest(&mut self, time: f64) {
         self.old.copy_from_slice(&self.now);
         let half = T::of(0.5);
         self.combine([half, half, T::zero()], false, (0.0, 0.0));
@@ -239,6 +239,9 @@ impl<T: Vectors> Fdtd<T> {
         let scene = (&self.scenario, &sweep.mask[..], self.time_step);
         flow_into_walls(scene, &sweep.lattice, &sweep.material, &self.now, &mut self.old);
         self.sweep.settle(&self.now, &self.old, &mut self.layers);
+        let mut played = Played::default();
+        self.play(&mut played, time, 0.5);
+        played.put_before(&self.sweep.lattice, &self.sweep.material, &mut self.old);
         self.rest();
         self.obeys = true;
     }

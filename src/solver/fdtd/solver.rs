@@ -142,9 +142,9 @@ impl<T: Vectors> Stepper for Fdtd<T> {
         Ok(self.data(&self.now))
     }
 
-    fn set_field(&mut self, _clock: &RunClock, field: &FieldData) -> Result<(), SolverError> {
+    fn set_field(&mut self, clock: &RunClock, field: &FieldData) -> Result<(), SolverError> {
         self.put(field);
-        self.start_at_rest();
+        self.start_at_rest(clock.time());
         self.peak = Aligned::default();
         self.averages = Averages::default();
         self.watch_means(self.scenario.view().quantity)

@@ -224,3 +224,14 @@ fn typed_ends_on_edges_reach_to_the_walls() {
     let short = length([0.0, 1.0], [1.333, 1.0]);
     assert!((short - 1.333 - 0.5 * a).abs() < 1e-9, "{short}");
 }
+
+/// What a constant signal has played by a time is that time, at steps and between two, from half a step before the first one on.
+#[test]
+fn what_was_played_is_the_trapezoidal_rule() {
+    for until in [-0.5, 0.0, 0.5, 1.0, 3.0, 7.5] {
+        let played = played_until(until * 0.3, 0.3, |_| 1.0);
+        assert!((played - until * 0.3).abs() < 1e-15, "{played} by {until} steps");
+    }
+    // Of what begins at 0 every value before the last counts in full.
+    assert!((played_until(3.0, 1.0, |t| t) - 4.5).abs() < 1e-15);
+}
