@@ -18,7 +18,7 @@ use crate::backend::simd::{self, Lanes, Level, Vectors};
 
 /// Some rows with parts of their own.
 pub(in super::super) struct MixedRows<'a, T> {
-    pub(in super::super) rows: RowBox<'a, T>,
+    pub(in super::super) rows: &'a RowBox<'a, T>,
     /// How many there are.
     pub(in super::super) count: usize,
     pub(in super::super) segments: &'a Segments<T>,
@@ -107,11 +107,11 @@ impl<T: Vectors> MixedRows<'_, T> {
                     rows: n..n + 1,
                 };
                 if let Some(square) = look.square {
-                    let mut rows = self.rows;
+                    let mut rows = *self.rows;
                     (rows.square, rows.squares, rows.inverse) = (square, None, inverse(square));
                     (self.layered[set])(&rows, &strip);
                 } else {
-                    (self.layered[set])(&self.rows, &strip);
+                    (self.layered[set])(self.rows, &strip);
                 }
                 return;
             }
@@ -121,7 +121,7 @@ impl<T: Vectors> MixedRows<'_, T> {
             if let Some(square) = look.square {
                 squares = Squares::of(square, inverse(square));
             }
-            let (rows, own) = (&self.rows, look.square);
+            let (rows, own) = (self.rows, look.square);
             match set {
                 0 => Walk::<T, H, D, false, false, false>::new(rows, shift)
                     .with_square(own)
