@@ -82,6 +82,18 @@ impl<T> RowLayer<T> {
         memory: [std::ptr::null_mut(); 3],
         next_memory: 0,
     };
+
+    /// The memories of a slot of the first row.
+    #[allow(clippy::inline_always, reason = "within kernels")]
+    #[inline(always)]
+    fn at(&self, slot: usize) -> [*mut T; 3] {
+        let [below, above, site] = self.memory;
+        [
+            below.wrapping_add(slot),
+            above.wrapping_add(slot),
+            site.wrapping_add(slot),
+        ]
+    }
 }
 
 /// The faces of a vector of sites.

@@ -17,7 +17,7 @@ const BLOCK: usize = Lattice::FRONT;
 const SHORTEST: usize = 2;
 
 /// A part of a row.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(super) struct Segment<T> {
     pub(super) sites: Range<usize>,
     /// What is added to a site's x for its slot of the layer along x (in wrapping arithmetic), if that absorbs here.

@@ -308,7 +308,7 @@ impl<T: Real> Sweep<T> {
         // SAFETY: as above; arrays of the medium lie like the levels.
         unsafe {
             (self.mixed_kernel)(&MixedRows {
-                rows,
+                rows: &rows,
                 count,
                 segments: &self.segments,
                 first,
@@ -342,7 +342,10 @@ impl<T: Real> Sweep<T> {
     }
 
     /// What `count` rows from `at` on along `along` have of the layers along `axis`.
-    #[inline]
+    ///
+    /// Inline: a copy of what was just written in smaller parts waits for it.
+    #[inline(always)]
+    #[allow(clippy::inline_always, reason = "once a run of rows")]
     fn layer(
         &self,
         stage: &Stage<'_, T>,

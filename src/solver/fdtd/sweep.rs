@@ -181,7 +181,7 @@ impl<T: Real> Sweep<T> {
             self.tally_rows(stage, std::iter::once(row));
             let span = stage.old.slice(self.lattice.span(row));
             self.row(stage, span, [row % ny, row / ny], scratch);
-            self.visit(stage, (row, 1), (1, stage.followed), scratch);
+            self.visit(stage, (row, 1), (1, &stage.followed), scratch);
         }
     }
 
@@ -265,9 +265,12 @@ impl<T: Real> Sweep<T> {
             stepped += self.walls.put(row, &scratch.beside[stepped..], sites);
         }
         scratch.put_kept(stage.memories);
-        let mut followed = stage.followed;
+        let mut without;
+        let mut followed = &stage.followed;
         if follows {
-            followed.potential = None;
+            without = stage.followed;
+            without.potential = None;
+            followed = &without;
         }
         if sums {
             let rows = (0..count).flat_map(|n| (0..planes).map(move |b| start + n * step + b * ny));
@@ -386,7 +389,7 @@ impl<T: Real> Sweep<T> {
         &self,
         stage: &Stage<'_, T>,
         (first, step): (usize, usize),
-        (count, followed): (usize, Followed<'_, T>),
+        (count, followed): (usize, &Followed<'_, T>),
         scratch: &mut Scratch<T>,
     ) {
         let (events, level, half) = (stage.events, stage.level, self.lattice.half);

@@ -89,54 +89,50 @@ impl<T: Vectors> LayerBox<'_, T> {
         unsafe {
             let square = segment.look.square.unwrap_or(self.square);
             let squares = Squares::<L>::of(square, inverse(square));
-            let mut across = [None; D];
+            // Their factors are set here, once a part; memories and factors along x follow at every vector.
+            let mut inside = [None; D];
             for axis in 1..D {
                 if let Some(layer) = &self.axes[axis].layer {
-                    across[axis] = Some(Factors::across(layer, 0));
+                    inside[axis] = Some(Inside {
+                        factors: Factors::across(layer, 0),
+                        memory: layer.memory,
+                    });
                 }
             }
             let mut i = segment.sites.start;
             while i < segment.sites.end {
                 let count = (segment.sites.end - i).min(L::N);
                 if count == L::N {
-                    self.vector::<L, H, D, true>(segment, (i, count), squares, across);
+                    self.vector::<L, H, D, true>(segment, (i, count), squares, &mut inside);
                 } else {
-                    self.vector::<L, H, D, false>(segment, (i, count), squares, across);
+                    self.vector::<L, H, D, false>(segment, (i, count), squares, &mut inside);
                 }
                 i += L::N;
             }
         }
     }
 
-    /// Steps `count` sites from `i` on, all N if `WHOLE`.
+    /// Steps `count` sites from `i` on, all N if `WHOLE`; `inside` has the factors along y and z.
     #[inline(always)]
     unsafe fn vector<L: Lanes<Element = T>, const H: usize, const D: usize, const WHOLE: bool>(
         &self,
         segment: &Segment<T>,
         (i, count): (usize, usize),
         squares: Squares<L>,
-        across: [Option<Factors<L>>; D],
+        inside: &mut [Option<Inside<T, L>>; D],
     ) {
         // SAFETY: the caller's promise.
         unsafe {
-            let mut inside = [None; D];
-            for axis in 0..D {
-                let Some(layer) = &self.axes[axis].layer else { continue };
-                let mut slot = i;
-                let mut factors = across[axis];
-                if axis == 0 {
-                    let Some(shift) = segment.shift else { continue };
-                    slot = i.wrapping_add(shift);
-                    factors = Some(Factors::along::<WHOLE>(layer, slot, count));
-                }
-                if let Some(factors) = factors {
-                    let [below, above, site] = layer.memory;
-                    let memory = [
-                        below.wrapping_add(slot),
-                        above.wrapping_add(slot),
-                        site.wrapping_add(slot),
-                    ];
-                    inside[axis] = Some(Inside { factors, memory });
+            if let (Some(layer), Some(shift)) = (&self.axes[0].layer, segment.shift) {
+                let slot = i.wrapping_add(shift);
+                inside[0] = Some(Inside {
+                    factors: Factors::along::<WHOLE>(layer, slot, count),
+                    memory: layer.at(slot),
+                });
+            }
+            for axis in 1..D {
+                if let (Some(layer), Some(inside)) = (&self.axes[axis].layer, &mut inside[axis]) {
+                    inside.memory = layer.at(i);
                 }
             }
             self.sites::<L, H, D, WHOLE>(segment, (i, count), squares, inside);
@@ -150,7 +146,7 @@ impl<T: Vectors> LayerBox<'_, T> {
         segment: &Segment<T>,
         (i, count): (usize, usize),
         squares: Squares<L>,
-        inside: [Option<Inside<T, L>>; D],
+        inside: &[Option<Inside<T, L>>; D],
     ) {
         debug_assert!(i + count <= segment.sites.end, "site {i}");
         let look = &segment.look;
@@ -220,7 +216,7 @@ impl<T: Vectors> LayerBox<'_, T> {
                 if let Some(rho) = rho {
                     missed = missed.mul(rho);
                 }
-                take::<T, L, D>(&inside, &mut zetas, missed.mul(inverse));
+                take::<T, L, D>(inside, &mut zetas, missed.mul(inverse));
             }
             for n in 0..D {
                 if let Some(inside) = &inside[n] {

@@ -15,10 +15,11 @@ use super::parts::{Beyond, Damping};
 use super::walk::{Squares, Walk};
 use super::{AbsorbKernel, LayeredKernels, RowBox, inverse};
 use crate::backend::simd::{self, Lanes, Level, Vectors};
+use std::ops::Range;
 
 /// Some rows with parts of their own.
 pub(in super::super) struct MixedRows<'a, T> {
-    pub(in super::super) rows: RowBox<'a, T>,
+    pub(in super::super) rows: &'a RowBox<'a, T>,
     /// How many there are.
     pub(in super::super) count: usize,
     pub(in super::super) segments: &'a Segments<T>,
@@ -64,23 +65,65 @@ impl<T: Vectors, const H: usize, const D: usize> simd::Kernel<T> for Mixed<'_, T
     #[inline(always)]
     unsafe fn run<L: Lanes<Element = T>>(self) {
         for n in 0..self.0.count {
-            for segment in self.0.segments.of(self.0.first + n * self.0.step) {
-                // SAFETY: the promise of the kernel's caller.
-                unsafe { self.0.segment::<L, H, D>(segment, n) }
+            for segment in self.0.segments_of(n) {
+                let rows = self.0.rows_with(segment, n);
+                if !rows.is_empty() {
+                    // SAFETY: the promise of the kernel's caller.
+                    unsafe { self.0.segment::<L, H, D>(segment, rows) }
+                }
             }
         }
     }
 }
 
 impl<T: Vectors> MixedRows<'_, T> {
-    /// Steps a part of row `n`.
+    /// The parts of row `n`.
+    fn segments_of(&self, n: usize) -> &[Segment<T>] {
+        self.segments.of(self.first + n * self.step)
+    }
+
+    /// Whether a part has layers, or nothing at all, and no walls, damping or density.
+    fn is_clean(&self, segment: &Segment<T>) -> bool {
+        let look = &segment.look;
+        !(look.walled || look.damped || look.dense && self.density.is_some())
+    }
+
+    /// The rows that are stepped together with a part of row `n`: ends of rows in layers along x take all rows from there on that have the same, and none if an earlier row took this one.
+    fn rows_with(&self, segment: &Segment<T>, n: usize) -> Range<usize> {
+        if segment.shift.is_none() || !self.is_clean(segment) {
+            return n..n + 1;
+        }
+        let has = |n: &usize| {
+            let parts = self.segments_of(*n);
+            let end = if segment.sites.start == 0 {
+                parts.first()
+            } else {
+                parts.last()
+            };
+            end == Some(segment)
+        };
+        if n > 0 && has(&(n - 1)) {
+            return n..n;
+        }
+        n..n + 1 + (n + 1..self.count).take_while(has).count()
+    }
+
+    /// Steps a part of some rows, of one if it has more than layers.
     ///
     /// # Safety
     /// As for the kernel of the rows; the processor must have the instructions of `L`; for all that follow.
     #[inline(always)]
-    unsafe fn segment<L: Lanes<Element = T>, const H: usize, const D: usize>(&self, segment: &Segment<T>, n: usize) {
-        let look = &segment.look;
-        debug_assert!(n < self.count && segment.sites.end <= self.rows.stride, "row {n}");
+    unsafe fn segment<L: Lanes<Element = T>, const H: usize, const D: usize>(
+        &self,
+        segment: &Segment<T>,
+        all: Range<usize>,
+    ) {
+        let (look, n) = (&segment.look, all.start);
+        debug_assert!(
+            all.end <= self.count && segment.sites.end <= self.rows.stride,
+            "rows {all:?}"
+        );
+        debug_assert!(all.len() == 1 || self.is_clean(segment) && !look.plain, "rows {all:?}");
         // SAFETY: the caller's promise.
         unsafe {
             if look.plain
@@ -99,19 +142,18 @@ impl<T: Vectors> MixedRows<'_, T> {
                 set += usize::from(axes[axis]) << axis;
             }
             let shift = segment.shift.unwrap_or(0);
-            let dense = look.dense && self.density.is_some();
-            if look.plain || !(look.walled || look.damped || dense) {
+            if self.is_clean(segment) {
                 let strip = Strip {
                     sites: segment.sites.clone(),
                     shift,
-                    rows: n..n + 1,
+                    rows: all,
                 };
                 if let Some(square) = look.square {
-                    let mut rows = self.rows;
+                    let mut rows = *self.rows;
                     (rows.square, rows.squares, rows.inverse) = (square, None, inverse(square));
                     (self.layered[set])(&rows, &strip);
                 } else {
-                    (self.layered[set])(&self.rows, &strip);
+                    (self.layered[set])(self.rows, &strip);
                 }
                 return;
             }
@@ -121,7 +163,7 @@ impl<T: Vectors> MixedRows<'_, T> {
             if let Some(square) = look.square {
                 squares = Squares::of(square, inverse(square));
             }
-            let (rows, own) = (&self.rows, look.square);
+            let (rows, own) = (self.rows, look.square);
             match set {
                 0 => Walk::<T, H, D, false, false, false>::new(rows, shift)
                     .with_square(own)
