@@ -9,6 +9,7 @@ use crate::engine::EngineError;
 use crate::engine::eigen;
 use crate::export::csv::CsvWriter;
 use crate::export::npy;
+use crate::grid::Edge;
 use crate::physics::eigen::{EigenError, Levels};
 use crate::physics::{Autocorrelation, Decay, SpectralLine};
 use crate::rounding::truncated;
@@ -170,6 +171,8 @@ fn of_autocorrelation(args: &EigenArgs, scenario: Arc<Scenario>) -> anyhow::Resu
         return Err(InputError(message.to_owned()).into());
     };
     let notes = eigen::no_levels(&scenario, end);
+    let grid = scenario.grid();
+    let has_absorbing_edges = grid.edges()[..grid.rank()].contains(&Edge::Absorb);
     let interrupt = Interrupt::listen()?;
     let bar = spinner();
     let found = eigen::autocorrelation(scenario, end, &mut |step, steps| {
@@ -186,6 +189,11 @@ fn of_autocorrelation(args: &EigenArgs, scenario: Arc<Scenario>) -> anyhow::Resu
     say!("{}", summary(&found));
     for note in notes.into_iter().map(str::to_owned).chain(steps) {
         tell!("note: {note}");
+    }
+    if has_absorbing_edges && found.lines.iter().any(|line| line.decay.is_some()) {
+        tell!(
+            "note: the errors leave out what the absorbing edges do: their layers reflect a part, which may shift energies and rates by more; a run with another grid.absorb_width shows by how much"
+        );
     }
     note_fits(&found);
     note_range(&found);

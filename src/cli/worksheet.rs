@@ -224,6 +224,18 @@ mod tests {
         assert!(html.contains("at t = 3.0 ms?"), "{html}");
     }
 
+    /// The name of an observable as scenes write it, `a.x`, is no question.
+    #[test]
+    fn questions_of_trajectories_are_in_words() {
+        let text = "format = 1\n[grid]\nsize = [64]\nspacing = 0.5\n[quantum]\n[time]\nstep = 0.01\nend = 4.0\n\
+                    [[packet]]\ncenter = [16.0]\nwidth = [2.0]\n[[trajectory]]\nname = \"a.b\"\nfrom = [15.0]\n\
+                    [[expect]]\nobservable = \"a.b.x\"\nat = 3.0\nvalue = 15.0\ntolerance = 0.5\n";
+        let (_, scenario) = solver::read_scene_text(text, None, &[]).unwrap();
+        let html = questions(&scenario, |t| Units::of(&scenario, 0.01).clock(t, 0.01));
+        let asked = "<li>Position x of trajectory “a.b” at t = 3.00?";
+        assert!(html.contains(asked), "{html}");
+    }
+
     #[test]
     fn what_is_to_be_tried_becomes_tasks_and_leaves_the_lesson() {
         let about = "# A\ntext\n\n**Try**\n- `a.b = 1`: more\n- less\n";

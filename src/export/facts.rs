@@ -3,17 +3,21 @@
 use super::ticks::{number, typeset};
 use super::units::Units;
 use crate::physics::expression::{Expression, SPACE};
-use crate::physics::{Detector, Equation, Measure, Reading, Region, Sets};
+use crate::physics::{Detector, Equation, Measure, MirrorMethod, Mode, Reading, Region, Sets};
 use crate::scene::file::{
-    EdgesFile, LayerFile, PacketFile, PatternFile, ShapeFile, SignalFile, SourceFile, SourcePlace, ValueFile,
+    EdgesFile, LayerFile, MirrorFile, PacketFile, PatternFile, ShapeFile, SignalFile, SourceFile, SourcePlace,
+    TransducersFile, ValueFile,
 };
 use crate::scene::{Scenario, SceneFile};
+use crate::units::counted;
 
 /// Rows that describe the run: grid, medium, waves, time, method.
 pub fn rows(file: &SceneFile, scenario: &Scenario, time_step: f64) -> Vec<(String, String)> {
     let sound = scenario.model().equation() == Equation::Acoustic;
     let (length, time) = if sound { (" m", " s") } else { ("", "") };
     let grid = scenario.grid();
+    // Times as the clock of the run shows them.
+    let clock = |t: f64| Units::of(scenario, time_step).clock(t, time_step);
     let mut rows: Vec<(String, String)> = Vec::new();
     let mut row = |name: &str, value: String| rows.push((name.to_owned(), value));
     row(
@@ -72,16 +76,16 @@ pub fn rows(file: &SceneFile, scenario: &Scenario, time_step: f64) -> Vec<(Strin
         row("Layer", of_layer(layer, scenario.model().equation(), grid.rank()));
     }
     if let Some(mirror) = &file.mirror {
-        row("Mirror", mirror.method.as_str().to_owned());
+        let through = of_transducers(mirror, scenario.model().equation(), grid.rank());
+        let (method, at) = (mirror.method.as_str(), clock(mirror.at));
+        row("Mirror", format!("{method} at t = {at}{through}"));
     }
     for detector in scenario.detectors() {
         row("Detector", of_detector(detector, scenario));
     }
     row("Step Δt", format!("{}{time}", figure(time_step.abs())));
     if let Some(end) = file.time.end {
-        // As the clock of the run shows it.
-        let end = Units::of(scenario, time_step).clock(end, time_step);
-        row("Runs until", format!("t = {end}"));
+        row("Runs until", format!("t = {}", clock(end)));
     }
     let solver = scenario.solver();
     row(
@@ -282,7 +286,56 @@ fn of_detector(detector: &Detector, scenario: &Scenario) -> String {
     format!("{}: {reading}{what}{unit} {place}{over}{every}", detector.name)
 }
 
-/// What a layer sets, to which value, and where, in so many dimensions; sound has units.
+/// What a mirror reverses: all of an echo; otherwise where its transducers are, and how many of them play. An inverse filter takes all sites along a ring or a line, whatever their count says.
+fn of_transducers(mirror: &MirrorFile, equation: Equation, rank: usize) -> String {
+    /// More points than these are told by the first and the last.
+    const POINTS: usize = 3;
+    if mirror.method == MirrorMethod::Echo {
+        return " of the whole field".to_owned();
+    }
+    let length = if equation == Equation::Acoustic { " m" } else { "" };
+    let takes_all = mirror.method == MirrorMethod::InverseFilter;
+    let so_many = |count: usize| counted(count as u64, "transducer");
+    let along = |count: usize| {
+        if takes_all {
+            "transducers all along".to_owned()
+        } else {
+            format!("{} on", so_many(count))
+        }
+    };
+    let (place, count) = match &mirror.transducers {
+        None => return String::new(),
+        Some(TransducersFile::Edges) => ("transducers on all sites at the edges".to_owned(), usize::MAX),
+        Some(TransducersFile::Ring { center, radius, count }) => {
+            let about = format!("of radius {}{length} about {}{length}", figure(*radius), point(center));
+            match rank {
+                1 => (format!("transducers at both ends of an interval {about}"), 2),
+                3 => (format!("{} a sphere {about}", along(*count)), *count),
+                _ => (format!("{} a ring {about}", along(*count)), *count),
+            }
+        }
+        Some(TransducersFile::Line { from, to, count }) => {
+            let ends = format!("from {} to {}{length}", point(from), point(to));
+            (format!("{} a line {ends}", along(*count)), *count)
+        }
+        Some(TransducersFile::Points { points }) => {
+            let at: Vec<String> = points.iter().map(|at| point(at)).collect();
+            let place = match at.as_slice() {
+                [first, .., last] if at.len() > POINTS => format!("from {first} to {last}"),
+                all => format!("at {}", all.join(", ")),
+            };
+            (format!("{} {place}{length}", so_many(at.len())), at.len())
+        }
+    };
+    let part = match mirror.playing.filter(|playing| !takes_all && *playing < count) {
+        Some(1) => ", of which 1 plays".to_owned(),
+        Some(playing) => format!(", of which {playing} play"),
+        None => String::new(),
+    };
+    format!(", {place}{part}")
+}
+
+/// What a layer sets, to which value, along which axis, and where, in so many dimensions, and whether it replaces earlier values; sound has units.
 fn of_layer(layer: &LayerFile, equation: Equation, rank: usize) -> String {
     let shape = of_shape(&layer.shape, equation, rank);
     let unit = layer.sets.unit(equation);
@@ -299,7 +352,15 @@ fn of_layer(layer: &LayerFile, equation: Equation, rank: usize) -> String {
         .drive
         .as_ref()
         .map_or(String::new(), |drive| format!(", times {}", readable(drive)));
-    format!("{}{value}{driven}, {shape}", layer.sets.as_str())
+    // On a line there is no other axis.
+    let axis = layer.axis.filter(|_| rank > 1);
+    let axis = axis.map_or(String::new(), |axis| {
+        format!(", along {} only", LayerFile::AXES[axis.min(2)].0)
+    });
+    // A wall added to a wall is one.
+    let adds = layer.mode == Mode::Add && layer.sets != Sets::Wall;
+    let added = if adds { ", added to earlier values" } else { "" };
+    format!("{}{value}{driven}{axis}{added}, {shape}", layer.sets.as_str())
 }
 
 /// Which sites a layer has, with the numbers of its shape.
@@ -367,125 +428,4 @@ fn readable(formula: &str) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::{figure, rows, within};
-    use crate::scene::presets;
-    use crate::solver;
-
-    /// Who is to foretell what a detector records reads what that is, in which unit, and where.
-    #[test]
-    fn detectors_say_what_they_record_and_where() {
-        let preset = presets::find("pond").unwrap();
-        let (file, scenario) = solver::read_scene_text(preset.text, None, &[]).unwrap();
-        let told = rows(&file, &scenario, 5e-5);
-        let detectors: Vec<&str> = told
-            .iter()
-            .filter(|(name, _)| name == "Detector")
-            .map(|(_, value)| value.as_str())
-            .collect();
-        assert_eq!(detectors.len(), 4);
-        assert_eq!(detectors[0], "middle: pressure in Pa at (4.3904, 4.3904) m");
-        assert_eq!(detectors[3], "all: energy in J/m everywhere, every 8 steps");
-        let preset = presets::find("snell").unwrap();
-        let (file, scenario) = solver::read_scene_text(preset.text, None, &[]).unwrap();
-        let layer = "speed = 3000 m/s, box from (0, 0) to (1.845, 0.57) m";
-        let layer = ("Layer".to_owned(), layer.to_owned());
-        assert!(rows(&file, &scenario, 1e-6).contains(&layer));
-        let preset = presets::find("doppler").unwrap();
-        let (file, scenario) = solver::read_scene_text(preset.text, None, &[]).unwrap();
-        let source = "sine, 245 Hz, amplitude 400000 Pa m²/s², at (4, 6) m at the start, moving with (171.5, 0) m/s";
-        assert!(rows(&file, &scenario, 1e-5).contains(&("Source".to_owned(), source.to_owned())));
-    }
-
-    /// What a prediction of a sound needs: how strong a source is and which way it plays, which level is meant and over which time.
-    #[test]
-    fn sources_and_detectors_have_their_numbers() {
-        let text = "format = 1\n[grid]\nsize = [40, 30]\nspacing = 0.1\n[acoustic]\n[time]\nstep = 1e-4\nend = 0.01\n\
-                    [[source]]\nfrom = [1.0, 0.0]\nto = [1.0, 2.9]\nsignal = \"sine\"\nfrequency = 200.0\namplitude = 2.5\n\
-                    pattern = \"dipole\"\ndirection = [1.0, 0.0]\ndelay = 0.002\n\
-                    [[source]]\nat = [3.0, 1.0]\nsignal = \"ricker\"\nfrequency = 300.0\n\
-                    [[detector]]\nname = \"ear\"\nat = [2.0, 1.0]\nas = \"level\"\nover = 0.005\nevery = 4\n\
-                    [[layer]]\nsets = \"wall\"\nshape = \"slits\"\nx = 2.0\nthickness = 0.2\ncenters = [1.0, 2.0]\nopening = 0.3\n\
-                    [[layer]]\nsets = \"wall\"\nshape = \"ring\"\ncenter = [3.0, 2.0]\ninner = 0.5\nouter = 0.7\n";
-        let (file, scenario) = solver::read_scene_text(text, None, &[]).unwrap();
-        let told = rows(&file, &scenario, 1e-4);
-        let of = |name: &str| -> Vec<&str> {
-            let all = told.iter().filter(|(own, _)| own == name);
-            all.map(|(_, value)| value.as_str()).collect()
-        };
-        assert_eq!(
-            of("Source"),
-            [
-                "sine, 200 Hz, amplitude 2.5 Pa, dipole along (1, 0), 0.002 s late, from (1, 0) to (1, 2.9) m",
-                "Ricker wavelet, 300 Hz, amplitude 1 Pa m²/s², at (3, 1) m"
-            ]
-        );
-        assert_eq!(
-            of("Detector"),
-            ["ear: level in dB re 20 µPa at (2, 1) m, with a time constant of 0.005 s, every 4 steps"]
-        );
-        assert_eq!(
-            of("Layer"),
-            [
-                "wall, screen at x = 2 m, 0.2 m thick, with openings of 0.3 m at y = 1, 2 m",
-                "wall, ring of radii 0.5 to 0.7 m about (3, 2) m"
-            ]
-        );
-    }
-
-    /// A ball is no disk; a formula that is a number is told as one, and others in the signs of print.
-    #[test]
-    fn layers_say_what_they_are() {
-        let told = |name: &str| {
-            let (file, scenario) = solver::read_scene_text(presets::find(name).unwrap().text, None, &[]).unwrap();
-            let rows = rows(&file, &scenario, 1e-4).into_iter();
-            let layers = rows.filter(|(name, _)| name == "Layer").map(|(_, value)| value);
-            layers.collect::<Vec<String>>()
-        };
-        let room = told("sabine");
-        assert_eq!(room[0], "impedance = 31.3014, everywhere");
-        assert_eq!(room[1], "wall, ball of radius 0.55 m about (1.3, 1.1, 0.9) m");
-        let atom = told("laser-atom");
-        assert_eq!(atom[0], "potential = −1/√((x − 255.875)^2 + 2), everywhere");
-        assert!(atom[1].contains(", times 0.055*max(0, min(1, min(t, 897.6 − t)/179.52))*sin(0.07*t), "));
-    }
-
-    /// What is predicted and what was measured have the same decimals: one more than the tolerance.
-    #[test]
-    fn values_have_one_decimal_more_than_their_tolerance() {
-        for (value, tolerance, text) in [
-            (255.4196, 0.005, "255.4196"),
-            (255.419, 0.005, "255.4190"),
-            (0.140502, 0.003, "0.1405"),
-            (0.13864, 0.015, "0.1386"),
-            (-0.25, 2e-5, "−0.250000"),
-            (0.0, 0.01, "0.000"),
-            (0.0, 1e-9, "0"),
-            (343.0, 5.0, "343.0"),
-            (34300.0, 200.0, "34300"),
-            (3.0e-7, 1e-9, "3.000 × 10⁻⁷"),
-            (0.5, 0.0, "0.5"),
-            (f64::NAN, 0.1, "NaN"),
-        ] {
-            assert_eq!(within(value, tolerance), text, "{value} ± {tolerance}");
-        }
-    }
-
-    #[test]
-    fn numbers_have_six_figures_at_most() {
-        for (value, text) in [
-            (0.5, "0.5"),
-            (1.0, "1"),
-            (0.0343, "0.0343"),
-            (-2.5, "−2.5"),
-            (343.0, "343"),
-            (0.7234567, "0.723457"),
-            (123456.7, "123457"),
-            (0.0, "0"),
-            (1.5e-5, "1.5 × 10⁻⁵"),
-            (6e7, "6 × 10⁷"),
-        ] {
-            assert_eq!(figure(value), text);
-        }
-    }
-}
+mod tests;

@@ -41,7 +41,11 @@ impl Subject {
                 "residual" => "Left inside at the reversal".to_owned(),
                 "focus_width" => "Width of the focus".to_owned(),
                 "focus_contrast" => "Focus over rms".to_owned(),
-                other => other.to_owned(),
+                // Only the coordinates of trajectories have a dot.
+                other => match other.rsplit_once('.') {
+                    Some((name, axis)) => format!("Position {axis} of trajectory “{name}”"),
+                    None => other.to_owned(),
+                },
             },
         }
     }

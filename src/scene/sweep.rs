@@ -1,6 +1,7 @@
 //! Sweeps: which values of a scene vary, what is measured of each run, and the theory.
 
 use super::scenario::{Scenario, Subject};
+use super::write::tidy;
 use crate::physics::{Equation, Expression, Observables, Refocus, StateMeasures, axes_in_space};
 
 /// Names that a formula of theory may use: the values of the first and the second varying key.
@@ -179,15 +180,6 @@ fn spaced(low: f64, high: f64, count: usize, log: bool) -> Result<Vec<f64>, Swee
             low * (high / low).powf(part)
         } else {
             low + (high - low) * part
-        }
-    };
-    // Decimals that a value of few digits would not have are rounding: 0.30000000000000004 is 0.3.
-    let tidy = |value: f64| {
-        let short: f64 = format!("{value:.12e}").parse().unwrap_or(value);
-        if (short - value).abs() <= 4.0 * f64::EPSILON * value.abs() {
-            short
-        } else {
-            value
         }
     };
     Ok((0..count).map(at).map(tidy).collect())

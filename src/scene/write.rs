@@ -15,6 +15,21 @@ pub(super) fn float(number: f64) -> String {
     }
 }
 
+/// A number without what rounding left in its last digits: 0.30000000000000004 is 0.3. One that needs all of its digits stays.
+pub(super) fn tidy(number: f64) -> f64 {
+    let short: f64 = format!("{number:.12e}").parse().unwrap_or(number);
+    if (short - number).abs() <= 4.0 * f64::EPSILON * number.abs() {
+        short
+    } else {
+        number
+    }
+}
+
+/// The shortest text of a number that was worked out, as a product of sites and spacing.
+pub(super) fn tidy_float(number: f64) -> String {
+    float(tidy(number))
+}
+
 /// A basic string; control characters are escaped.
 pub(super) fn text(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 2);

@@ -126,41 +126,6 @@ fn every_axis_absorbs() {
     }
 }
 
-/// Layers that meet share what starts in their corners: the twin whose axes have changed places has the same field. The sums of three axes are rounded in another order.
-#[test]
-fn corners_of_layers_are_alike_along_all_axes() {
-    let run = |size: &[usize], edges: &[&str], order: usize, at: &[f64]| {
-        let center: Vec<f64> = at.iter().map(|at| at * SPACING).collect();
-        let text = format!(
-            "[grid]\nsize = {size:?}\nspacing = {SPACING}\nedges = {edges:?}\nabsorb_width = {}\n[acoustic]\nspeed = {SPEED}\n[time]\nstep = {:e}\n\
-             [solver]\nprecision = \"double\"\norder = {order}\n[[pulse]]\ncenter = {center:?}\nwidth = {}\n",
-            if size.len() == 2 { 8 } else { 4 },
-            step(0.3),
-            2.0 * SPACING
-        );
-        let mut solver = build(&scene(&text));
-        advance(solver.as_mut(), 60);
-        values(solver.as_mut())
-    };
-    for order in [2, 4] {
-        let (nx, ny) = (24, 20);
-        let one = run(&[nx, ny], &["absorb"; 2], order, &[9.0, 11.0]);
-        let two = run(&[ny, nx], &["absorb"; 2], order, &[11.0, 9.0]);
-        let turned: Vec<f64> = (0..nx * ny).map(|n| two[n / nx + ny * (n % nx)]).collect();
-        let error = crate::largest_difference(&one, &turned);
-        assert!(error < 1e-12, "a plane, order {order}: {error:e}");
-        for edge in ["absorb", "wall"] {
-            let [nx, ny, nz] = [14, 12, 11];
-            let one = run(&[nx, ny, nz], &["absorb", "absorb", edge], order, &[5.0, 6.0, 4.0]);
-            let two = run(&[nz, nx, ny], &[edge, "absorb", "absorb"], order, &[4.0, 5.0, 6.0]);
-            let site = |n: usize| [n % nx, n / nx % ny, n / (nx * ny)];
-            let turned = (0..one.len()).map(site).map(|[i, j, k]| two[k + nz * (i + nx * j)]);
-            let error = crate::largest_difference(&one, &turned.collect::<Vec<_>>());
-            assert!(error < 1e-12, "space with edges that {edge}, order {order}: {error:e}");
-        }
-    }
-}
-
 /// An edit while the wave is in the layers leaves nothing of it there: not of another Δt beyond what its errors are (in a model of the scheme 2.4e-3 of the pulse at most, and 4e-2 and more where ζ is set anew),
 /// and of a medium that is the same nothing but rounding.
 #[test]

@@ -16,7 +16,8 @@ fn tube(method: &str, time_step: f64, plays: bool) -> Scenario {
     let source = if plays {
         "[[source]]\nat = [20.0]\nsignal = \"file\"\nfile = \"tone.npy\"\nrate = 8.0\n"
     } else {
-        ""
+        // A scene needs something that could sound; an edit of the medium does not begin again.
+        "[[pulse]]\ncenter = [8.0]\nwidth = 2.0\n"
     };
     let text = format!(
         "format = 1\n[grid]\nsize = [40]\nspacing = 1.0\nedges = \"wall\"\n[acoustic]\nspeed = 1.0\ndensity = 1.0\n[time]\nstep = {time_step}\nend = 40.0\n\

@@ -241,6 +241,9 @@ fn what_decays_has_its_rates() {
         let closed = name == "closed.toml";
         let noted = run.expect(0, &["lines", "E = "]).err().contains("states decay");
         assert_eq!(noted, !closed, "{}", run.err());
+        // What absorbing edges reflect is not in the errors; an absorption of the medium reflects nothing that is not the scene's.
+        let edges = run.err().contains("another grid.absorb_width");
+        assert_eq!(edges, name == "open.toml", "{}", run.err());
         assert_eq!(run.out().contains("Hann's window"), closed, "{}", run.out());
         assert_eq!(run.out().contains("  Γ = "), !closed, "{}", run.out());
         let text = place.text("a.csv");

@@ -169,6 +169,31 @@ fn numbers_and_ranges() {
     );
 }
 
+/// Ends of grids are products of sites and spacing, whose last digits are rounding. What is written is shown as it is.
+#[test]
+fn ends_of_grids_are_told_without_rounding() {
+    let grid = |size: &str, spacing: &str| format!("format = 1\n[grid]\nsize = {size}\nspacing = {spacing}\n");
+    let at = |center: &str| format!("[quantum]\n[[packet]]\ncenter = {center}\nwidth = 1.0\n");
+    for (size, spacing, place, end) in [
+        ("[200]", "0.15", "31.000000000000004", "from 0 to 29.85\n"),
+        ("[300]", "0.1", "30.2", "from 0 to 29.9\n"),
+        ("[4]", "0.3333333333333333", "30.2", "from 0 to 1.0\n"),
+        ("[3]", "0.1234567890123456", "30.2", "from 0 to 0.2469135780246912\n"),
+    ] {
+        let text = grid(size, spacing) + &at(&format!("[{place}]"));
+        fault(&text, "7:10", &[&format!("x = {place} lies outside the grid"), end]);
+    }
+    let view = |slices: &str| format!("[view]\nslices = {slices}\n");
+    let space = grid("[8, 8, 300]", "0.1") + &at("[0.3, 0.3, 2.0]") + &view("[0, 0, 31]");
+    fault(&space, "10:17", &["31.0 is outside the grid", "from 0 to 29.9\n"]);
+    let disk = "[acoustic]\n[[source]]\ncenter = [0.3, 0.3, 40]\nradius = 0.2\nnormal = \"z\"\nsignal = \"ricker\"\nfrequency = 10.0\n";
+    fault(
+        &(grid("[8, 8, 300]", "0.1") + disk),
+        "7:10",
+        &["does not touch the grid, 0 to 29.9 along"],
+    );
+}
+
 #[test]
 fn grids_and_edges() {
     fault(
@@ -205,6 +230,9 @@ fn grids_and_edges() {
         "\"periodic\"",
     );
     fault(&torus, "11:8", &["flux times sites along y is 0.32", "whole number"]);
+    // 0.03 · 30 is 0.8999999999999999 in double precision.
+    let short = with(&with(&torus, "flux = 0.01", "flux = 0.03"), "64, 32", "64, 30");
+    fault(&short, "11:8", &["flux times sites along y is 0.9;"]);
     let whole = with(&torus, "flux = 0.01", "flux = 0.03125");
     if let Err(faults) = read(&whole) {
         assert!(!faults.to_string().contains("whole number"), "{faults}");

@@ -93,6 +93,29 @@ fn recording_and_predictions() {
     );
 }
 
+/// On a line a flux goes through a point; what can be measured over an interval instead is said, and is read.
+#[test]
+fn a_flux_on_a_line_goes_through_a_point() {
+    let interval = "`region = { min = [..], max = [..] }`";
+    let grid = "format = 1\n[grid]\nsize = [64]\nspacing = 0.5";
+    for (begins, measures) in [
+        ("[quantum]\n[[packet]]", &["probability", "peak"][..]),
+        ("[acoustic]\n[[pulse]]", &["energy", "pressure", "peak"]),
+    ] {
+        let scene = |place: &str| {
+            format!("{grid}\n{begins}\ncenter = [10.0]\nwidth = 2.0\n[[detector]]\nname = \"a\"\n{place}\n")
+        };
+        let words: Vec<String> = measures.iter().map(|measure| format!("\"{measure}\"")).collect();
+        let mut parts: Vec<&str> = words.iter().map(String::as_str).collect();
+        parts.extend(["goes through a point", "write `at = ..`", "over an interval", interval]);
+        fault(&scene("from = [2.0]\nto = [9.0]"), "12:6", &parts);
+        for measure in measures {
+            let region = format!("region = {{ min = [2.0], max = [9.0] }}\nmeasure = \"{measure}\"");
+            read(&scene(&region)).unwrap_or_else(|faults| panic!("{faults}"));
+        }
+    }
+}
+
 /// A scene of three dimensions with a view of its own.
 pub(super) fn in_space(view: &str) -> String {
     format!(

@@ -293,7 +293,7 @@ impl<'a> Builder<'a> {
             let last = (grid.size()[axis] - 1) as f64 * a;
             if point[axis] < -a / 2.0 || point[axis] > last + a / 2.0 {
                 let name = ["x", "y", "z"][axis];
-                let (shown, last) = (super::write::float(point[axis]), super::write::float(last));
+                let (shown, last) = (super::write::float(point[axis]), super::write::tidy_float(last));
                 let message = format!("{name} = {shown} lies outside the grid, which goes from 0 to {last}");
                 let path = if list.len() == 1 {
                     key.to_owned()
@@ -436,7 +436,7 @@ impl<'a> Builder<'a> {
                     let sites = grid.size()[1] as f64;
                     let total = quantum.flux * sites;
                     if (total - total.round()).abs() > 1e-9 * total.abs().max(1.0) {
-                        let total_shown = super::write::float(total);
+                        let total_shown = super::write::tidy_float(total);
                         let message = format!(
                             "flux times sites along y is {total_shown}; on a periodic y axis it must be a whole number"
                         );
@@ -472,7 +472,7 @@ impl<'a> Builder<'a> {
                 if !(1.0 / most..=most).contains(&hopping) {
                     let message = format!(
                         "the hopping 1/(2 m a²) is {}, and must be between {:e} and {most:e}",
-                        super::write::float(hopping),
+                        super::write::tidy_float(hopping),
                         1.0 / most
                     );
                     self.found

@@ -119,7 +119,7 @@ impl Builder<'_> {
             && (grid.rank() > 1 || measure == Measure::Flux)
             && self.grid_is_own
         {
-            self.stands_across(&key("to"), from, to, grid)?;
+            self.stands_across(&key("to"), (from, to), equation, grid)?;
         }
         let direction = self.direction_of(index, given, measure, grid)?;
         self.reading(index, given, measure, quantum);
@@ -141,7 +141,13 @@ impl Builder<'_> {
     }
 
     /// Notes a fault if a line, or in 3D a plane, is not normal to an axis.
-    fn stands_across(&mut self, key: &str, from: &[f64; 3], to: &[f64; 3], grid: &Grid) -> Option<()> {
+    fn stands_across(
+        &mut self,
+        key: &str,
+        (from, to): (&[f64; 3], &[f64; 3]),
+        equation: Equation,
+        grid: &Grid,
+    ) -> Option<()> {
         let rank = grid.rank();
         let (from, to) = (&from[..rank], &to[..rank]);
         let across = axis_across(from, to);
@@ -156,7 +162,14 @@ impl Builder<'_> {
         let (message, remedy) = match rank {
             1 => (
                 "in one dimension a flux goes through a point".to_owned(),
-                "write `at = ..`",
+                match equation {
+                    Equation::Schrodinger => {
+                        "write `at = ..`, or, to measure \"probability\" or \"peak\" over an interval, `region = { min = [..], max = [..] }`"
+                    }
+                    Equation::Acoustic => {
+                        "write `at = ..`, or, to measure \"energy\", \"pressure\" or \"peak\" over an interval, `region = { min = [..], max = [..] }`"
+                    }
+                },
             ),
             2 => (
                 format!(

@@ -349,7 +349,7 @@ impl Builder<'_> {
             if !(-reach..=extent[axis] + reach).contains(&center[axis]) {
                 let message = format!(
                     "the disk does not touch the grid, 0 to {} along this axis",
-                    extent[axis]
+                    super::super::write::tidy_float(extent[axis])
                 );
                 self.found.value(key("center"), message, "move it, or make it larger");
                 return None;

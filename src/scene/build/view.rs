@@ -212,7 +212,7 @@ impl Builder<'_> {
                 let last = sites.saturating_sub(1) as f64 * spacing;
                 // Half a spacing of tolerance: the cells of the outermost sites reach that far.
                 if !(-0.5 * spacing..=last + 0.5 * spacing).contains(at) {
-                    let (at, last) = (super::super::write::float(*at), super::super::write::float(last));
+                    let (at, last) = (super::super::write::float(*at), super::super::write::tidy_float(last));
                     let message = format!("{at} is outside the grid, which reaches from 0 to {last}");
                     found.value(
                         format!("view.slices.{axis}"),

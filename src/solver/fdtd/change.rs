@@ -52,6 +52,7 @@ impl<T: Vectors> Fdtd<T> {
             sums_wide: self.sweep.sums_wide,
             ..Sweep::new(lattice, material, mask, walls)
         };
+        self.players = Players::of(&self.emitters, &self.sweep);
         self.make_memories(ratio)?;
         self.set_layer_step();
         if ratio > 0.0 {
@@ -101,7 +102,7 @@ impl<T: Vectors> Fdtd<T> {
         self.sweep.renew_memories(levels, &mut self.layers, added);
         self.sweep = sweep;
         self.emitters = Emitters::of(scenario, &self.sweep.mask, self.sweep.lattice.half);
-        self.players = Players::of(&self.emitters, &self.sweep.lattice);
+        self.players = Players::of(&self.emitters, &self.sweep);
         self.set_layer_step();
         self.clear_walls();
         self.make_memories(1.0)?;

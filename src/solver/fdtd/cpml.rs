@@ -30,7 +30,7 @@
 //! since λ²ΣA^k ζ = λ²ζA/(1 − A) is what a memory adds to it in time. The axes of a site share δ as their 1 − A. In single precision.
 //! δ is of the whole step, in which the pressure is damped where it is: p′ = p + (s − γΔt (p − p₋₁))/(1 + γΔt), with s the step without damping.
 //! Two levels that do not come out of this recursion need a matching ζ, or their difference persists as a drift
-//! inside the layer, where nothing restores it: [`super::scheme::Sweep::settle`] takes Z = (A − 1)(pⁿ − pⁿ⁻¹)/λ², of axes that meet each for its share, as σ + α. Another Δt keeps that sum instead, another medium as c² of it (`renew_memories`): a wave
+//! inside the layer, where nothing restores it: [`super::scheme::Sweep::settle`] takes Z = (A − 1)(pⁿ − pⁿ⁻¹)/λ². Another Δt keeps that sum instead, another medium as c² of it (`renew_memories`): a wave
 //! is within the layer, and its rate along the layer is not damped.
 //!
 //! A site holds ψ of both its faces: with its own copy it continues from the pressure that its stencil reads, and layers have no further requirements on the order in

@@ -54,13 +54,37 @@ pub(super) struct Players {
 impl Players {
     /// Those of a scene; `None` where a source moves.
     #[expect(clippy::cast_possible_truncation, reason = "a grid has far fewer than 2^32 rows")]
-    pub(super) fn of(emitters: &Emitters, lattice: &Lattice) -> Option<Self> {
-        let ny = lattice.size[1];
+    pub(super) fn of<T: Real>(emitters: &Emitters, sweep: &Sweep<T>) -> Option<Self> {
+        let ny = sweep.lattice.size[1];
         let place =
             |([i, j, k], channel, share): ([usize; 3], usize, f64)| ((j + ny * k) as u32, i as u32, channel, share);
-        let mut list: Vec<_> = emitters.players()?.into_iter().map(place).collect();
+        let mut list: Vec<_> = sweep.players(emitters)?.into_iter().map(place).collect();
         list.sort_by_key(|(row, ..)| *row);
         Some(Self { list })
+    }
+}
+
+impl<T: Real> Sweep<T> {
+    /// What the next level takes of Δt²S at a site, behind its damping: 1/(1 + γΔt).
+    pub(super) fn taken(&self, row: usize, x: usize) -> f64 {
+        let rates = self.material.damping(&self.lattice, row);
+        rates.map_or(1.0, |rates| 1.0 / (1.0 + rates[x].wide()))
+    }
+
+    /// The sites of sources that do not move with their channels, as [`Emitters::players`] has them, and what is taken of their shares.
+    pub(super) fn players(&self, emitters: &Emitters) -> Option<Vec<([usize; 3], usize, f64)>> {
+        let mut all = emitters.players()?;
+        for ([i, j, k], _, share) in &mut all {
+            *share *= self.taken(*j + self.lattice.size[1] * *k, *i);
+        }
+        Some(all)
+    }
+
+    /// Calls `add(site, S)` for every site with a source at a time, as [`Emitters::play`] does, with what is taken of S.
+    pub(super) fn play(&self, emitters: &Emitters, time: f64, mut add: impl FnMut([usize; 3], f64)) {
+        emitters.play(time, &self.mask, |[i, j, k], strength| {
+            add([i, j, k], strength * self.taken(j + self.lattice.size[1] * k, i));
+        });
     }
 }
 
@@ -88,17 +112,16 @@ impl<T> Default for Played<T> {
 }
 
 impl<T: Real> Played<T> {
-    /// Resets it to the sources from tₙ to tₙ₊₁: `weight` · Δt² S(tₙ)/a^d.
+    /// Resets it to the sources from tₙ to tₙ₊₁: `weight` · Δt² S(tₙ)/a^d, over 1 + γΔt where damping acts.
     #[expect(clippy::cast_possible_truncation, reason = "a grid has far fewer than 2^32 rows")]
     pub(super) fn renew(
         &mut self,
         (emitters, players): (&Emitters, Option<&Players>),
-        lattice: &Lattice,
-        mask: &[bool],
+        sweep: &Sweep<T>,
         (time, time_step): (f64, f64),
         weight: f64,
     ) {
-        let ny = lattice.size[1];
+        let ny = sweep.lattice.size[1];
         let square = weight * time_step * time_step;
         self.list.clear();
         self.held.clear();
@@ -119,7 +142,7 @@ impl<T: Real> Played<T> {
             );
             return;
         }
-        emitters.play(time, mask, |[i, j, k], strength| {
+        sweep.play(emitters, time, |[i, j, k], strength| {
             self.list
                 .push(((j + ny * k) as u32, i as u32, T::of(square * strength)));
         });
@@ -145,7 +168,7 @@ impl<T: Real> Played<T> {
         self.sort();
     }
 
-    /// Adds what is played to the level before one at rest. A step adds it behind its damping, 1/(1 + γΔt), so that p⁻ = p⁺ takes 1 + γΔt times as much.
+    /// Adds what is played to the level before one at rest. p⁻ = p⁺ takes all of ½Δt²S, a step between two levels 1/(1 + γΔt) of Δt²S.
     pub(super) fn put_before(&self, lattice: &Lattice, material: &Material<T>, level: &mut [T]) {
         for (row, x, add) in &self.list {
             let (row, x) = (*row as usize, *x as usize);
@@ -159,11 +182,11 @@ impl<T: Real> Played<T> {
     #[expect(clippy::cast_possible_truncation, reason = "a grid has far fewer than 2^32 rows")]
     pub(super) fn join(
         &mut self,
-        nx: usize,
-        mask: &[bool],
+        sweep: &Sweep<T>,
         (sites, signal): (&[usize], &[Complex64]),
         (time_step, holds): (f64, bool),
     ) {
+        let (nx, mask) = (sweep.lattice.size[0], &sweep.mask);
         let open = (sites.iter().zip(signal)).filter(|(site, _)| !mask.get(**site).copied().unwrap_or(false));
         let place = |site: usize| ((site / nx) as u32, (site % nx) as u32);
         if holds {
@@ -176,7 +199,7 @@ impl<T: Real> Played<T> {
         let square = time_step * time_step;
         self.list.extend(open.map(|(&site, value)| {
             let (row, x) = place(site);
-            (row, x, T::of(square * value.re))
+            (row, x, T::of(square * value.re * sweep.taken(site / nx, site % nx)))
         }));
         // Behind the sources of the same row.
         self.sort();
@@ -242,10 +265,8 @@ mod tests {
             let mut run = Fdtd::<f64>::new(&setup).unwrap();
             let mut expected = vec![0.0; run.now.len()];
             run.emitters.play(0.0, &run.sweep.mask, |[i, j, k], strength| {
-                let (lattice, row) = (&run.sweep.lattice, j + 20 * k);
-                let rates = run.sweep.material.damping(lattice, row);
-                let damped = 1.0 + rates.map_or(0.0, |rates| rates[i]);
-                expected[lattice.index([i, j, k])] += 0.5 * setup.time_step.powi(2) * strength * damped;
+                let place = run.sweep.lattice.index([i, j, k]);
+                expected[place] += 0.5 * setup.time_step.powi(2) * strength;
             });
             let most = expected.iter().fold(0.0f64, |most, p| most.max(p.abs()));
             let before = run.old.to_vec();
@@ -274,7 +295,6 @@ mod tests {
         let (_, scenario) = read_scene_text(text, None, &[]).unwrap_or_else(|why| panic!("{why:?}"));
         let setup = Setup::new(find("fdtd").unwrap(), &scenario).unwrap();
         let run = Fdtd::<f64>::new(&setup).unwrap();
-        let (lattice, mask) = (&run.sweep.lattice, &run.sweep.mask);
         assert!(run.players.is_some());
         let [mut own, mut other] = [(); 2].map(|()| Played::<f64>::default());
         let mut most = 0;
@@ -282,12 +302,11 @@ mod tests {
             let time = f64::from(step) * setup.time_step;
             own.renew(
                 (&run.emitters, run.players.as_ref()),
-                lattice,
-                mask,
+                &run.sweep,
                 (time, setup.time_step),
                 0.5,
             );
-            other.renew((&run.emitters, None), lattice, mask, (time, setup.time_step), 0.5);
+            other.renew((&run.emitters, None), &run.sweep, (time, setup.time_step), 0.5);
             assert_eq!(own.list, other.list, "step {step}");
             most = most.max(own.list.len());
         }

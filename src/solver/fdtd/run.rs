@@ -131,7 +131,7 @@ impl<T: Vectors> Fdtd<T> {
         let mut run = Self {
             averages: Averages::default(),
             relaxing: Relaxing::new(scenario, &sweep.lattice, &sweep.mask, &sweep.material, time_step)?,
-            players: Players::of(&emitters, &sweep.lattice),
+            players: Players::of(&emitters, &sweep),
             emitters,
             way: Way::Stepwise,
             scenario: scenario.clone(),
@@ -267,9 +267,8 @@ impl<T: Vectors> Fdtd<T> {
 
     /// Fills in what sources play in the step from `time`.
     fn play(&self, played: &mut Played<T>, time: f64, weight: f64) {
-        let Sweep { lattice, mask, .. } = &self.sweep;
         let sources = (&self.emitters, self.players.as_ref());
-        played.renew(sources, lattice, mask, (time, self.time_step), weight);
+        played.renew(sources, &self.sweep, (time, self.time_step), weight);
     }
 
     /// Makes room for Φ⁺ of two levels, for detectors that take energy or flux.

@@ -374,45 +374,41 @@ impl<T: Real> Sweep<T> {
         })
     }
 
-    /// Sets ζ for two levels that are not the result of a step, so that their difference does not persist as a drift in the layers: together they take all of it, each its axis' share
-    /// ([`Self::renew_memories`]).
+    /// Sets ζ for two levels that are not the result of a step, so that their difference does not persist as a drift in the layers. Where layers
+    /// of several axes overlap the first takes all of it.
     pub fn settle(&self, now: &[T], old: &[T], layers: &mut [Layer<T>]) {
-        self.each_memory([now, old], layers, |zeta, factor, square, rate| {
-            let quotient = (factor - T::one()) / factor;
-            *zeta = if factor < T::one() && quotient.is_finite() && square > T::zero() {
-                quotient * rate / square
-            } else {
-                T::zero()
-            };
-        });
+        let size = self.lattice.size;
+        if layers.is_empty() {
+            return;
+        }
+        for layer in layers.iter_mut() {
+            layer.zeta.fill(T::zero());
+        }
+        let sites = (0..size[2]).flat_map(|k| (0..size[1]).map(move |j| [j, k]));
+        for (j, k, i) in sites.flat_map(|[j, k]| (0..size[0]).map(move |i| (j, k, i))) {
+            let (site, index) = ([i, j, k], self.lattice.index([i, j, k]));
+            let found = layers.iter_mut().find_map(|layer| {
+                let place = layer.shape.place(size, site)?;
+                let slot = layer.shape.slot(site[layer.shape.axis])?;
+                let factor = layer.shape.factors()[2][slot];
+                (factor < T::one()).then_some((&mut layer.zeta[place], factor))
+            });
+            let square = T::of(self.material.largest_courant(std::iter::once(index)).powi(2));
+            if let Some((zeta, factor)) = found.filter(|_| square > T::zero()) {
+                *zeta = (factor - T::one()) / factor * (now[index] - old[index]) / square;
+            }
+        }
     }
 
     /// Has `change` make every ζ from itself, from A/(1 − A) and λ² times that, which times ζ is what it adds to the rate pⁿ⁺¹ − pⁿ in time, and from the axis' share of the rate between two levels.
     /// Shares of axes that meet are as σ + α, whatever Δt. Where nothing is damped ζ becomes 0.
     pub(super) fn renew_memories(
         &self,
-        levels: [&[T]; 2],
+        [now, old]: [&[T]; 2],
         layers: &mut [Layer<T>],
         change: impl Fn(T, [T; 2], T) -> T,
     ) {
-        self.each_memory(levels, layers, |zeta, factor, square, rate| {
-            let lasting = factor / (T::one() - factor);
-            let weight = square * lasting;
-            // Where next to nothing is left of a wave, a quotient could be beyond all numbers.
-            *zeta = if factor < T::one() && weight > T::of(1e-20) {
-                change(*zeta, [lasting, weight], rate)
-            } else {
-                T::zero()
-            };
-        });
-    }
-
-    /// Calls `visit` for every ζ, with A of its site, λ² there, and its axis' share of the rate between two levels.
-    fn each_memory(&self, [now, old]: [&[T]; 2], layers: &mut [Layer<T>], visit: impl Fn(&mut T, T, T, T)) {
         let size = self.lattice.size;
-        if layers.is_empty() {
-            return;
-        }
         let ends = layers.iter().find(|layer| layer.shape.axis == 0);
         let ends = ends.map_or([0..0, 0..0], |layer| layer.shape.ends());
         for [j, k] in (0..size[2]).flat_map(|k| (0..size[1]).map(move |j| [j, k])) {
@@ -435,7 +431,15 @@ impl<T: Real> Sweep<T> {
                 let rate = now[index] - old[index];
                 for (layer, own) in layers.iter_mut().zip(own) {
                     let Some((place, factor)) = own else { continue };
-                    visit(&mut layer.zeta[place], factor, square, rate * (factor.ln() / together));
+                    let zeta = &mut layer.zeta[place];
+                    let lasting = factor / (T::one() - factor);
+                    let weight = square * lasting;
+                    // Where next to nothing is left of a wave, a quotient could be beyond all numbers.
+                    *zeta = if factor < T::one() && weight > T::of(1e-20) {
+                        change(*zeta, [lasting, weight], rate * (factor.ln() / together))
+                    } else {
+                        T::zero()
+                    };
                 }
             }
         }

@@ -2,7 +2,6 @@
 
 use super::events::Played;
 use super::run::Fdtd;
-use super::scheme::Sweep;
 use crate::backend::simd::Vectors;
 use crate::solver::Taps;
 use crate::solver::transducers::{Act, Sites};
@@ -24,11 +23,10 @@ impl<T: Vectors> Fdtd<T> {
         };
         let sites = Arc::clone(own.sites());
         self.obeys = false;
-        let Sweep { lattice, mask, .. } = &self.sweep;
         let how = (self.time_step, own.act() == Act::Overwrite);
         let mut rows = 0;
         for (played, signal) in played.iter_mut().zip(own.ahead().chunks_exact(sites.len().max(1))) {
-            played.join(lattice.size[0], mask, (&sites, signal), how);
+            played.join(&self.sweep, (&sites, signal), how);
             rows += 1;
         }
         own.pass(rows);
@@ -72,9 +70,10 @@ impl<T: Vectors> Sites for Fdtd<T> {
         self.change_site(site, |_| T::of(value.re));
     }
 
-    /// p_tt = … + s for one step: Δt² s.
+    /// p_tt = … + s for one step: Δt² s, over 1 + γΔt where damping acts.
     fn add(&mut self, site: usize, value: Complex64) {
-        let square = self.time_step * self.time_step;
-        self.change_site(site, |p| p + T::of(square * value.re));
+        let nx = self.sweep.lattice.size[0];
+        let taken = self.sweep.taken(site / nx, site % nx) * self.time_step * self.time_step;
+        self.change_site(site, |p| p + T::of(taken * value.re));
     }
 }

@@ -100,11 +100,11 @@ impl<T: OnCuda> Cuda<T> {
     /// What the sources add after each of the next steps.
     fn signals(&self, clock: &RunClock, steps: u64) -> Vec<Vec<(u32, T)>> {
         let square = self.host.time_step * self.host.time_step;
-        let (emitters, walls) = (&self.host.emitters, &self.host.sweep.mask);
-        let ([_, ny, _], pitch) = (self.host.sweep.lattice.size, self.pitch);
+        let (emitters, sweep) = (&self.host.emitters, &self.host.sweep);
+        let ([_, ny, _], pitch) = (sweep.lattice.size, self.pitch);
         let signals = |n: u64| {
             let mut now = Vec::new();
-            emitters.play(clock.after(n).time(), walls, |[i, j, k], strength| {
+            sweep.play(emitters, clock.after(n).time(), |[i, j, k], strength| {
                 now.push((unsigned((j + ny * k) * pitch + i), T::of(square * strength)));
             });
             now
@@ -115,7 +115,7 @@ impl<T: OnCuda> Cuda<T> {
     /// Sources that stay, and transducers that add: the sites that play after every step, and the strength of every channel after each. `None` where a source moves.
     fn players(&self, clock: &RunClock, steps: u64, adding: Option<&Transducers>) -> Option<(Players, Vec<f64>)> {
         let emitters = &self.host.emitters;
-        let sources = emitters.players()?.into_iter();
+        let sources = self.host.sweep.players(emitters)?.into_iter();
         let mut all: Vec<(u32, u32, f64)> = sources
             .map(|(site, channel, share)| (unsigned(self.place(site)), unsigned(channel), share))
             .collect();
@@ -128,7 +128,10 @@ impl<T: OnCuda> Cuda<T> {
             let places = self.places_of(transducers);
             let row = places.len().max(1);
             let free = self.free(transducers);
-            all.extend((free.iter().enumerate()).map(|(channel, n)| (places[*n], unsigned(first + channel), 1.0)));
+            let taken = self.taken(transducers);
+            all.extend(
+                (free.iter().enumerate()).map(|(channel, n)| (places[*n], unsigned(first + channel), taken[*n])),
+            );
             let mut rows = transducers.ahead().chunks_exact(row);
             for strengths in &mut strengths {
                 // They are silent after the last row.
@@ -145,6 +148,14 @@ impl<T: OnCuda> Cuda<T> {
         let [nx, ny, _] = self.host.sweep.lattice.size;
         let place = |site: &usize| unsigned(self.place([site % nx, site / nx % ny, site / (nx * ny)]));
         transducers.sites().iter().map(place).collect()
+    }
+
+    /// What is taken of the signals of transducers behind the damping of their sites.
+    fn taken(&self, transducers: &Transducers) -> Vec<f64> {
+        let sweep = &self.host.sweep;
+        let nx = sweep.lattice.size[0];
+        let of = |site: &usize| sweep.taken(site / nx, site % nx);
+        transducers.sites().iter().map(of).collect()
     }
 
     /// Numbers of the transducers that do not stand in walls, which stay silent.
@@ -199,9 +210,13 @@ impl<T: OnCuda> Cuda<T> {
                 if let Some(transducers) = adding {
                     let square = self.host.time_step * self.host.time_step;
                     let (places, free) = (self.places_of(transducers), self.free(transducers));
+                    let taken = self.taken(transducers);
                     let rows = transducers.ahead().chunks_exact(places.len().max(1));
                     for (signals, values) in signals.iter_mut().zip(rows) {
-                        signals.extend(free.iter().map(|n| (places[*n], T::of(square * values[*n].re))));
+                        signals.extend(
+                            free.iter()
+                                .map(|n| (places[*n], T::of(square * values[*n].re * taken[*n]))),
+                        );
                     }
                 }
                 self.events.load(&self.stream, &mut signals, &gathered)?;

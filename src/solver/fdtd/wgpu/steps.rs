@@ -43,13 +43,18 @@ impl Wgpu {
         let mut batch = self.site_batch(clock, steps, gathered, adds);
         if let Some(transducers) = taps.transducers_mut().as_mut().filter(|_| acts) {
             // Walls stay silent.
-            let mask = &self.host.sweep.mask;
-            let silent = |site: usize| mask.get(site).copied().unwrap_or(false);
-            let scale = match transducers.act() {
-                Act::Add => self.host.time_step * self.host.time_step,
-                _ => 1.0,
-            };
-            let played = batch.join(transducers, count, silent, |_, signal| scale * signal.re);
+            let sweep = &self.host.sweep;
+            let (nx, square) = (sweep.lattice.size[0], self.host.time_step * self.host.time_step);
+            let silent = |site: usize| sweep.mask.get(site).copied().unwrap_or(false);
+            let adds = transducers.act() == Act::Add;
+            let played = batch.join(transducers, count, silent, |site, signal| {
+                let scale = if adds {
+                    square * sweep.taken(site / nx, site % nx)
+                } else {
+                    1.0
+                };
+                scale * signal.re
+            });
             transducers.pass(played);
         }
         let tiled = self.tiles().is_some();
@@ -84,7 +89,11 @@ impl Wgpu {
     )]
     fn site_batch(&self, clock: &RunClock, steps: u64, gathered: &[u32], adds: bool) -> SiteBatch {
         let square = self.host.time_step * self.host.time_step;
-        let stay = self.host.emitters.players().filter(|all| !all.is_empty() && !adds);
+        let stay = self
+            .host
+            .sweep
+            .players(&self.host.emitters)
+            .filter(|all| !all.is_empty() && !adds);
         if let Some(mut players) = stay {
             // Several at one site stay in their order.
             players.sort_by_key(|(site, ..)| self.place(*site));
@@ -103,8 +112,8 @@ impl Wgpu {
         }
         let added = (0..steps).map(|n| {
             let mut now = Vec::new();
-            let (emitters, walls) = (&self.host.emitters, &self.host.sweep.mask);
-            emitters.play(clock.after(n).time(), walls, |site, strength| {
+            let (emitters, sweep) = (&self.host.emitters, &self.host.sweep);
+            sweep.play(emitters, clock.after(n).time(), |site, strength| {
                 now.push((self.place(site) as u32, (square * strength) as f32));
             });
             now
