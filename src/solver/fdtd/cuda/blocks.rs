@@ -76,6 +76,19 @@ struct Listed {
     walled: usize,
 }
 
+/// The edge of every block that reaches the layers of one axis alone, where its region has no more than `rows` sites across them.
+fn at_single_edges(cut: &Cut, reaches_layers: &[Vec<bool>; 2], rows: usize) -> Vec<Option<Edges>> {
+    let edge = |block: usize| {
+        let (axis, edge) = match [0, 1].map(|axis: usize| reaches_layers[axis][block]) {
+            [true, false] => (0, Edges::OfX),
+            [false, true] => (1, Edges::OfY),
+            _ => return None,
+        };
+        (cut.region(axis, block) <= rows).then_some(edge)
+    };
+    (0..cut.count()).map(edge).collect()
+}
+
 impl<T: OnCuda> Blocks<T> {
     pub(super) fn new(run: &Cuda<T>, strips: &Strips) -> Result<Self, CudaError> {
         let (stream, lattice, medium) = (&run.stream, &run.host.sweep.lattice, &run.medium);
@@ -113,16 +126,7 @@ impl<T: OnCuda> Blocks<T> {
                 medium.has_density() || single || layered || (wide || soft) && at_edges[block]
             })
             .collect();
-        let edges: Vec<Option<Edges>> = (0..cut.count())
-            .map(|block| {
-                let (axis, edges) = match [0, 1].map(|axis: usize| reaches_layers[axis][block]) {
-                    [true, false] => (0, Edges::OfX),
-                    [false, true] => (1, Edges::OfY),
-                    _ => return None,
-                };
-                (has_edges && cut.region(axis, block) <= strips.rows).then_some(edges)
-            })
-            .collect();
+        let edges = at_single_edges(&cut, &reaches_layers, if has_edges { strips.rows } else { 0 });
         let most_rows = (0..cut.count()).filter_map(|block| {
             let axis = usize::from(edges[block]? == Edges::OfY);
             Some(cut.region(axis, block))
